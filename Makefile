@@ -1,0 +1,56 @@
+# Two commands do everything on a machine with Python >= 3.11 and make:
+#   make detect [FILE=table.csv]   find the outliers of a table (a bundled example by default)
+#   make test                      lint, types, contracts and tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+SOURCES := pyproject.toml $(wildcard requirements/*.txt)
+
+.PHONY: detect test quick lint types contracts tests bench clean
+
+detect: $(VENV)/.detect
+	@$(BIN)/odefs detect $(FILE) $(ARGS)
+
+test: lint types contracts tests
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+contracts: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.dev
+	$(BIN)/pytest
+
+quick: $(VENV)/.dev
+	$(BIN)/pytest -m "not slow"
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "odefs needs Python 3.11 or newer, and '$(PYTHON)' is not: name another one with 'make PYTHON=python3.12 ...'."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 \
+	  || { rm -rf $(VENV); echo "Python cannot create virtual environments here: install its venv module (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
+	@touch $@
+
+$(VENV)/.detect: $(VENV)/.created $(SOURCES)
+	@echo "Installing what odefs detect needs into $(VENV) ..."
+	@$(PIP) install -r requirements/detect.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created $(SOURCES)
+	@echo "Installing what the tests need into $(VENV) ..."
+	@$(PIP) install -r requirements/dev.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.detect

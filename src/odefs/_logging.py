@@ -1,0 +1,26 @@
+"""The library talks through the logger ``odefs`` and says nothing unless asked."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+logger = logging.getLogger("odefs")
+logger.addHandler(logging.NullHandler())
+
+
+@contextmanager
+def talking(verbose: int) -> Iterator[None]:
+    """Show the logger's messages on standard error while the block runs, if ``verbose`` is positive."""
+    if verbose <= 0:
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("[odefs] %(message)s"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -1,0 +1,19 @@
+"""Array kernels: everything that touches many rows, and nothing that knows the method.
+
+How rows are cut
+----------------
+A sweep walks over the rows in blocks. A block is small enough that it, and the distances from its rows to the references,
+stay in a core's second-level cache; :mod:`odefs._ops.blocks` derives the block's height from a byte budget. One block is one task of a
+thread, and inside a task BLAS runs on one thread (:mod:`odefs._ops.threads`), so the number of threads never changes the shape of a matrix
+product and therefore never changes a bit of the result.
+
+BLAS kernels treat the last one to three rows of a matrix differently. Blocks are therefore padded to a multiple of
+``PADDING`` rows, which makes the score of a row independent of its neighbours and of its place in the batch.
+
+How nearest references are found
+--------------------------------
+:mod:`odefs._ops.nearest` expands ``|x - r|^2 = |x|^2 - 2 x.r + |r|^2``: one matrix product per block, references along the rows
+of the result and the members of a subset far apart, so that the minimum over a subset is a handful of ``minimum`` calls over long
+contiguous halves. The expansion loses digits where a distance is small against the norms; those few distances are computed again
+directly. Missing values go through :mod:`odefs._ops.masked`.
+"""

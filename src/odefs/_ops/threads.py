@@ -1,0 +1,89 @@
+"""How many threads to use, and the promise that BLAS adds none of its own.
+
+Pinning BLAS is a process-wide setting, so it is counted under a lock: the first of several concurrent fits sets it, the last one
+puts the old numbers back.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_lock = threading.Lock()
+_users = 0
+_limit: Any = None
+
+
+def available_threads(n_jobs: int | None = None) -> int:
+    """Threads to use for ``n_jobs``; ``None`` means every core this process may use.
+
+    Affinity and container limits are honoured, and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
+    not to oversubscribe the machine. Negative numbers count back from the available cores as everywhere in scikit-learn.
+    """
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: use a positive number, -1 for all cores, or None.")
+    if n_jobs is not None and n_jobs > 0:
+        return n_jobs
+    from joblib import cpu_count
+
+    cores = int(cpu_count())
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    if allowed.isdigit() and int(allowed) > 0:
+        cores = min(cores, int(allowed))
+    return cores if n_jobs is None else max(1, cores + 1 + n_jobs)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run the block with single-threaded BLAS, for as long as any thread of the process is inside such a block."""
+    global _users
+    with _lock:
+        if _users == 0:
+            _in_a_thread_of_its_own(_pin)
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _in_a_thread_of_its_own(_unpin)
+
+
+def _pin() -> None:
+    global _limit
+    # Looked up anew each time: a BLAS library may have been loaded since (scipy brings its own).
+    _limit = ThreadpoolController().limit(limits=1, user_api="blas")
+    _limit.__enter__()
+
+
+def _unpin() -> None:
+    global _limit
+    _limit.__exit__(None, None, None)
+    _limit = None
+
+
+def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
+    """threadpoolctl lets only the thread that set OpenBLAS's limit change it again, for as long as that thread lives.
+
+    Whoever leaves last need not be whoever came first, so neither may own the limit.
+    """
+    thread = threading.Thread(target=action)
+    thread.start()
+    thread.join()
+
+
+def run_tasks(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int) -> list[Result]:
+    """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order."""
+    with one_blas_thread():
+        if n_threads == 1 or len(arguments) == 1:
+            return [task(argument) for argument in arguments]
+        with ThreadPoolExecutor(min(n_threads, len(arguments))) as pool:
+            return list(pool.map(task, arguments))

@@ -1,0 +1,32 @@
+"""The entry point ``odefs``. Commands live in modules of their own and are imported when called, so that help comes at once."""
+
+import sys
+from importlib import import_module
+
+COMMANDS = {"detect": "Find the outliers of a table and say which columns gave them away."}
+
+
+def main() -> None:
+    try:
+        import click
+    except ModuleNotFoundError:
+        sys.exit('The command line needs extra packages: pip install "odefs[cli]"')
+
+    import odefs
+
+    class LazyGroup(click.Group):
+        def list_commands(self, ctx: click.Context) -> list[str]:
+            return list(COMMANDS)
+
+        def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+            if cmd_name not in COMMANDS:
+                return None
+            command: click.Command = import_module(f"odefs.cli.{cmd_name}").command
+            return command
+
+    @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+    @click.version_option(odefs.__version__, prog_name="odefs")
+    def group() -> None:
+        """Find outliers in wide, noisy tables, and say which columns gave them away."""
+
+    group(prog_name="odefs")

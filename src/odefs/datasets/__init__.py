@@ -1,0 +1,1 @@
+"""Data to try the library on."""

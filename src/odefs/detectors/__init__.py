@@ -1,0 +1,12 @@
+"""Detectors that take feature weights, one per file, behind the protocol of :mod:`odefs.detectors.protocol`."""
+
+from odefs.detectors.iforest import IForestDetector
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.detectors.protocol import Detector
+from odefs.detectors.tails import TailsDetector
+
+BUILT_IN: dict[str, type[Detector]] = {
+    detector.name: detector for detector in (LeSiNNDetector, IForestDetector, TailsDetector)
+}
+
+__all__ = ["BUILT_IN", "Detector", "IForestDetector", "LeSiNNDetector", "TailsDetector"]

@@ -1,0 +1,142 @@
+"""LeSiNN (Pang, Ting and Albrecht 2015), the paper's detector (its Eq. "lesinn").
+
+``s(x) = 1/c sum_i nn_dist_i(x)``: the mean over ``c`` random subsets of ``psi`` rows of the distance to the nearest row of the subset,
+with ``dist(x, y, w) = sum_k w_k (x_k - y_k)^2`` or its root. Inside the training objective the squared distance is used for either
+metric: with the nearest references held fixed it is linear in ``w``.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from odefs._ops.masked import masked_squared
+from odefs._ops.nearest import References, nearest_members, nearest_squared, prepare_references
+from odefs.detectors.protocol import Detector
+
+Metric = Literal["euclidean", "sqeuclidean"]
+
+
+@dataclass(frozen=True, eq=False)
+class LeSiNNState:
+    """Reference rows, member-major: row ``p * n_subsets + g`` is member ``p`` of subset ``g``."""
+
+    rows: np.ndarray
+    n_subsets: int
+    prepared: References | None
+    """Ready for the matrix product; ``None`` where references have missing cells."""
+
+
+@dataclass(frozen=True)
+class LeSiNNDetector(Detector):
+    """Mean distance to the nearest row of ``n_subsets`` random subsets of ``subset_size`` rows."""
+
+    n_subsets: int = 50
+    subset_size: int = 8
+    metric: Metric = "euclidean"
+
+    name: ClassVar[str] = "lesinn"
+    attribution: ClassVar[str | None] = (
+        "a distance d with squared parts q_k is split as q_k / d (squared distances as q_k), averaged over the subsets"
+    )
+    handles_missing: ClassVar[bool] = True
+
+    def effective_subset_size(self, n_rows: int) -> int:
+        """``subset_size``, or half the rows where there are fewer: otherwise every row would be its own reference."""
+        return self.subset_size if n_rows > self.subset_size else max(1, n_rows // 2)
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        size = self.effective_subset_size(n_rows)
+        subsets = [rng.choice(n_rows, size=size, replace=False) for _ in range(self.n_subsets)]
+        return np.stack(subsets, axis=1).ravel()
+
+    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> LeSiNNState:
+        complete = not np.isnan(rows).any()
+        return LeSiNNState(rows, self.n_subsets, prepare_references(rows, self.n_subsets) if complete else None)
+
+    def score(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
+        references = state.prepared
+        if references is None:
+            return self._score_masked(X, state, w)
+        if w is not None:
+            references = prepare_references(state.rows, state.n_subsets, w)
+        nearest = nearest_squared(X, references)
+        if self.metric == "euclidean":
+            np.sqrt(nearest, out=nearest)
+        scores = np.add.reduce(nearest, axis=0).astype(np.float64) / references.n_subsets
+        # Rows with holes came out as NaN. They are scored apart, so that no row's score depends on a neighbour's holes.
+        holes = np.isnan(scores)
+        if holes.any():
+            scores[holes] = self._score_masked(X[holes], state, w)
+        return scores
+
+    def _score_masked(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
+        squares = masked_squared(X, state.rows, w).reshape(-1, state.n_subsets, X.shape[0]).min(axis=0)
+        known = np.isfinite(squares)
+        distances = np.where(known, squares, 0.0)
+        if self.metric == "euclidean":
+            distances = np.sqrt(distances)
+        with np.errstate(invalid="ignore"):
+            return distances.sum(axis=0) / known.sum(axis=0)
+
+    def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
+        """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``."""
+        return self._split(X, state, w, by_distance=False)
+
+    def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
+        G = self._split(X, state, w, by_distance=self.metric == "euclidean")
+        return G if w is None else G * w
+
+    def _split(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None, by_distance: bool) -> np.ndarray:
+        """Sum over the subsets of the squared differences to the nearest reference, each divided by ``c`` or by ``c d_i``.
+
+        With ``A`` the (rows x references) matrix of those divisors, the sum is ``x^2 (A q) - 2 x (A r) + A r^2``: two or three products with ``A``
+        instead of a (rows x subsets x columns) array. ``q`` marks observed cells of the references.
+        """
+        rows = state.rows.astype(np.float64)
+        X = X.astype(np.float64)
+        seen_x, seen_r = ~np.isnan(X), ~np.isnan(rows)
+        squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
+        share = np.zeros_like(squares)
+        known = np.isfinite(squares)
+        share[known] = 1.0
+        if by_distance:
+            positive = known & (squares > 0)
+            share[positive] = 1.0 / np.sqrt(squares[positive])
+        share /= np.maximum(1, known.sum(axis=0))
+        if not (seen_x.all() and seen_r.all()):
+            share *= self._rescaling(seen_x, seen_r, members, w)
+        A = np.zeros((X.shape[0], rows.shape[0]))
+        A[np.arange(X.shape[0])[None, :], members] = share
+        r = np.where(seen_r, rows, 0.0)
+        centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
+        x, r = np.where(seen_x, X - centre, 0.0), np.where(seen_r, rows - centre, 0.0)
+        observed = (A @ seen_r) if not seen_r.all() else A.sum(axis=1, keepdims=True)
+        G = x * x * observed - 2 * x * (A @ r) + A @ (r * r)
+        return np.maximum(G, 0.0) * seen_x
+
+    def _nearest_pairs(
+        self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Squared distance to the nearest reference per subset and row, and which reference that is."""
+        if np.isnan(X).any() or np.isnan(rows).any():
+            pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
+            member = pairs.argmin(axis=0)
+            squares = np.take_along_axis(pairs, member[None], axis=0)[0]
+            return squares, member * n_subsets + np.arange(n_subsets)[:, None]
+        references = prepare_references(rows, n_subsets, w)
+        squares = nearest_squared(X, references).copy()
+        return squares, nearest_members(X, references)
+
+    def _rescaling(
+        self, seen_x: np.ndarray, seen_r: np.ndarray, members: np.ndarray, w: np.ndarray | None
+    ) -> np.ndarray:
+        """``sum(w) / sum_obs(w)`` of each nearest pair; 0 for a pair without a common column."""
+        weights = np.ones(seen_x.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
+        covered = (seen_r * weights) @ seen_x.T.astype(np.float64)
+        pair = covered[members, np.arange(seen_x.shape[0])[None, :]]
+        with np.errstate(divide="ignore"):
+            return np.where(pair > 0, weights.sum() / pair, 0.0)
+
+    def bytes_per_row(self, n_columns: int) -> int:
+        return 4 * self.n_subsets * self.subset_size + 16 * n_columns

@@ -1,0 +1,52 @@
+"""What a detector must offer to be trained with feature weights: the paper's ``s(x, w)``.
+
+Outlyingness throughout: high means abnormal. Rows arrive scaled. A detector is a frozen dataclass of settings; whatever it learns from
+the reference rows is the state that :meth:`Detector.prepare` returns, itself a frozen dataclass of arrays.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+
+class Detector(ABC):
+    """Base class and documentation of the protocol.
+
+    An additive detector, whose score is a sum over columns, needs :meth:`prepare` and :meth:`linearise` and nothing else: score
+    and contributions follow. Others override :meth:`score`, and :meth:`contributions` if their score can be split over the columns.
+    """
+
+    name: ClassVar[str]
+
+    attribution: ClassVar[str | None] = "the score is a sum over columns"
+    """How :meth:`contributions` splits a score, said to the user; ``None`` where it cannot be split."""
+
+    handles_missing: ClassVar[bool] = False
+    """Whether rows and references may hold NaN."""
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Numbers of the rows that :meth:`prepare` wants to see, of ``n_rows``; repeats allowed, order kept."""
+        return np.sort(rng.choice(n_rows, size=min(n_rows, 4096), replace=False))
+
+    @abstractmethod
+    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> Any:
+        """Learn the state from the sampled rows; ``w`` matters only to detectors that choose columns at random."""
+
+    @abstractmethod
+    def linearise(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
+        """The matrix ``G`` with ``s(x, w) = G(x) . w`` while what the detector chose under ``w`` is held fixed; float64."""
+
+    def score(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
+        """Outlyingness of each row, at least 0; NaN for a row that has no observed column."""
+        G = self.linearise(X, state, w)
+        return G.sum(axis=1) if w is None else G @ w
+
+    def contributions(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
+        """Shares of the columns in :meth:`score`; rows add up to it."""
+        G = self.linearise(X, state, w)
+        return G if w is None else G * w
+
+    def bytes_per_row(self, n_columns: int) -> int:
+        """Rough working memory of :meth:`score` per row, from which block heights are derived."""
+        return 16 * n_columns

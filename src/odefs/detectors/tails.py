@@ -1,0 +1,54 @@
+"""An additive detector: how far out in its column each value lies.
+
+``G_k(x) = max(0, -log(2 t_k(x)))`` with ``t_k`` the smaller of the two tail probabilities of ``x_k`` in the reference rows, counting ``x_k``
+itself. A value in the middle costs nothing, one beyond all ``n`` references ``log(n/2)``. It sees no interactions, costs little, and splits exactly.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+
+
+@dataclass(frozen=True, eq=False)
+class TailsState:
+    """Reference values, sorted per column (missing ones last), and how many are observed."""
+
+    sorted_values: np.ndarray
+    observed: np.ndarray
+
+
+@dataclass(frozen=True)
+class TailsDetector(Detector):
+    """Sum over columns of the log tail probabilities, estimated on ``n_references`` rows."""
+
+    n_references: int = 4096
+
+    name: ClassVar[str] = "tails"
+    handles_missing: ClassVar[bool] = True
+
+    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+        return np.sort(rng.choice(n_rows, size=min(n_rows, self.n_references), replace=False))
+
+    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> TailsState:
+        return TailsState(np.sort(rows, axis=0), (~np.isnan(rows)).sum(axis=0))
+
+    def linearise(self, X: np.ndarray, state: TailsState, w: np.ndarray | None = None) -> np.ndarray:
+        G = np.zeros(X.shape)
+        for k in range(X.shape[1]):
+            n = int(state.observed[k])
+            values, x = state.sorted_values[:n, k], X[:, k]
+            above = n - np.searchsorted(values, x, side="left")
+            below = np.searchsorted(values, x, side="right")
+            tail = np.maximum(np.minimum(above, below), 1) / max(1, n)
+            G[:, k] = np.maximum(0.0, -np.log(2 * tail))
+        seen = ~np.isnan(X)
+        if not seen.all():
+            weights = np.ones(X.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
+            covered = seen @ weights
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # A row without any observed column comes out as NaN: it has no score.
+                G = np.where(seen, G, 0.0) * (weights.sum() / covered)[:, None]
+        return G

@@ -1,0 +1,94 @@
+"""The engine for one machine: threads over row blocks, the table in memory (dense or CSR).
+
+A block is cast, scaled and scored in cache by one thread with single-threaded BLAS and written to its own place, so the number of threads changes
+nothing but the time.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from odefs._ops.blocks import block_rows, row_blocks, scratch
+from odefs._ops.threads import available_threads, run_tasks
+from odefs.detectors.protocol import Detector
+from odefs.ensemble.combine import normalised, raw_scores
+from odefs.ensemble.model import Component, Model
+from odefs.scaling import ColumnStatistics, Scaling, column_statistics
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """float32 for what it holds exactly (itself, float16, booleans, integers of up to 16 bits), otherwise float64."""
+    exact = (
+        dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2) or (dtype.kind == "f" and dtype.itemsize <= 4)
+    )
+    return np.dtype(np.float32 if exact else np.float64)
+
+
+class LocalEngine:
+    """A table in memory."""
+
+    def __init__(self, X: Any, n_jobs: int | None = None) -> None:
+        self.X = X
+        self.is_sparse = sparse.issparse(X)
+        self.n_rows, self.n_columns = X.shape
+        self.dtype = working_dtype(X.dtype)
+        self.n_threads = available_threads(n_jobs)
+
+    def rows(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The given rows as they are, dense."""
+        part = self.X[rows]
+        # Sums depend on the order in memory in their last bit; one order makes equal tables give equal results.
+        return np.asarray(part.toarray() if self.is_sparse else part, dtype=self.dtype, order="C")
+
+    def statistics(self, moments: bool) -> ColumnStatistics:
+        height = block_rows(16 * self.n_columns)
+        parts = self.map(
+            lambda rows: column_statistics(self.rows(rows), moments), list(row_blocks(self.n_rows, height))
+        )
+        total = parts[0]
+        for part in parts[1:]:
+            total = total.merge(part)
+        return total
+
+    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
+        part = self.rows(rows)
+        return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
+
+    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+        out = np.empty((len(components), self.n_rows))
+
+        def score(rows: slice, X: np.ndarray) -> None:
+            for i, component in enumerate(components):
+                out[i, rows] = raw_scores(component, detector, X)
+
+        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns))
+        return out
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        out = np.zeros(self.n_rows)
+
+        def score(rows: slice, X: np.ndarray) -> None:
+            for component in model.components:
+                out[rows] += component.weight * normalised(component, raw_scores(component, model.detector, X))
+
+        self.sweep(score, model.scaling, model.dtype, model.detector.bytes_per_row(self.n_columns))
+        return out
+
+    def sweep(
+        self, task: Callable[[slice, np.ndarray], None], scaling: Scaling, dtype: np.dtype[Any], bytes_per_row: int
+    ) -> None:
+        """Call ``task`` with each block's place and its scaled rows; these are valid only during the call."""
+
+        def scale_and_run(rows: slice) -> None:
+            part = self.rows(rows)
+            task(rows, scaling.apply(part, scratch("scaled", part.shape, dtype)))
+
+        self.map(scale_and_run, list(row_blocks(self.n_rows, block_rows(bytes_per_row))))
+
+    def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
+        return run_tasks(task, arguments, self.n_threads)

@@ -1,0 +1,102 @@
+"""The three sweeps of a fit, written once for all engines.
+
+1. column statistics, then the references of the bare scores are read;
+2. bare scores, hence the candidates; every component then reads the few rows it has drawn and is trained on them;
+3. component scores, from which normalisers and training scores follow.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.engines.protocol import Engine
+from odefs.ensemble.combine import component_weights, normalised, with_normaliser
+from odefs.ensemble.component import Training, draw_component, train_component
+from odefs.ensemble.model import Component, Model
+from odefs.ensemble.plan import Plan, Seeds, sample_rows
+from odefs.scaling import ColumnStatistics, Scaling, fit_scaling
+from odefs.selection.candidates import Candidates, find_candidates
+
+SCORE_BYTES = 128 * 2**20
+"""How much memory raw scores of several components may take before they are combined."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bare:
+    """The detector on all columns: sweep 1 and 2."""
+
+    statistics: ColumnStatistics
+    scaling: Scaling
+    references: np.ndarray
+    component: Component
+    scores: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model and what its fit found out about the training rows."""
+
+    model: Model
+    scores: np.ndarray
+    candidates: Candidates
+    training: tuple[Training, ...]
+
+
+def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:
+    """Scale, draw references, score all rows on all columns."""
+    statistics = engine.statistics(moments=scaling_kind == "rootstd")
+    scaling = fit_scaling(statistics, scaling_kind)
+    rng = seeds.bare()
+    references = detector.sample(engine.n_rows, rng)
+    state = detector.prepare(engine.take(references, scaling), rng)
+    component = Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
+    scores = engine.raw_scores(scaling, detector, [component])[0]
+    return Bare(statistics, scaling, references, component, scores)
+
+
+def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, np.ndarray]:
+    """The bare detector as a model of one component, and its training scores."""
+    component = with_normaliser(bare.component, bare.scores)
+    return Model(detector, bare.scaling, (component,), engine.dtype), normalised(component, bare.scores)
+
+
+def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, seeds: Seeds) -> Fitted:
+    """Find candidates, train the components, score all rows with them."""
+    candidates = find_candidates(bare.scores, plan.threshold_rate)
+    n_components = plan.components(engine.n_rows, candidates.rows.size)
+
+    def train(index: int) -> tuple[Component, Training]:
+        rng = seeds.component(index)
+        draw = draw_component(plan, detector, engine.n_rows, candidates.rows, bare.references, rng)
+        outliers, unlabeled, references = (
+            engine.take(rows, bare.scaling) for rows in (draw.outliers, draw.unlabeled, draw.references)
+        )
+        return train_component(plan, detector, outliers, unlabeled, references, rng)
+
+    trained = engine.map(train, range(n_components))
+    weights = component_weights(np.array([component.loss for component, _ in trained]))
+    components = [replace(c, weight=float(plan.trust * u)) for (c, _), u in zip(trained, weights, strict=True)]
+    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    components, scores = _score_and_normalise(engine, detector, bare.scaling, components, rows)
+    if plan.trust < 1:
+        full_space = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
+        components.append(replace(full_space, weight=1 - plan.trust))
+        scores += components[-1].weight * normalised(full_space, bare.scores)
+    model = Model(detector, bare.scaling, tuple(components), engine.dtype)
+    return Fitted(model, scores, candidates, tuple(training for _, training in trained))
+
+
+def _score_and_normalise(
+    engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray | None
+) -> tuple[list[Component], np.ndarray]:
+    """Sweep 3, a few components at a time so that memory stays bounded; normalisers come from ``rows`` (``None``: all)."""
+    at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
+    frozen: list[Component] = []
+    scores = np.zeros(engine.n_rows)
+    for start in range(0, len(components), at_once):
+        part = components[start : start + at_once]
+        for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
+            frozen.append(with_normaliser(component, raw if rows is None else raw[rows]))
+            scores += frozen[-1].weight * normalised(frozen[-1], raw)
+    return frozen, scores

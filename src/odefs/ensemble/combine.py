@@ -1,0 +1,42 @@
+"""From component scores to the outlier score (the paper's Eq. "final_score").
+
+``final(x) = sum_i u_i s_i(x) / mean_i`` with ``u = softmax(-loss)``. The paper divides by the sum over the training rows; dividing by their mean
+ranks the same and makes 1.0 the score of an ordinary row. The normalisers are frozen: a row's score does not depend on its batch.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.ensemble.model import Component
+
+
+def component_weights(losses: np.ndarray) -> np.ndarray:
+    """``softmax(-loss)``."""
+    odds = np.exp(-(losses - losses.min()))
+    return odds / odds.sum()
+
+
+def with_normaliser(component: Component, scores: np.ndarray) -> Component:
+    """Freeze the mean of the component's scores. Where all are 0 (equal rows) it is 1, which leaves them 0."""
+    known = scores[~np.isnan(scores)]
+    mean = float(known.mean()) if known.size else 0.0
+    return replace(component, normaliser=mean if mean > 0 else 1.0)
+
+
+def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
+    """Scores on the scale where 1 is ordinary. A row about which the component knows nothing (NaN) is ordinary."""
+    return np.nan_to_num(scores / component.normaliser, nan=1.0)
+
+
+def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
+    """The detector's scores of a scaled block on the component's columns."""
+    return detector.score(on_columns(component, X), component.state, component.w)
+
+
+def on_columns(component: Component, X: np.ndarray) -> np.ndarray:
+    """The component's columns of a scaled block; the block itself where it uses them all."""
+    if component.columns.size == X.shape[1]:
+        return X
+    return np.take(X, component.columns, axis=1)

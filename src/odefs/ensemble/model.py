@@ -1,0 +1,39 @@
+"""The frozen model: what scoring a row needs, and nothing of the length of the training data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.scaling import Scaling
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """A detector's state on a subset of the columns.
+
+    ``normaliser`` is the mean score on the training rows, so that a normalised score of 1 is that of an ordinary row. ``w`` is ``None`` where
+    the subset's columns count alike.
+    """
+
+    columns: np.ndarray
+    w: np.ndarray | None
+    state: Any
+    normaliser: float
+    weight: float
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Scaling, components and the precision in which rows are scored."""
+
+    detector: Detector
+    scaling: Scaling
+    components: tuple[Component, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.scaling.low.size)

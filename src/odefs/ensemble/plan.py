@@ -1,0 +1,88 @@
+"""From parameters and the shape of the data to numbers and seeds.
+
+Every random draw of a fit has its own generator, derived from the seed and the draw's place alone: component 7 is the same component whether
+10 or 500 are trained, and whoever trains it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+LARGE_DATA = 10_000
+"""Above this many rows the paper takes m* = 64 outlier examples, otherwise 32."""
+
+MAX_AUTO_COMPONENTS = 64
+"""The paper's number of components grows with the data, and each scores every row; ``"auto"`` stops here."""
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Independent generators for the draws of one fit."""
+
+    entropy: int
+
+    def generator(self, *place: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
+
+    def bare(self) -> np.random.Generator:
+        """For the references of the bare scores."""
+        return self.generator(0)
+
+    def row_sample(self) -> np.random.Generator:
+        """For the rows on which normalisers are computed."""
+        return self.generator(1)
+
+    def baseline(self) -> np.random.Generator:
+        """For the rows on which usual contributions are computed."""
+        return self.generator(2)
+
+    def component(self, index: int) -> np.random.Generator:
+        """For everything that component ``index`` draws."""
+        return self.generator(3, index)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parameters of the method as numbers; ``auto`` values are resolved once the candidates are known."""
+
+    n_estimators: int | str
+    n_outlier_examples: int | str
+    unlabeled_ratio: float
+    threshold_rate: float
+    loss: str
+    l1: float
+    solver: str
+    tol: float
+    max_steps: int
+    self_paced: bool | str
+    min_weight: float
+    fresh_references: bool
+    scale_loss: bool
+    weighted_distance: bool
+    trust: float
+    row_sample: int | None
+
+    def outlier_examples(self, n_rows: int) -> int:
+        """The paper's m*."""
+        if self.n_outlier_examples == "auto":
+            return 32 if n_rows <= LARGE_DATA else 64
+        return int(self.n_outlier_examples)
+
+    def unlabeled_examples(self, n_rows: int) -> int:
+        """The paper's m, at most all rows."""
+        return min(n_rows, max(1, round(self.unlabeled_ratio * self.outlier_examples(n_rows))))
+
+    def components(self, n_rows: int, n_candidates: int) -> int:
+        """The paper's ``l = 2 ceil(n*/m*)``, capped for ``"auto"``, or the number that was given."""
+        if isinstance(self.n_estimators, int):
+            return self.n_estimators
+        paper = 2 * math.ceil(n_candidates / self.outlier_examples(n_rows))
+        return paper if self.n_estimators == "paper" else min(paper, MAX_AUTO_COMPONENTS)
+
+
+def sample_rows(n_rows: int, size: int | None, rng: np.random.Generator) -> np.ndarray | None:
+    """A seeded sample of row numbers in ascending order; ``None`` stands for all rows."""
+    if size is None or n_rows <= size:
+        return None
+    return np.sort(rng.choice(n_rows, size=size, replace=False))

@@ -1,0 +1,6 @@
+"""The scikit-learn estimators."""
+
+from odefs.estimators.lesinn import LeSiNN
+from odefs.estimators.odefs import ODEFS
+
+__all__ = ["ODEFS", "LeSiNN"]

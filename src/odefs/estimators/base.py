@@ -1,0 +1,154 @@
+"""What all outlier estimators share: validation, scoring, thresholds, explanations.
+
+Below the estimators everything is outlyingness (high = abnormal). Here the signs are scikit-learn's: ``score_samples`` is the negated
+outlier score.
+"""
+
+import numbers
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from odefs._logging import logger
+from odefs.detectors.protocol import Detector
+from odefs.engines.local import LocalEngine
+from odefs.ensemble.model import Model
+from odefs.ensemble.plan import Seeds
+from odefs.estimators.parameters import require_choice, require_contamination
+from odefs.exceptions import Fallback, ODEFSWarning
+from odefs.inspection.contributions import usual_contributions
+from odefs.inspection.explain import explain_all, explain_top
+from odefs.inspection.explanation import Explanation, TopExplanation
+from odefs.scaling import KINDS
+from odefs.selection.candidates import cantelli_threshold
+
+
+class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
+    """Base of the estimators; subclasses implement ``_fit`` and have the parameters read here."""
+
+    contamination: float | str
+    missing: str
+    scaling: str
+    n_jobs: int | None
+    random_state: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.sparse = True
+        return tags
+
+    def outlier_scores(self, X: Any) -> np.ndarray:
+        """Outlyingness of each row: high = abnormal, 1.0 = an ordinary training row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._engine(self._validate(X, reset=False)).outlier_scores(self._model)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The negated outlier score: low = abnormal, as everywhere in scikit-learn."""
+        return -self.outlier_scores(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """``score_samples(X) - offset_``: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """-1 for outliers, 1 for inliers."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return -1 for outliers and 1 for inliers of the training rows."""
+        return np.where(self.fit(X, y).is_outlier_, -1, 1)
+
+    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
+        """Contributions of the columns to each row's outlier score, also for rows never seen in training.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        top : int, optional
+            Keep only the ``top`` columns whose contribution exceeds their usual one most; no array of shape
+            (n_samples, n_features) is built then.
+
+        Returns
+        -------
+        Explanation, or TopExplanation with ``top``
+            ``values`` of an Explanation add up to ``outlier_scores(X)``.
+        """
+        check_is_fitted(self)
+        rows = self._validate(X, reset=False)
+        engine = self._engine(rows)
+        if top is None:
+            return explain_all(engine, self._model, self._baseline, rows, self._feature_names())
+        if not isinstance(top, numbers.Integral) or top < 1:
+            raise ValueError(f"top={top!r} is not a whole number of at least 1.")
+        return explain_top(engine, self._model, self._baseline, int(top), self._feature_names())
+
+    @property
+    def decision_scores_(self) -> np.ndarray:
+        """Alias of ``outlier_scores_`` (high = abnormal, unlike ``decision_function``)."""
+        return self.outlier_scores_
+
+    def _validate(self, X: Any, reset: bool) -> Any:
+        finite = "allow-nan" if self.missing == "ignore" else True
+        least = 2 if reset else 1
+        # The check for infinity adds all values up; huge ones may overflow on the way.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(
+                self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
+            )
+
+    def _engine(self, X: Any) -> LocalEngine:
+        return LocalEngine(X, self.n_jobs)
+
+    def _feature_names(self) -> np.ndarray:
+        names = getattr(self, "feature_names_in_", None)
+        return np.array([f"x{k}" for k in range(self.n_features_in_)]) if names is None else names
+
+    def _seeds(self) -> Seeds:
+        words = check_random_state(self.random_state).randint(0, 2**31 - 1, size=4)
+        return Seeds(int.from_bytes(words.astype("<u4").tobytes(), "little"))
+
+    def _check_shared_parameters(self, detector: Detector) -> None:
+        require_choice("missing", self.missing, ("error", "ignore"))
+        require_choice("scaling", self.scaling, KINDS)
+        require_contamination(self.contamination)
+        if self.missing == "ignore" and not detector.handles_missing:
+            raise ValueError(
+                f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not."
+            )
+
+    def _finish(
+        self, engine: LocalEngine, model: Model, scores: np.ndarray, threshold_rate: float, seeds: Seeds
+    ) -> Self:
+        """Set what every fitted estimator has."""
+        self._model = model
+        if model.detector.attribution is not None:
+            self._baseline = usual_contributions(engine, model, seeds)
+        self.outlier_scores_ = scores
+        if self.contamination == "auto":
+            # The rule of the candidates (Cantelli) applied to the final scores: a convention that flags at most a share of
+            # 1 / (1 + rate^2) of the training rows. It is no estimate of how many outliers there are.
+            self.offset_ = -cantelli_threshold(scores, threshold_rate)
+        else:
+            self.offset_ = float(np.percentile(-scores, 100.0 * float(self.contamination)))
+        self.is_outlier_ = -scores - self.offset_ < 0
+        return self
+
+    def _report(self, fallbacks: list[Fallback]) -> None:
+        """Warn once about each fallback."""
+        for fallback in fallbacks:
+            logger.info(fallback.message)
+            warnings.warn(fallback.message, ODEFSWarning, stacklevel=3)

@@ -1,0 +1,46 @@
+"""The sentences for every fallback a fit may take."""
+
+from collections.abc import Sequence
+
+from odefs.detectors import Detector, LeSiNNDetector
+from odefs.ensemble.component import Training
+from odefs.exceptions import Fallback
+from odefs.selection.candidates import FEWEST, Candidates
+
+
+def few_rows(detector: Detector, n_rows: int) -> list[Fallback]:
+    """Fewer rows than a reference subset needs."""
+    if not isinstance(detector, LeSiNNDetector):
+        return []
+    size = detector.effective_subset_size(n_rows)
+    if size == detector.subset_size:
+        return []
+    message = f"{n_rows} rows are too few for subsets of {detector.subset_size}: subsets of {size} are used."
+    return [Fallback("few_rows", message)]
+
+
+def few_candidates(candidates: Candidates) -> list[Fallback]:
+    """Too few rows above the Cantelli threshold."""
+    if candidates.n_above >= FEWEST:
+        return []
+    message = (
+        f"{candidates.n_above} rows exceed the candidate threshold, fewer than {FEWEST}: the {candidates.rows.size} rows with the highest "
+        "bare scores serve as candidates."
+    )
+    return [Fallback("few_candidates", message)]
+
+
+def training_fallbacks(training: Sequence[Training]) -> list[Fallback]:
+    """Components that learned nothing or were stopped early."""
+    found = []
+    empty = sum(not part.w.any() for part in training)
+    if empty:
+        message = f"{empty} of {len(training)} components found no column that ranks the candidates higher: they use all columns."
+        found.append(Fallback("nothing_learned", message))
+    stopped = sum(not part.learned.converged for part in training)
+    if stopped:
+        message = (
+            f"{stopped} of {len(training)} components stopped before the objective settled: a larger tol may help."
+        )
+        found.append(Fallback("not_converged", message))
+    return found

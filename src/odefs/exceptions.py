@@ -1,0 +1,18 @@
+"""The one warning class of the project, and the record of what it warns about.
+
+Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early) is warned about once per
+fit and stands in ``fit_info_["fallbacks"]``, so users can filter, count or escalate it.
+"""
+
+from typing import NamedTuple
+
+
+class ODEFSWarning(UserWarning):
+    """A fit went through, but not the way the parameters asked for."""
+
+
+class Fallback(NamedTuple):
+    """A fallback that was taken: a stable keyword and a sentence for people."""
+
+    kind: str
+    message: str

@@ -1,0 +1,53 @@
+"""Contributions of the columns to the outlier score, row by row.
+
+Each component's score is split by its detector and carried into the full table with the component's weight and normaliser, so the
+contributions of a row add up to its outlier score, for rows of the training data and for new ones alike.
+"""
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.engines.protocol import Engine
+from odefs.ensemble.combine import on_columns
+from odefs.ensemble.model import Component, Model
+from odefs.ensemble.plan import Seeds, sample_rows
+
+BASELINE_ROWS = 512
+"""Rows on which the usual contributions are averaged."""
+
+
+def require_attribution(detector: Detector) -> None:
+    """Refuse in one sentence where scores cannot be split."""
+    if detector.attribution is None:
+        raise TypeError(
+            f"explain needs a detector whose score splits over the columns; {type(detector).__name__} declares that its score does not "
+            "(attribution = None)."
+        )
+
+
+def block_contributions(model: Model, X: np.ndarray) -> np.ndarray:
+    """Contributions of a scaled block, ``(n_rows, n_columns)``, float64."""
+    out = np.zeros(X.shape)
+    for component in model.components:
+        out[:, component.columns] += _component_contributions(component, model.detector, X)
+    return out
+
+
+def _component_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
+    part = on_columns(component, X)
+    split = detector.contributions(part, component.state, component.w) / component.normaliser
+    unknown = np.isnan(part).all(axis=1)
+    if unknown.any():
+        # Such a row counts as ordinary (1.0); no column is to blame more than another.
+        split[unknown] = 1.0 / part.shape[1]
+    return component.weight * np.nan_to_num(split)
+
+
+def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarray:
+    """Mean contribution of each column over a sample of the training rows; it adds up to about 1."""
+    rows = sample_rows(engine.n_rows, BASELINE_ROWS, seeds.baseline())
+    if rows is None:
+        rows = np.arange(engine.n_rows)
+    parts = np.array_split(engine.take(rows, model.scaling), max(1, engine.n_columns * rows.size // 2**18))
+    sums = engine.map(lambda part: block_contributions(model, part).sum(axis=0), parts)
+    return np.sum(sums, axis=0) / rows.size

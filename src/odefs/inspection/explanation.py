@@ -1,0 +1,100 @@
+"""What ``explain`` returns.
+
+A column is a reason for a row's score as far as its contribution exceeds the usual one: a noisy column contributes much to every row
+and explains none.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Reason(NamedTuple):
+    """A column that gave a row away."""
+
+    column: str
+    value: Any
+    contribution: float
+    excess: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Contributions of all columns; ``numpy.asarray`` of it is ``values``.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        Each row adds up to the row's outlier score.
+    baseline : array of shape (n_columns,)
+        The usual contribution on training rows.
+    data : the rows as they were given
+    feature_names : array of str
+    """
+
+    values: np.ndarray
+    baseline: np.ndarray
+    data: Any
+    feature_names: np.ndarray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def excess(self) -> np.ndarray:
+        """``values`` above ``baseline``; reasons rank by it."""
+        return self.values - self.baseline
+
+    def top(self, k: int) -> "TopExplanation":
+        """The ``k`` foremost reasons of every row."""
+        columns = top_columns(self.excess, k)
+        rows = np.arange(columns.shape[0])[:, None]
+        return TopExplanation(
+            columns, self.values[rows, columns], self.baseline, self.data[rows, columns], self.feature_names
+        )
+
+    def reasons(self, row: int, k: int = 3) -> list[Reason]:
+        """The ``k`` foremost reasons of one row."""
+        one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names)
+        return one.top(k).reasons(0)
+
+
+@dataclass(frozen=True, eq=False)
+class TopExplanation:
+    """The foremost reasons only: all arrays have ``k`` columns, best first, and ``columns`` says which ones they are."""
+
+    columns: np.ndarray
+    values: np.ndarray
+    baseline: np.ndarray
+    data: np.ndarray
+    feature_names: np.ndarray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def excess(self) -> np.ndarray:
+        return self.values - self.baseline[self.columns]
+
+    def reasons(self, row: int) -> list[Reason]:
+        excess = self.excess[row]
+        return [
+            Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
+            for i, k in enumerate(self.columns[row])
+        ]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def top_columns(excess: np.ndarray, k: int) -> np.ndarray:
+    """Per row the ``k`` columns with the largest excess, best first, the lower column number winning ties."""
+    return np.argsort(-excess, axis=1, kind="stable")[:, :k]

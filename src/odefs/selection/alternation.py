@@ -1,0 +1,88 @@
+"""The alternation of one component: lines 6 to 11 of the paper's Algorithm 1.
+
+The weights ``w`` are found with the detector's choices (LeSiNN's nearest references) held fixed. Re-finding them at the new ``w`` changes scores that
+enter the loss with both signs, so it may raise the objective. Each w-step is therefore judged by the true objective, with the
+choices found anew, and shortened towards the old ``w`` until that does not rise. The trace holds the true objective.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefs.selection.losses import Loss
+from odefs.selection.objective import RankingObjective
+from odefs.selection.pacing import Pace, Pacing
+from odefs.selection.solvers import Solver
+
+Linearise = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""From weights to ``(G*, G)``, the linearised outlier examples and unlabelled rows under those weights."""
+
+MAX_ROUNDS = 30
+MAX_HALVINGS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Outcome of the alternation; ``trace`` is the true objective after each round and ``loss`` its last value."""
+
+    w: np.ndarray
+    v: np.ndarray
+    lam: float
+    loss: float
+    trace: tuple[float, ...]
+    n_steps: int
+    converged: bool
+
+
+def alternate(
+    linearise: Linearise,
+    n_columns: int,
+    loss: Loss,
+    l1: float,
+    solver: Solver,
+    pacing: Pacing,
+    tol: float,
+    max_steps: int,
+) -> Learned:
+    """Alternate between age, example weights and feature weights until the objective stops falling."""
+    ones = np.ones(n_columns)
+
+    def objective_at(w: np.ndarray) -> RankingObjective:
+        return RankingObjective(*linearise(w if w.any() else ones), loss, l1)
+
+    w = np.zeros(n_columns)
+    objective = objective_at(w)
+    everyone = Pace(0.0, np.ones(objective.G_outlier.shape[0]))
+    w, objective, n_steps = _weight_step(objective, objective_at, w, everyone, solver, tol, max_steps)
+    pace = pacing.first(objective.example_losses(w))
+    trace = [objective.value(w, pace.v, pace.lam)]
+    converged = False
+    while len(trace) <= MAX_ROUNDS and not converged:
+        w, objective, steps = _weight_step(objective, objective_at, w, pace, solver, tol, max_steps)
+        n_steps += steps
+        pace = pacing.next(objective.example_losses(w), pace)
+        trace.append(objective.value(w, pace.v, pace.lam))
+        converged = pace.settled and trace[-2] - trace[-1] <= tol * max(1.0, abs(trace[-1]))
+    return Learned(w, pace.v, pace.lam, trace[-1], tuple(trace), n_steps, converged)
+
+
+def _weight_step(
+    objective: RankingObjective,
+    objective_at: Callable[[np.ndarray], RankingObjective],
+    w: np.ndarray,
+    pace: Pace,
+    solver: Solver,
+    tol: float,
+    max_steps: int,
+) -> tuple[np.ndarray, RankingObjective, int]:
+    """Minimise over ``w``, then go back towards the old ``w`` until the true objective has not risen."""
+    now = objective.value(w, pace.v, pace.lam)
+    solution = solver(objective, pace.v, w, tol, max_steps)
+    trial = solution.w
+    for _ in range(MAX_HALVINGS):
+        at_trial = objective_at(trial)
+        if at_trial.value(trial, pace.v, pace.lam) <= now:
+            return trial, at_trial, solution.n_steps
+        trial = (trial + w) / 2
+    return w, objective, solution.n_steps

@@ -1,0 +1,28 @@
+"""SciPy's L-BFGS-B: the penalty is linear on ``w >= 0``, so the w-step is a smooth problem with bounds."""
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+
+from odefs.selection.objective import RankingObjective
+from odefs.selection.penalty import optimality_violation
+from odefs.selection.solvers.solution import Solution
+
+
+def solve_lbfgs(objective: RankingObjective, v: np.ndarray, start: np.ndarray, tol: float, max_steps: int) -> Solution:
+    """Minimise over ``w`` from ``start``."""
+
+    def value_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective.smooth_value_and_gradient(w, v)
+        return value + objective.l1 * float(w.sum()), gradient + objective.l1
+
+    found = minimize(
+        value_and_gradient,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(0.0, np.inf),
+        options={"maxiter": max_steps, "maxfun": 4 * max_steps, "gtol": tol, "ftol": 0.0, "maxcor": 20},
+    )
+    w = np.maximum(found.x, 0.0)
+    _, gradient = objective.smooth_value_and_gradient(w, v)
+    return Solution(w, int(found.nit), optimality_violation(w, gradient, objective.l1))

@@ -1,0 +1,14 @@
+"""What a solver returns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Weights, steps taken, and the first-order violation that is left."""
+
+    w: np.ndarray
+    n_steps: int
+    violation: float

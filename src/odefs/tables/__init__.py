@@ -1,0 +1,1 @@
+"""From files to arrays: reading tables and turning mixed columns into numbers."""

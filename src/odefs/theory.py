@@ -1,0 +1,163 @@
+"""Theorem 1 of the paper as functions, and what Cantelli's rule does and does not promise.
+
+Notation: ``J'`` is the probability that an outlier is ranked above a random row (the ideal), ``J-hat*`` the same for outlier *candidates* on the
+training sample of ``m*`` candidates and ``m`` unlabelled rows. The theorem says, with probability at least ``1 - delta``,
+
+    J-hat* - E(J-hat*) <= O( sqrt(kappa_m / m) + sqrt(kappa_m* / m*) ),  kappa_m' = d' log(d m'/d') + log(1/delta)
+    a^2/(1+a^2) E(J') + (1-pi)/(2(1+a^2)) <= E(J-hat*) <= E(J')
+
+It rests on two assumptions that data need not meet; both are checked by :func:`check_assumptions` where labels are known:
+
+1. *Precise candidates*: at least ``a^2/(1+a^2)`` of the candidates are outliers. The paper derives this from Cantelli's inequality, but that bounds the
+   share of **all rows** above the threshold (:func:`cantelli_bound`), not the share of inliers among the candidates.
+2. *Random inliers*: candidates that are inliers rank like inliers drawn at random. They do not: they were chosen for their high scores.
+
+The ``O(.)`` hides a constant that the paper does not give, and at ``m* = 32`` the bound is vacuous for any plausible one. Read it for
+how it changes with ``m`` and ``m*``, not for its value.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+PRECISE_CANDIDATES = "at least a^2/(1+a^2) of the candidates are outliers"
+RANDOM_INLIERS = "candidates that are inliers rank like inliers drawn at random"
+ASSUMPTIONS = (PRECISE_CANDIDATES, RANDOM_INLIERS)
+
+
+def cantelli_bound(a: float) -> float:
+    """Largest possible share of all rows above ``mean + a std``, whatever the distribution: ``1 / (1 + a^2)``.
+
+    This is all the rule promises. It does not bound the share of inliers among the rows above the threshold, which may be anything.
+    """
+    _require("a", a, a >= 0, "at least 0")
+    return 1.0 / (1.0 + a * a)
+
+
+def relaxed_auc(auc: float, pi: float, n: int | None = None) -> float:
+    """``J' = (1 - pi) J + (n+ + 1) / (2n)``, the AUC against all rows from the AUC against inliers (the paper's Eq. 5).
+
+    Without ``n`` the limit of large ``n``: ``(1 - pi) J + pi / 2``.
+    """
+    _require_share("auc", auc)
+    _require_share("pi", pi)
+    return (1 - pi) * auc + pi / 2 + (0.0 if n is None else 1 / (2 * n))
+
+
+def kappa(m: int, d: int, d_selected: int, delta: float) -> float:
+    """``d' log(d m / d') + log(1/delta)``: the complexity of choosing ``d'`` of ``d`` columns."""
+    _require("m", m, m >= 1, "at least 1")
+    _require("d_selected", d_selected, 1 <= d_selected <= d, f"between 1 and d={d}")
+    _require("delta", delta, 0 < delta < 1, "between 0 and 1")
+    return float(d_selected * np.log(d * m / d_selected) + np.log(1 / delta))
+
+
+def estimation_error(m: int, m_star: int, d: int, d_selected: int, delta: float = 0.05, constant: float = 1.0) -> float:
+    """The first line of the theorem: ``constant * (sqrt(kappa_m / m) + sqrt(kappa_m* / m*))``.
+
+    The paper gives the order and no constant; 1 is a placeholder, not a claim.
+    """
+    terms = (kappa(k, d, d_selected, delta) / k for k in (m, m_star))
+    return constant * float(sum(np.sqrt(term) for term in terms))
+
+
+@dataclass(frozen=True)
+class Theorem1:
+    """Bounds of Theorem 1; they hold if :data:`ASSUMPTIONS` do."""
+
+    lower: float
+    upper: float
+    error: float
+    assumptions: tuple[str, str] = ASSUMPTIONS
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the error term alone exceeds the whole range of an AUC."""
+        return self.error >= 1.0
+
+
+def theorem1(
+    a: float,
+    m: int,
+    m_star: int,
+    d: int,
+    d_selected: int,
+    pi: float,
+    ideal_auc: float,
+    delta: float = 0.05,
+    constant: float = 1.0,
+) -> Theorem1:
+    """The bounds on ``E(J-hat*)`` and the estimation error for given settings.
+
+    Parameters
+    ----------
+    a : threshold rate
+    m, m_star : unlabelled and outlier examples of a component
+    d, d_selected : columns, and columns selected
+    pi : share of outliers
+    ideal_auc : ``E(J')``, which nobody knows without labels: the theorem needs it as an input
+    delta : the error bound fails with at most this probability
+    constant : of the ``O(.)``, which the paper does not give
+    """
+    _require_share("pi", pi)
+    _require_share("ideal_auc", ideal_auc)
+    miss = cantelli_bound(a)
+    lower = (1 - miss) * ideal_auc + (1 - pi) * miss / 2
+    return Theorem1(lower, ideal_auc, estimation_error(m, m_star, d, d_selected, delta, constant))
+
+
+@dataclass(frozen=True)
+class AssumptionCheck:
+    """What labels say about the theorem's assumptions on one dataset."""
+
+    candidate_precision: float
+    required_precision: float
+    candidate_auc: float
+    ideal_auc: float
+    inlier_candidate_auc: float
+
+    @property
+    def precise_candidates(self) -> bool:
+        return self.candidate_precision >= self.required_precision
+
+    @property
+    def random_inliers(self) -> bool:
+        """Whether inlier candidates beat random inliers no more often than chance, up to 0.05."""
+        return not self.inlier_candidate_auc > 0.55
+
+    @property
+    def upper_bound_holds(self) -> bool:
+        """Whether ``E(J-hat*) <= E(J')``, the theorem's right-hand side."""
+        return self.candidate_auc <= self.ideal_auc
+
+
+def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> AssumptionCheck:
+    """Measure both assumptions with known labels (1 = outlier)."""
+    scores, y = np.asarray(scores, dtype=float), np.asarray(y).astype(bool)
+    chosen = np.zeros(y.size, dtype=bool)
+    chosen[np.asarray(candidates)] = True
+    inlier_candidates = chosen & ~y
+    return AssumptionCheck(
+        candidate_precision=float(y[chosen].mean()),
+        required_precision=1 - cantelli_bound(a),
+        candidate_auc=_beats(scores[chosen], scores),
+        ideal_auc=_beats(scores[y], scores),
+        inlier_candidate_auc=_beats(scores[inlier_candidates], scores[~y]) if inlier_candidates.any() else 0.5,
+    )
+
+
+def _beats(above: np.ndarray, below: np.ndarray) -> float:
+    """Probability that a value of ``above`` exceeds one of ``below``; ties count half."""
+    ordered = np.sort(below)
+    left, right = np.searchsorted(ordered, above, side="left"), np.searchsorted(ordered, above, side="right")
+    return float((left + right).mean() / (2 * below.size))
+
+
+def _require_share(name: str, value: float) -> None:
+    _require(name, value, 0 <= value <= 1, "between 0 and 1")
+
+
+def _require(name: str, value: float, fits: bool, allowed: str) -> None:
+    if not fits:
+        raise ValueError(f"{name}={value!r} must be {allowed}.")

@@ -1,0 +1,34 @@
+"""What is installed and in use, for bug reports."""
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+PACKAGES = ("odefs", "numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib", "click", "rich", "polars")
+
+
+def collect_versions() -> dict[str, str]:
+    """Versions of Python and the packages, the BLAS in use and the number of threads."""
+    found = {"python": sys.version.split()[0], "platform": platform.platform()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    import numpy  # noqa: F401  (its BLAS shows up only once it is loaded)
+    from threadpoolctl import threadpool_info
+
+    from odefs._ops.threads import available_threads
+
+    blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
+    found["blas"] = ", ".join(sorted(blas)) or "unknown"
+    found["threads"] = str(available_threads())
+    found["kernel"] = "numpy"
+    return found
+
+
+def show_versions() -> None:
+    """Print what :func:`collect_versions` finds."""
+    versions = collect_versions()
+    width = max(map(len, versions))
+    print("\n".join(f"{name:<{width}}  {value}" for name, value in versions.items()))

@@ -1,0 +1,30 @@
+"""Shared data. Tests that need the paper's datasets skip where ``ODEFS_DATA`` does not name their folder."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def noisy():
+    """500 rows, 30 columns of noise, 15 rows that differ in columns 3 and 4."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 30))
+    X[:15, 3:5] += 8
+    return X
+
+
+@pytest.fixture(scope="session")
+def dataset():
+    """A function from a dataset's name to ``(X, y)``."""
+    folder = os.environ.get("ODEFS_DATA")
+    if not folder:
+        pytest.skip("ODEFS_DATA does not name the folder with the paper's datasets")
+
+    def load(name):
+        with np.load(Path(folder) / f"{name}.npz", allow_pickle=False) as arrays:
+            return arrays["X"], arrays["y"].astype(int)
+
+    return load

@@ -1,0 +1,93 @@
+"""scikit-learn's own conformance checks, for every public estimator and detector."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from odefs import ODEFS, LeSiNN
+from odefs.detectors import LeSiNNDetector
+
+ESTIMATORS = [
+    ODEFS(),
+    ODEFS.paper(),
+    ODEFS(detector="iforest"),
+    ODEFS(detector="tails"),
+    ODEFS(detector=LeSiNNDetector(n_subsets=20)),
+    ODEFS(missing="ignore", solver="lbfgs", self_paced="classic"),
+    ODEFS(loss="logistic", final_distance="weighted", self_paced=False, contamination=0.1),
+    LeSiNN(),
+    LeSiNN(missing="ignore", scaling="none", contamination=0.1),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_fitted_attributes_agree(estimator, noisy):
+    model = clone(estimator).set_params(random_state=0).fit(noisy)
+    assert np.array_equal(model.outlier_scores_, model.outlier_scores(noisy))
+    assert np.array_equal(model.score_samples(noisy), -model.outlier_scores_)
+    assert model.decision_scores_ is model.outlier_scores_
+    assert np.array_equal(model.predict(noisy) == -1, model.is_outlier_)
+    assert np.array_equal(clone(model).fit_predict(noisy), model.predict(noisy))
+    assert model.outlier_scores_.mean() == pytest.approx(1.0)
+
+
+def test_labels_are_ignored(noisy):
+    a = ODEFS(random_state=0).fit(noisy)
+    b = ODEFS(random_state=0).fit(noisy, y=np.arange(len(noisy)))
+    assert np.array_equal(a.outlier_scores_, b.outlier_scores_)
+
+
+def test_contamination_is_the_share_that_is_flagged(noisy):
+    assert ODEFS(contamination=0.04, random_state=0).fit(noisy).is_outlier_.sum() == 20
+
+
+def test_auto_threshold_keeps_cantellis_promise(noisy):
+    model = ODEFS(random_state=0).fit(noisy)
+    assert 0 < model.is_outlier_.mean() <= 1 / (1 + model.threshold_rate**2)
+
+
+BAD_PARAMETERS = [
+    {"detector": "knn"},
+    {"n_estimators": 0},
+    {"n_estimators": "many"},
+    {"n_outlier_examples": 0},
+    {"unlabeled_ratio": 0},
+    {"threshold_rate": -1},
+    {"loss": "square"},
+    {"l1": -1.0},
+    {"solver": "adam"},
+    {"tol": "small"},
+    {"self_paced": "slowly"},
+    {"min_weight": 1.5},
+    {"n_subsets": 0},
+    {"subset_size": 2.5},
+    {"references": "new"},
+    {"metric": "cosine"},
+    {"scaling": "zscore"},
+    {"loss_scale": True},
+    {"final_distance": None},
+    {"trust": 1.1},
+    {"row_sample": 0},
+    {"missing": "mean"},
+    {"contamination": 0.6},
+    {"engine": "cloud"},
+    {"n_jobs": 0},
+]
+
+
+@pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=str)
+def test_a_wrong_parameter_is_named(parameters, noisy):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=name):
+        ODEFS(**parameters).fit(noisy)
+
+
+def test_paper_takes_overrides():
+    assert ODEFS.paper(threshold_rate=3).get_params()["threshold_rate"] == 3
+    assert ODEFS.paper().get_params()["metric"] == "sqeuclidean"

@@ -1,0 +1,214 @@
+"""Certificates of the learning: gradients, optimality, agreement of solvers, an objective that never rises."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+import naive
+from odefs.detectors import LeSiNNDetector
+from odefs.ensemble.component import learn_weights
+from odefs.ensemble.plan import Plan
+from odefs.selection.candidates import FEWEST, cantelli_threshold, find_candidates
+from odefs.selection.losses import LOSSES
+from odefs.selection.objective import RankingObjective
+from odefs.selection.pacing import Classic, Pace, Thresholded, Unpaced, examples_below
+from odefs.selection.penalty import optimality_violation, penalty_prox
+from odefs.selection.solvers import SOLVERS
+from odefs.selection.subset import select_columns
+
+L1 = 1e-3
+
+
+def make_objective(loss, seed=0, m_star=12, m=40, d=15):
+    rng = np.random.default_rng(seed)
+    G_outlier = rng.random((m_star, d))
+    G_outlier[:, :3] += 0.7
+    return RankingObjective(G_outlier, rng.random((m, d)), LOSSES[loss], L1)
+
+
+def make_plan(**changes):
+    settings = {
+        "n_estimators": "auto",
+        "n_outlier_examples": "auto",
+        "unlabeled_ratio": 6,
+        "threshold_rate": 2.0,
+        "loss": "sigmoid",
+        "l1": 1e-4,
+        "solver": "proximal",
+        "tol": 1e-5,
+        "max_steps": 1000,
+        "self_paced": True,
+        "min_weight": 0.05,
+        "fresh_references": True,
+        "scale_loss": True,
+        "weighted_distance": False,
+        "trust": 1.0,
+        "row_sample": None,
+    }
+    return Plan(**(settings | changes))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_objective_agrees_with_the_formula(loss):
+    objective = make_objective(loss)
+    rng = np.random.default_rng(1)
+    w, v = rng.random(15), (rng.random(12) < 0.7).astype(float)
+    expected = naive.objective(objective.G_outlier, objective.G_unlabeled, w, v, 0.3, L1, loss)
+    assert objective.value(w, v, 0.3) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gradient_agrees_with_differences(loss):
+    objective = make_objective(loss)
+    rng = np.random.default_rng(2)
+    w, v = rng.random(15), rng.random(12)
+    value, gradient = objective.smooth_value_and_gradient(w, v)
+    assert value == pytest.approx(objective.smooth_value(w, v))
+    np.testing.assert_allclose(gradient, approx_fprime(w, lambda u: objective.smooth_value(u, v), 1e-7), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_are_first_order_optimal(solver, loss):
+    objective = make_objective(loss)
+    v = np.ones(12)
+    solution = SOLVERS[solver](objective, v, np.zeros(15), 1e-7, 20_000)
+    _, gradient = objective.smooth_value_and_gradient(solution.w, v)
+    assert (solution.w >= 0).all()
+    assert optimality_violation(solution.w, gradient, L1) <= 2e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("loss", "tolerance"), [("logistic", 1e-6), ("hinge", 1e-6), ("sigmoid", 1e-2)])
+def test_solvers_agree(loss, tolerance, seed):
+    """Convex losses have one minimum; the sigmoid may lead two solvers to different ones of nearly the same height."""
+    objective = make_objective(loss, seed)
+    v = np.ones(12)
+    values = [
+        objective.value(SOLVERS[name](objective, v, np.zeros(15), 1e-8, 20_000).w, v) for name in ("proximal", "lbfgs")
+    ]
+    assert values[0] == pytest.approx(values[1], rel=tolerance)
+
+
+def test_proximal_operator_minimises():
+    rng = np.random.default_rng(3)
+    u = rng.normal(size=6)
+    best = penalty_prox(u, 0.4, 0.2)
+
+    def cost(w):
+        return 0.4 * 0.2 * w.sum() + ((w - u) ** 2).sum() / 2
+
+    for _ in range(200):
+        other = np.maximum(0, best + 0.1 * rng.normal(size=6))
+        assert cost(best) <= cost(other) + 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("self_paced", [True, False, "classic"])
+@pytest.mark.parametrize("scale_loss", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_true_objective_never_rises(loss, self_paced, scale_loss, seed):
+    """The trace is the objective with neighbours found anew at each ``w``; re-finding them alone may well raise it."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((300, 12))
+    X[:20, :3] += 0.8
+    detector = LeSiNNDetector(n_subsets=20, subset_size=8)
+    state = detector.prepare(X[detector.sample(300, rng)], rng)
+    plan = make_plan(loss=loss, self_paced=self_paced, scale_loss=scale_loss)
+    learned = learn_weights(plan, detector, X[:20], X[rng.choice(300, 120)], state)
+    assert len(learned.trace) >= 2
+    assert (np.diff(learned.trace) <= 1e-12).all()
+    assert learned.loss == learned.trace[-1]
+
+
+def test_the_traced_objective_is_the_true_one():
+    rng = np.random.default_rng(7)
+    X = rng.random((200, 6))
+    X[:16, 2] += 1
+    detector = LeSiNNDetector(n_subsets=10, subset_size=8)
+    rows = X[detector.sample(200, rng)]
+    state = detector.prepare(rows, rng)
+    outliers, unlabeled = X[:16], X[60:160]
+    learned = learn_weights(make_plan(scale_loss=False), detector, outliers, unlabeled, state)
+    G_outlier = np.diag(naive.lesinn(outliers, rows, 10, "sqeuclidean", learned.w))
+    G_unlabeled = naive.lesinn(unlabeled, rows, 10, "sqeuclidean", learned.w)[:, None]
+    # Scores in place of linearised rows: s* = 1 . diag(s*), s = 1 . s.
+    losses = [np.mean(1 / (1 + np.exp(s_i - G_unlabeled[:, 0]))) for s_i in G_outlier.diagonal()]
+    expected = np.mean(learned.v * (np.array(losses) - learned.lam)) + 1e-4 * learned.w.sum()
+    assert learned.loss == pytest.approx(expected, rel=1e-6)
+
+
+def test_thresholded_age_never_falls_and_keeps_hard_examples_out():
+    losses = np.array([0.1, 0.1, 0.2, 0.9])
+    pace = Thresholded().first(losses)
+    assert pace.lam == pytest.approx(losses.mean() + losses.std())
+    assert pace.v.tolist() == [1, 1, 1, 0]
+    later = Thresholded().next(losses / 10, pace)
+    assert later.lam == pace.lam
+
+
+def test_at_least_half_of_the_examples_are_kept():
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        losses = rng.random(32) ** rng.integers(1, 6)
+        assert Thresholded().first(losses).v.mean() >= 0.5
+
+
+@pytest.mark.parametrize("losses", [[0.3, 0.3, 0.3], [0.2, 0.7], [0.5], [1e-300, 0.0]])
+def test_rounding_does_not_decide_who_is_kept(losses):
+    assert Thresholded().first(np.array(losses)).v.all()
+
+
+def test_nobody_below_the_age_means_everybody():
+    assert examples_below(np.array([0.5, 0.6]), 0.1).tolist() == [1, 1]
+
+
+def test_classic_pacing_grows_by_a_fixed_step_until_everyone_is_in():
+    losses = np.array([0.1, 0.2, 0.3, 0.9])
+    pace = Classic().first(losses)
+    assert not pace.settled
+    assert not pace.v.all()
+    ages = [pace.lam]
+    while not pace.settled:
+        pace = Classic().next(losses, pace)
+        ages.append(pace.lam)
+    assert pace.v.all()
+    np.testing.assert_allclose(np.diff(ages), ages[1] - ages[0])
+    assert Classic().next(losses, pace).lam == pace.lam
+
+
+def test_unpaced_counts_everyone():
+    pace = Unpaced().first(np.array([0.1, 0.9]))
+    assert pace.v.all()
+    assert Unpaced().next(np.array([0.9, 0.1]), pace) is pace
+    assert isinstance(pace, Pace)
+
+
+def test_candidates_exceed_the_threshold():
+    rng = np.random.default_rng(9)
+    scores = rng.lognormal(size=2000)
+    found = find_candidates(scores, 2.0)
+    assert found.threshold == pytest.approx(scores.mean() + 2 * scores.std())
+    assert found.rows.tolist() == [i for i in range(2000) if scores[i] > found.threshold]
+
+
+@pytest.mark.parametrize("n", [3, 10, 40])
+def test_too_few_candidates_are_filled_with_the_highest_scores(n):
+    scores = np.ones(n)
+    scores[-1] = 1.5
+    found = find_candidates(scores, 50.0)
+    assert found.n_above == 0
+    assert found.rows.size == min(FEWEST, n)
+    assert n - 1 in found.rows
+    assert found.rows[0] == 0
+
+
+def test_rows_without_a_score_are_no_candidates():
+    scores = np.r_[np.nan, np.linspace(0, 1, 50)]
+    assert 0 not in find_candidates(scores, 0.5).rows
+    assert np.isfinite(cantelli_threshold(scores, 1.0))
+
+
+def test_subset_rule():
+    assert select_columns(np.array([1.0, 0.051, 0.05, 0.0]), 0.05).tolist() == [0, 1]
+    assert select_columns(np.zeros(3), 0.05).tolist() == [0, 1, 2]
