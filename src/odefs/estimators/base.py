@@ -20,7 +20,7 @@ from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.parameters import require_choice, require_contamination
 from odefs.exceptions import Fallback, ODEFSWarning
-from odefs.inspection.contributions import usual_contributions
+from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top
 from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.scaling import KINDS
@@ -88,6 +88,7 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
             ``values`` of an Explanation add up to ``outlier_scores(X)``.
         """
         check_is_fitted(self)
+        require_attribution(self._model.detector)
         rows = self._validate(X, reset=False)
         engine = self._engine(rows)
         if top is None:

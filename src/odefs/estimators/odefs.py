@@ -104,7 +104,7 @@ class ODEFS(BaseOutlierEstimator):
     offset_ : float
         ``decision_function = score_samples - offset_``.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of the learned weight per column, averaged over the components; adds up to 1.
+        Share of each column in the gap between outlier examples and other rows, averaged over the components; adds up to 1.
     feature_weights_ : ndarray of shape (n_components, n_features_in_)
     feature_subsets_ : list of ndarray
         Columns each component selected.
@@ -270,7 +270,8 @@ class ODEFS(BaseOutlierEstimator):
         self.feature_subsets_ = [component.columns for component in components]
         self.component_loss_ = np.array([component.loss for component in components])
         self.component_weight_ = component_weights(self.component_loss_)
-        self.feature_importances_ = feature_importances(self.feature_weights_, self.component_weight_, plan.min_weight)
+        learned = [part.learned for part in fitted.training]
+        self.feature_importances_ = feature_importances(learned, self.component_weight_, plan.min_weight)
         self.candidate_indices_ = fitted.candidates.rows
         self.n_iter_ = max(len(part.learned.trace) for part in fitted.training)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from odefs.engines.local import LocalEngine
 from odefs.ensemble.model import Model
-from odefs.inspection.contributions import block_contributions, require_attribution
+from odefs.inspection.contributions import block_contributions
 from odefs.inspection.explanation import Explanation, TopExplanation, top_columns
 
 _BYTES_PER_CELL = 48
@@ -17,7 +17,6 @@ def explain_all(
     engine: LocalEngine, model: Model, baseline: np.ndarray, data: Any, feature_names: np.ndarray
 ) -> Explanation:
     """Contributions of every column."""
-    require_attribution(model.detector)
     values = np.empty((engine.n_rows, engine.n_columns))
 
     def explain(rows: slice, X: np.ndarray) -> None:
@@ -31,7 +30,6 @@ def explain_top(
     engine: LocalEngine, model: Model, baseline: np.ndarray, top: int, feature_names: np.ndarray
 ) -> TopExplanation:
     """The ``top`` foremost reasons of each row; no array of all rows and columns is built."""
-    require_attribution(model.detector)
     k = min(top, engine.n_columns)
     columns = np.empty((engine.n_rows, k), dtype=np.intp)
     values = np.empty((engine.n_rows, k))

@@ -1,18 +1,27 @@
 """How much the ensemble relies on each column."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from odefs.selection.alternation import Learned
 from odefs.selection.subset import select_columns
 
 
-def feature_importances(weights: np.ndarray, component_weights: np.ndarray, min_weight: float) -> np.ndarray:
-    """Mean over the components, by their weight, of the share that a column has in the selected weights; adds up to 1.
+def feature_importances(learned: Sequence[Learned], component_weights: np.ndarray, min_weight: float) -> np.ndarray:
+    """Mean over the components, by their weight, of a column's share in the gap between outlier examples and other rows; adds up to 1.
 
-    A component that learned nothing relies on all columns alike.
+    Weights alone would mislead: a column that separates well needs but a small weight. A component that learned nothing relies on
+    all columns alike.
     """
-    shares = np.zeros_like(weights)
-    for share, w in zip(shares, weights, strict=True):
-        columns = select_columns(w, min_weight)
-        share[columns] = w[columns] if w.any() else 1.0
-        share /= share.sum()
+    shares = np.stack([_shares(part, min_weight) for part in learned])
     return component_weights @ shares
+
+
+def _shares(learned: Learned, min_weight: float) -> np.ndarray:
+    share = np.zeros_like(learned.w)
+    columns = select_columns(learned.w, min_weight)
+    share[columns] = np.maximum(learned.gap[columns], 0.0)
+    if not share.any():
+        share[columns] = 1.0
+    return share / share.sum()

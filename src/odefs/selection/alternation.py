@@ -24,9 +24,13 @@ MAX_HALVINGS = 8
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Outcome of the alternation; ``trace`` is the true objective after each round and ``loss`` its last value."""
+    """Outcome of the alternation; ``trace`` is the true objective after each round and ``loss`` its last value.
+
+    ``gap`` is what each column adds to the mean score of the kept examples above that of unlabelled rows: ``w_k (mean G*_k - mean G_k)``.
+    """
 
     w: np.ndarray
+    gap: np.ndarray
     v: np.ndarray
     lam: float
     loss: float
@@ -64,7 +68,9 @@ def alternate(
         pace = pacing.next(objective.example_losses(w), pace)
         trace.append(objective.value(w, pace.v, pace.lam))
         converged = pace.settled and trace[-2] - trace[-1] <= tol * max(1.0, abs(trace[-1]))
-    return Learned(w, pace.v, pace.lam, trace[-1], tuple(trace), n_steps, converged)
+    kept = pace.v / pace.v.sum()
+    gap = w * (kept @ objective.G_outlier - objective.G_unlabeled.mean(axis=0))
+    return Learned(w, gap, pace.v, pace.lam, trace[-1], tuple(trace), n_steps, converged)
 
 
 def _weight_step(

@@ -51,14 +51,18 @@ class Thresholded:
 
 @dataclass(frozen=True)
 class Classic:
-    """Kumar et al. (2010): the age starts at the median loss and grows by a fixed step until every example is in."""
+    """Kumar et al. (2010): the age starts at the median loss and grows by a fixed step until every example is in.
 
-    smallest_step: float = 1e-3
+    The step is a quarter of the way from the median to the largest loss of the first round, and at least a tenth of the loss of a
+    guess (the sigmoid at 0). Neither number is in the paper.
+    """
+
+    smallest_step: float = 0.05
 
     def first(self, losses: np.ndarray) -> Pace:
         lam = float(np.median(losses))
         v = examples_below(losses, lam)
-        return Pace(lam, v, bool(v.all()), max(float(losses.std()), self.smallest_step))
+        return Pace(lam, v, bool(v.all()), max((float(losses.max()) - lam) / 4, self.smallest_step))
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
         if previous.settled:

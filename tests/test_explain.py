@@ -1,0 +1,121 @@
+"""Contributions add up, also for new rows, and the reasons are those people would name."""
+
+import numpy as np
+import pytest
+from sklearn.utils._testing import assert_allclose
+
+from odefs import ODEFS, LeSiNN
+from odefs.detectors import LeSiNNDetector
+from odefs.inspection.explanation import Explanation, TopExplanation
+
+MODELS = {
+    "ODEFS": ODEFS(random_state=0),
+    "paper": ODEFS.paper(random_state=0),
+    "weighted": ODEFS(final_distance="weighted", random_state=0),
+    "full space only": ODEFS(trust=0, random_state=0),
+    "iforest": ODEFS(detector="iforest", random_state=0),
+    "tails": ODEFS(detector="tails", random_state=0),
+    "LeSiNN": LeSiNN(random_state=0),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request, noisy):
+    return MODELS[request.param].fit(noisy)
+
+
+def test_contributions_add_up_for_old_and_new_rows(model, noisy):
+    new = np.random.default_rng(1).normal(size=(40, 30)) * 3
+    for rows in (noisy, new):
+        explanation = model.explain(rows)
+        assert isinstance(explanation, Explanation)
+        assert np.asarray(explanation).shape == rows.shape
+        assert (explanation.values >= 0).all()
+        assert_allclose(explanation.values.sum(axis=1), model.outlier_scores(rows), rtol=1e-6)
+
+
+def test_baseline_is_the_mean_over_training_rows(model, noisy):
+    explanation = model.explain(noisy)
+    assert explanation.baseline.sum() == pytest.approx(1.0, rel=1e-6)
+    assert_allclose(explanation.baseline, explanation.values.mean(axis=0), rtol=1e-6, atol=1e-12)
+
+
+def test_top_is_the_head_of_the_whole(model, noisy):
+    whole, top = model.explain(noisy), model.explain(noisy, top=4)
+    assert isinstance(top, TopExplanation)
+    assert top.values.shape == top.columns.shape == top.data.shape == (500, 4)
+    assert_allclose(top.excess, -np.sort(-whole.excess, axis=1)[:, :4], rtol=1e-6, atol=1e-12)
+    assert np.array_equal(top.columns, whole.top(4).columns)
+    assert np.array_equal(top.data, noisy[np.arange(500)[:, None], top.columns])
+    assert top.reasons(3)[0] == whole.reasons(3, k=4)[0]
+
+
+def test_more_reasons_than_columns(model, noisy):
+    assert model.explain(noisy[:2], top=99).columns.shape == (2, 30)
+
+
+@pytest.mark.parametrize("top", [0, -1, 1.5])
+def test_a_wrong_number_of_reasons_is_refused(noisy, top):
+    with pytest.raises(ValueError, match="top"):
+        LeSiNN(random_state=0).fit(noisy).explain(noisy, top=top)
+
+
+def test_top_never_builds_rows_times_columns():
+    """20,000 x 1,000 contributions would be 160 MB."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = rng.random((20_000, 1000), dtype=np.float32)
+    model = LeSiNN(n_jobs=2, random_state=0).fit(X[:500])
+    tracemalloc.start()
+    model.explain(X, top=3)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 80e6
+
+
+class DistanceToNowhere(LeSiNNDetector):
+    attribution = None
+
+
+def test_a_detector_without_attribution_refuses(noisy):
+    model = ODEFS(detector=DistanceToNowhere(), random_state=0).fit(noisy)
+    assert np.isfinite(model.outlier_scores_).all()
+    with pytest.raises(TypeError, match=r"DistanceToNowhere .*attribution"):
+        model.explain(noisy)
+
+
+def test_importances_find_the_planted_columns(noisy):
+    importances = ODEFS(random_state=0).fit(noisy).feature_importances_
+    assert importances.sum() == pytest.approx(1.0)
+    assert set(np.argsort(-importances)[:2]) == {3, 4}
+
+
+def plant(seed, n_rows=2000, n_binary=10, n_normal=10, n_uniform=10, share=0.01):
+    """Six-sigma values in the last column of a few rows, beside noise of three kinds."""
+    rng = np.random.default_rng(seed)
+    binary = (rng.random((n_rows, n_binary)) < 0.5).astype(float)
+    normal = rng.normal(size=(n_rows, n_normal + 1))
+    rows = rng.choice(n_rows, int(share * n_rows), replace=False)
+    normal[rows, -1] = 6 * rng.choice([-1, 1], rows.size)
+    return np.hstack([binary, rng.random((n_rows, n_uniform)), normal]), rows
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {},
+        {"n_binary": 3, "n_normal": 3, "n_uniform": 3},
+        {"n_binary": 50, "n_normal": 5, "n_uniform": 5},
+        {"n_rows": 500, "share": 0.02},
+        {"share": 0.002},
+    ],
+    ids=str,
+)
+def test_the_planted_column_is_the_first_reason(table):
+    right = []
+    for seed in range(5):
+        X, rows = plant(seed, **table)
+        explanation = ODEFS(random_state=seed).fit(X).explain(X[rows])
+        right.append(explanation.excess.argmax(axis=1) == X.shape[1] - 1)
+    assert np.concatenate(right).mean() >= 0.9
