@@ -2,6 +2,9 @@
 
 References are laid out member-major: row ``p * n_subsets + g`` is member ``p`` of subset ``g``. The matrix of distances then has all
 first members on top, all second members below and so on, and the minimum over the members folds halves of it onto each other.
+
+The product needs rows near the origin to keep its digits; :class:`odefs.scaling.Scaling` puts the origin amid each column. Where digits are lost
+all the same, distances are computed again directly: slower, never wrong.
 """
 
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ import numpy as np
 
 from odefs._ops.blocks import padded_rows, scratch
 
-CANCELLATION = {np.dtype(np.float32): 2e-3, np.dtype(np.float64): 1e-8}
+CANCELLATION = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
 """Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
 
 SNAP = 4 * np.finfo(np.float64).eps
@@ -18,78 +21,73 @@ SNAP = 4 * np.finfo(np.float64).eps
 
 RECOMPUTE_BYTES = 8 * 2**20
 
+FEW = 64
+"""Up to this many rows are computed again without looking for equal ones first."""
+
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Reference rows, ready for the matrix product.
-
-    ``rows`` are the references, shifted by ``centre`` and scaled by ``root_weights``; ``product`` is ``[-2 rows, |rows|^2]``.
-    """
+    """Reference rows (times ``root_weights``), and ``product = [-2 rows, |rows|^2]``, to be multiplied by rows with a 1 behind."""
 
     rows: np.ndarray
     product: np.ndarray
-    centre: np.ndarray
     root_weights: np.ndarray | None
     n_subsets: int
     on_grid: bool
+    """Whether all values are 0 or 1. Products of such rows are exact, equal distances equal to the bit."""
 
 
 def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> References:
-    """Centre the references and lay them out for the product.
+    """Lay the references out for the product.
 
-    Only columns with values besides 0 and 1 are centred: it saves digits there, while products of zeros and ones are exact as they
-    are, and centring would make equal distances differ in the last bit. Where every column has two values but not these, equal rows are
-    common and their products are not exact; float64 then tells zero from the smallest other distance, and nothing is computed twice.
+    Where every column has two values, but not 0 and 1, equal rows are common and their products are not exact. float64 then tells zero
+    from the smallest other distance, so that nothing need be computed again.
     """
-    if not np.all((rows == 0) | (rows == 1)) and np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))):
+    on_grid = w is None and bool(np.all((rows == 0) | (rows == 1)))
+    if not on_grid and np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))):
         rows = rows.astype(np.float64)
-    binary = np.all((rows == 0) | (rows == 1), axis=0)
-    centre = np.where(binary, 0, rows.mean(axis=0)).astype(rows.dtype)
-    shifted = rows - centre
     root_weights = None
     if w is not None:
         root_weights = np.sqrt(w).astype(rows.dtype)
-        shifted = shifted * root_weights
-    norms = np.einsum("ij,ij->i", shifted, shifted)
-    product = np.concatenate([-2 * shifted, norms[:, None]], axis=1)
-    return References(shifted, product, centre, root_weights, n_subsets, bool(binary.all()) and w is None)
+        rows = rows * root_weights
+    norms = np.einsum("ij,ij->i", rows, rows)
+    product = np.concatenate([-2 * rows, norms[:, None]], axis=1)
+    return References(rows, product, root_weights, n_subsets, on_grid)
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
     """Squared distances of shape ``(n_subsets, n_rows)``; valid until this thread's next call."""
     n_rows = X.shape[0]
-    shifted, norms = _shift_and_pad(X, references)
-    n_references = references.product.shape[0]
-    distances = scratch("distances", (n_references, shifted.shape[0]), shifted.dtype)
-    np.matmul(references.product, shifted.T, out=distances)
-    nearest = _fold_minimum(distances, references.n_subsets)
+    extended = _extended(X, references)
+    distances = scratch("distances", (references.rows.shape[0], extended.shape[0]), extended.dtype)
+    np.matmul(references.product, extended.T, out=distances)
+    nearest = _fold_minimum(distances, references.n_subsets)[:, :n_rows]
+    rows = extended[:n_rows, :-1]
+    norms = np.einsum("ij,ij->i", rows, rows)
     nearest += norms
-    np.maximum(nearest, 0, out=nearest)
-    _recompute_cancelled(nearest[:, :n_rows], shifted[:n_rows, :-1], norms[:n_rows], references)
-    return nearest[:, :n_rows]
+    _recompute_cancelled(nearest, rows, norms, references)
+    return nearest
 
 
 def nearest_members(X: np.ndarray, references: References) -> np.ndarray:
     """Which row of ``references.rows`` is nearest, per subset and row; the first member wins ties."""
-    n_rows = X.shape[0]
-    shifted, _ = _shift_and_pad(X, references)
-    distances = references.product @ shifted.T
-    members = distances.reshape(-1, references.n_subsets, shifted.shape[0]).argmin(axis=0)
-    return members[:, :n_rows] * references.n_subsets + np.arange(references.n_subsets)[:, None]
+    extended = _extended(X, references)
+    distances = references.product @ extended.T
+    members = distances.reshape(-1, references.n_subsets, extended.shape[0]).argmin(axis=0)
+    return members[:, : X.shape[0]] * references.n_subsets + np.arange(references.n_subsets)[:, None]
 
 
-def _shift_and_pad(X: np.ndarray, references: References) -> tuple[np.ndarray, np.ndarray]:
-    """Rows on the scale of the references with a column of ones behind, and their squared norms."""
+def _extended(X: np.ndarray, references: References) -> np.ndarray:
+    """Rows in the precision and on the scale of the references, a 1 behind each, and rows of zeros up to the next full padding."""
     n_rows, n_columns = X.shape
-    dtype = np.promote_types(X.dtype, references.rows.dtype)
-    shifted = scratch("shifted", (padded_rows(n_rows), n_columns + 1), dtype)
-    values = shifted[:n_rows, :-1]
-    np.subtract(X, references.centre, out=values)
-    if references.root_weights is not None:
-        values *= references.root_weights
-    shifted[n_rows:] = 0
-    shifted[:, -1] = 1
-    return shifted, np.einsum("ij,ij->i", shifted[:, :-1], shifted[:, :-1])
+    extended = scratch("extended", (padded_rows(n_rows), n_columns + 1), references.rows.dtype)
+    if references.root_weights is None:
+        extended[:n_rows, :-1] = X
+    else:
+        np.multiply(X, references.root_weights, out=extended[:n_rows, :-1])
+    extended[n_rows:] = 0
+    extended[:, -1] = 1
+    return extended
 
 
 def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
@@ -104,36 +102,48 @@ def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
     return distances[:n_subsets]
 
 
-def _recompute_cancelled(nearest: np.ndarray, shifted: np.ndarray, norms: np.ndarray, references: References) -> None:
-    """Replace the squares that lost their digits by direct ones, once per distinct row."""
-    cancelled = nearest < CANCELLATION[nearest.dtype] * norms
-    if nearest.dtype == np.float64:
-        noise = nearest <= SNAP * references.product.shape[1] * norms
-        nearest[noise] = 0
-        cancelled &= ~noise
-    suspects = np.flatnonzero(cancelled.any(axis=0))
+def _recompute_cancelled(nearest: np.ndarray, X: np.ndarray, norms: np.ndarray, references: References) -> None:
+    """Replace the squares that lost their digits by direct ones; squares below zero are always among them."""
+    limit = CANCELLATION[nearest.dtype] * norms
+    suspects = np.flatnonzero(nearest.min(axis=0) < limit)
     if references.on_grid and suspects.size:
-        values = shifted[suspects]
+        values = X[suspects]
         suspects = suspects[(values != np.rint(values)).any(axis=1)]
     if not suspects.size:
         return
-    first, copy_of = _distinct_rows(shifted[suspects])
-    firsts = suspects[first]
-    # Equal rows have equal distances up to the last bits, so a row's copies may differ in what they flag: take any flag.
-    flags = np.zeros((firsts.size, references.n_subsets), dtype=bool)
-    np.logical_or.at(flags, copy_of, cancelled[:, suspects].T)
-    which, subset = np.nonzero(flags)
+    squares = nearest[:, suspects].T
+    cancelled = squares < limit[suspects, None]
+    if nearest.dtype == np.float64:
+        noise = squares <= SNAP * X.shape[1] * norms[suspects, None]
+        squares[noise] = 0
+        cancelled &= ~noise
+    rows = X[suspects]
+    if suspects.size <= FEW:
+        which, subset = np.nonzero(cancelled)
+        squares[which, subset] = _direct_squares(rows, which, subset, references)
+    else:
+        # Equal rows have equal distances up to the last bits, so copies may differ in what they flag: all get what any one needs.
+        first, copy_of = _distinct_rows(rows)
+        flags = np.zeros((first.size, references.n_subsets), dtype=bool)
+        np.logical_or.at(flags, copy_of, cancelled)
+        which, subset = np.nonzero(flags)
+        exact = np.full(flags.shape, np.nan, dtype=nearest.dtype)
+        exact[which, subset] = _direct_squares(rows[first], which, subset, references)
+        exact = exact[copy_of]
+        squares = np.where(np.isnan(exact), squares, exact)
+    nearest[:, suspects] = squares.T
+
+
+def _direct_squares(rows: np.ndarray, which: np.ndarray, subset: np.ndarray, references: References) -> np.ndarray:
+    """``min_p |rows[which] - r_p|^2`` over the members ``p`` of each given subset, without expanding the square."""
     members = references.rows.reshape(-1, references.n_subsets, references.rows.shape[1])
-    direct = np.empty(which.size, dtype=nearest.dtype)
-    step = max(1, RECOMPUTE_BYTES // (members.shape[0] * members.shape[2] * nearest.itemsize))
+    direct = np.empty(which.size, dtype=rows.dtype)
+    step = max(1, RECOMPUTE_BYTES // (members.shape[0] * members.shape[2] * rows.itemsize))
     for start in range(0, which.size, step):
         part = slice(start, start + step)
-        difference = members[:, subset[part]] - shifted[firsts[which[part]]]
+        difference = members[:, subset[part]] - rows[which[part]]
         direct[part] = np.einsum("pij,pij->pi", difference, difference).min(axis=0)
-    exact = np.full(flags.shape, np.nan, dtype=nearest.dtype)
-    exact[which, subset] = direct
-    exact = exact[copy_of].T
-    nearest[:, suspects] = np.where(np.isnan(exact), nearest[:, suspects], exact)
+    return direct
 
 
 def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

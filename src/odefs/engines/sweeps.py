@@ -49,6 +49,7 @@ def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds
     scaling = fit_scaling(statistics, scaling_kind)
     rng = seeds.bare()
     references = detector.sample(engine.n_rows, rng)
+    scaling = scaling.centred(engine.take(references, scaling))
     state = detector.prepare(engine.take(references, scaling), rng)
     component = Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
     scores = engine.raw_scores(scaling, detector, [component])[0]
