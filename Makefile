@@ -25,10 +25,10 @@ contracts: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.dev
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 quick: $(VENV)/.dev
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n auto -m "not slow"
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks

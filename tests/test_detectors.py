@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from odefs import ODEFS
 from odefs.detectors import BUILT_IN, IForestDetector, TailsDetector
-from odefs.detectors.iforest import _leaves
+from odefs.detectors.isolation_trees import reach_leaves
 
 
 @pytest.fixture(params=BUILT_IN)
@@ -85,7 +85,7 @@ def test_isolation_credit_follows_the_definition():
                 inside, node = child, 2 * node + 1 + right
             n = inside.sum()
             hidden = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n if n > 2 else float(n == 2)
-            leaf = _leaves(x[None], state)[0, tree]
+            leaf = reach_leaves(x[None], state)[0, tree]
             assert state.leaf_score[tree, leaf] == pytest.approx(bits / (splits + hidden))
             single = np.zeros(3)
             np.add.at(single, state.path_column[tree, leaf], state.path_credit[tree, leaf])

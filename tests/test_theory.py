@@ -22,6 +22,16 @@ def test_bounds_by_hand():
     assert found.assumptions == (theory.PRECISE_CANDIDATES, theory.RANDOM_INLIERS)
 
 
+def test_bounds_follow_from_the_decomposition():
+    """The theorem's two sides are the extremes of the decomposition over the precisions and Deltas it allows."""
+    bounds = theory.theorem1(2, 192, 32, 100, 20, 0.1, 0.9)
+    values = [
+        theory.candidate_auc(p, 0.1, 0.9, delta) for p in np.linspace(0.8, 1, 21) for delta in np.linspace(0, 0.5, 11)
+    ]
+    assert min(values) == pytest.approx(bounds.lower)
+    assert max(values) == pytest.approx(bounds.upper)
+
+
 def test_more_unlabelled_rows_help_less_and_less():
     errors = [theory.estimation_error(k * 32, 32, 100, 20) for k in range(1, 13)]
     gains = -np.diff(errors)

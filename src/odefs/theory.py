@@ -107,6 +107,18 @@ def theorem1(
     return Theorem1(lower, ideal_auc, estimation_error(m, m_star, d, d_selected, delta, constant))
 
 
+def candidate_auc(precision: float, pi: float, ideal_auc: float, inlier_above_outlier: float = 0.5) -> float:
+    """``E(J-hat*) = p E(J') + (1-p)(1-pi)/2 + (1-p) pi Delta``, the step of the proof that uses the second assumption.
+
+    ``precision`` is the share ``p`` of outliers among the candidates, ``inlier_above_outlier`` the proof's ``Delta``, at most 1/2.
+    """
+    for name, value in (("precision", precision), ("pi", pi), ("ideal_auc", ideal_auc)):
+        _require_share(name, value)
+    _require("inlier_above_outlier", inlier_above_outlier, 0 <= inlier_above_outlier <= 0.5, "between 0 and 1/2")
+    rest = 1 - precision
+    return precision * ideal_auc + rest * (1 - pi) / 2 + rest * pi * inlier_above_outlier
+
+
 @dataclass(frozen=True)
 class AssumptionCheck:
     """What labels say about the theorem's assumptions on one dataset."""
@@ -141,14 +153,16 @@ def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> A
     return AssumptionCheck(
         candidate_precision=float(y[chosen].mean()),
         required_precision=1 - cantelli_bound(a),
-        candidate_auc=_beats(scores[chosen], scores),
-        ideal_auc=_beats(scores[y], scores),
-        inlier_candidate_auc=_beats(scores[inlier_candidates], scores[~y]) if inlier_candidates.any() else 0.5,
+        candidate_auc=probability_above(scores[chosen], scores),
+        ideal_auc=probability_above(scores[y], scores),
+        inlier_candidate_auc=probability_above(scores[inlier_candidates], scores[~y])
+        if inlier_candidates.any()
+        else 0.5,
     )
 
 
-def _beats(above: np.ndarray, below: np.ndarray) -> float:
-    """Probability that a value of ``above`` exceeds one of ``below``; ties count half."""
+def probability_above(above: np.ndarray, below: np.ndarray) -> float:
+    """Probability that a value of ``above`` exceeds one of ``below`` (the paper's J, J' and BAUC); ties count half."""
     ordered = np.sort(below)
     left, right = np.searchsorted(ordered, above, side="left"), np.searchsorted(ordered, above, side="right")
     return float((left + right).mean() / (2 * below.size))

@@ -27,10 +27,15 @@ FEW = 64
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Reference rows (times ``root_weights``), and ``product = [-2 rows, |rows|^2]``, to be multiplied by rows with a 1 behind."""
+    """Reference rows, and ``product = [-2 rows, |rows|^2]``, to be multiplied by rows with a 1 behind.
+
+    With weights, rows are ``(rows - centre) * root_weights``: a weight multiplies the rounding of what it is applied to, so the origin
+    must be close.
+    """
 
     rows: np.ndarray
     product: np.ndarray
+    centre: np.ndarray | None
     root_weights: np.ndarray | None
     n_subsets: int
     on_grid: bool
@@ -46,13 +51,14 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
     on_grid = w is None and bool(np.all((rows == 0) | (rows == 1)))
     if not on_grid and np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))):
         rows = rows.astype(np.float64)
-    root_weights = None
+    centre = root_weights = None
     if w is not None:
+        centre = rows.mean(axis=0)
         root_weights = np.sqrt(w).astype(rows.dtype)
-        rows = rows * root_weights
+        rows = (rows - centre) * root_weights
     norms = np.einsum("ij,ij->i", rows, rows)
     product = np.concatenate([-2 * rows, norms[:, None]], axis=1)
-    return References(rows, product, root_weights, n_subsets, on_grid)
+    return References(rows, product, centre, root_weights, n_subsets, on_grid)
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
@@ -81,10 +87,12 @@ def _extended(X: np.ndarray, references: References) -> np.ndarray:
     """Rows in the precision and on the scale of the references, a 1 behind each, and rows of zeros up to the next full padding."""
     n_rows, n_columns = X.shape
     extended = scratch("extended", (padded_rows(n_rows), n_columns + 1), references.rows.dtype)
-    if references.root_weights is None:
-        extended[:n_rows, :-1] = X
+    values = extended[:n_rows, :-1]
+    if references.centre is None or references.root_weights is None:
+        values[...] = X
     else:
-        np.multiply(X, references.root_weights, out=extended[:n_rows, :-1])
+        np.subtract(X, references.centre, out=values)
+        values *= references.root_weights
     extended[n_rows:] = 0
     extended[:, -1] = 1
     return extended

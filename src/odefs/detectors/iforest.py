@@ -13,19 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from odefs.detectors.isolation_trees import IForestState, grow_trees, reach_leaves
 from odefs.detectors.protocol import Detector
-
-
-@dataclass(frozen=True, eq=False)
-class IForestState:
-    """Complete binary trees in heap order, one per row; a leaf above the last level is followed by splits that all go left."""
-
-    column: np.ndarray
-    threshold: np.ndarray
-    missing_right: np.ndarray
-    leaf_score: np.ndarray
-    path_column: np.ndarray
-    path_credit: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -47,20 +36,20 @@ class IForestDetector(Detector):
         depth = max(1, int(np.ceil(np.log2(size))))
         members = np.stack([rng.choice(rows.shape[0], size=size, replace=False) for _ in range(self.n_trees)])
         odds = np.ones(rows.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
-        return _grow(rows, members, depth, odds, rng)
+        return grow_trees(rows, members, depth, odds, rng)
 
     def score(self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None) -> np.ndarray:
         if w is not None:
             return self.linearise(X, state) @ w
         trees = np.arange(state.column.shape[0])
-        scores = state.leaf_score[trees, _leaves(X, state)].mean(axis=1)
+        scores = state.leaf_score[trees, reach_leaves(X, state)].mean(axis=1)
         scores[np.isnan(X).all(axis=1)] = np.nan
         return scores
 
     def linearise(self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None) -> np.ndarray:
         n_trees = state.column.shape[0]
         n_rows, n_columns = X.shape
-        leaves = _leaves(X, state)
+        leaves = reach_leaves(X, state)
         columns = state.path_column[np.arange(n_trees), leaves]
         credit = state.path_credit[np.arange(n_trees), leaves]
         cells = np.arange(n_rows)[:, None, None] * n_columns + columns
@@ -71,105 +60,3 @@ class IForestDetector(Detector):
 
     def bytes_per_row(self, n_columns: int) -> int:
         return 40 * self.n_trees + 16 * n_columns
-
-
-def _leaves(X: np.ndarray, state: IForestState) -> np.ndarray:
-    """Number of the leaf on the last level that each row reaches in each tree."""
-    n_inner = state.column.shape[1]
-    trees = np.arange(state.column.shape[0])
-    node = np.zeros((X.shape[0], trees.size), dtype=np.intp)
-    with_holes = bool(np.isnan(X).any())
-    for _ in range(int(np.log2(n_inner + 1))):
-        value = np.take_along_axis(X, state.column[trees, node], axis=1)
-        right = value > state.threshold[trees, node]
-        if with_holes:
-            right = np.where(np.isnan(value), state.missing_right[trees, node], right)
-        node = 2 * node + 1 + right
-    return node - n_inner
-
-
-def _grow(
-    rows: np.ndarray, members: np.ndarray, depth: int, odds: np.ndarray, rng: np.random.Generator
-) -> IForestState:
-    """Grow all trees together, level by level: one pass of grouped minima and maxima per level."""
-    n_trees, size = members.shape
-    n_inner = 2**depth - 1
-    column = np.zeros((n_trees, n_inner), dtype=np.int32)
-    threshold = np.full((n_trees, n_inner), np.inf)
-    missing_right = np.zeros((n_trees, n_inner), dtype=bool)
-    # Per node of the current level: rows in it, splits above it, and the columns and bits of those splits.
-    count = np.full((n_trees, 1), size)
-    splits = np.zeros((n_trees, 1), dtype=np.int64)
-    path_column = np.zeros((n_trees, 1, depth), dtype=np.int32)
-    path_bits = np.zeros((n_trees, 1, depth))
-    place = np.zeros((n_trees, size), dtype=np.int64)
-    for level in range(depth):
-        width = 2**level
-        here = slice(width - 1, 2 * width - 1)
-        nodes = (np.arange(n_trees)[:, None] * width + place).ravel()
-        split, drawn, cut = _draw_splits(rows, members.ravel(), nodes, n_trees * width, odds, rng)
-        column[:, here] = drawn.reshape(n_trees, width)
-        threshold[:, here] = cut.reshape(n_trees, width)
-        value = rows[members.ravel(), drawn[nodes]]
-        right = value > cut[nodes]
-        holes = np.isnan(value) & split[nodes]
-        n_right = np.bincount(nodes, weights=right & ~holes, minlength=n_trees * width)
-        n_seen = np.bincount(nodes, weights=~holes, minlength=n_trees * width)
-        to_right = n_right > n_seen - n_right
-        missing_right[:, here] = (to_right & split).reshape(n_trees, width)
-        right = np.where(holes, to_right[nodes], right)
-        place = 2 * place + right.reshape(n_trees, size)
-        child_nodes = (np.arange(n_trees)[:, None] * 2 * width + place).ravel()
-        child_count = np.bincount(child_nodes, minlength=n_trees * 2 * width).reshape(n_trees, 2 * width)
-        did_split = np.repeat(split.reshape(n_trees, width), 2, axis=1)
-        parent_count = np.repeat(count, 2, axis=1)
-        path_column, path_bits = np.repeat(path_column, 2, axis=1), np.repeat(path_bits, 2, axis=1)
-        path_column[:, :, level] = np.repeat(drawn.reshape(n_trees, width), 2, axis=1)
-        bits = np.log2(parent_count / np.maximum(1, child_count))
-        path_bits[:, :, level] = np.where(did_split, bits, 0.0)
-        splits = np.repeat(splits, 2, axis=1) + did_split
-        # The right child of a leaf is never reached; it keeps the leaf's count so that no division by zero comes of it.
-        count = np.where(did_split, child_count, parent_count)
-    length = splits + _expected_path(count)
-    path_credit = path_bits / np.where(length > 0, length, 1.0)[:, :, None]
-    return IForestState(column, threshold, missing_right, path_credit.sum(axis=2), path_column, path_credit)
-
-
-def _draw_splits(
-    rows: np.ndarray, members: np.ndarray, nodes: np.ndarray, n_nodes: int, odds: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each node: whether it can be split, the column drawn among those that vary in it, and a uniform cut."""
-    order = np.argsort(nodes, kind="stable")
-    occupied, starts = np.unique(nodes[order], return_index=True)
-    # One tree's worth of rows at a time would be slow, all rows x columns at once large: gather columns in slabs.
-    low = np.empty((occupied.size, rows.shape[1]))
-    high = np.empty_like(low)
-    slab = max(1, 2**22 // max(1, members.size))
-    for first in range(0, rows.shape[1], slab):
-        part = slice(first, first + slab)
-        values = rows[members[order], part]
-        low[:, part] = np.fmin.reduceat(values, starts, axis=0)
-        high[:, part] = np.fmax.reduceat(values, starts, axis=0)
-    cumulative = np.cumsum(np.where(high > low, odds, 0.0), axis=1)
-    total = cumulative[:, -1]
-    pick = (cumulative > (rng.random(occupied.size) * total)[:, None]).argmax(axis=1)
-    at = np.arange(occupied.size)
-    span_low, span_high = low[at, pick], high[at, pick]
-    uniform = rng.random(occupied.size)
-    split = np.zeros(n_nodes, dtype=bool)
-    drawn = np.zeros(n_nodes, dtype=np.int64)
-    cut = np.full(n_nodes, np.inf)
-    can = total > 0
-    split[occupied[can]] = True
-    drawn[occupied[can]] = pick[can]
-    # A cut equal to the upper end would leave the right branch empty.
-    inner = span_low + uniform * (span_high - span_low)
-    cut[occupied[can]] = np.where(inner < span_high, inner, span_low)[can]
-    return split, drawn, cut
-
-
-def _expected_path(count: np.ndarray) -> np.ndarray:
-    """Mean path length of an unsuccessful search in a binary tree of ``count`` rows: what a leaf still hides."""
-    n = np.maximum(count, 2).astype(np.float64)
-    length = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
-    return np.where(count > 2, length, np.where(count == 2, 1.0, 0.0))

@@ -1,0 +1,96 @@
+"""What the documentation says exists, and its code runs."""
+
+import doctest
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from odefs.datasets.transactions import transactions_path
+
+ROOT = Path(__file__).parent.parent
+
+
+def code_blocks(name):
+    return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL)
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_your_own_detector_finds_the_planted_column():
+    (code,) = code_blocks("docs/add-a-detector.md")
+    shown = run(code)
+    assert "columns: [7 " in shown
+    assert "first reason for row 0: x7" in shown
+
+
+@pytest.mark.parametrize("name", ["README.md"])
+def test_code_blocks_run(name):
+    blocks = code_blocks(name)
+    assert blocks
+    for code in blocks:
+        run(code)
+
+
+def test_the_readme_shows_what_the_command_prints():
+    block = (ROOT / "README.md").read_text().split("```console\n")[1].split("```")[0]
+    command, _, expected = block.partition("\n")
+    _, program, *arguments = command.split()
+    arguments = [str(transactions_path()) if part == transactions_path().name else part for part in arguments]
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    line = [str(Path(sys.executable).parent / program), *arguments]
+    shown = subprocess.run(line, capture_output=True, text=True, check=True, env=environment).stdout
+    assert [row.rstrip() for row in shown.strip().splitlines()] == expected.strip().splitlines()
+
+
+def resolve(dotted):
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[cut:]:
+            found = getattr(found, attribute)
+        return found
+    raise ModuleNotFoundError(dotted)
+
+
+@pytest.mark.parametrize("page", ["docs/paper.md", "docs/architecture.md", "docs/add-a-detector.md", "README.md"])
+def test_names_on_the_page_exist(page):
+    names = set(re.findall(r"`(odefs\.[\w.]+?)`", (ROOT / page).read_text()))
+    for name in names:
+        resolve(name)
+    if page == "docs/paper.md":
+        assert len(names) > 25
+
+
+def test_every_line_of_the_algorithm_is_named():
+    text = (ROOT / "docs/paper.md").read_text().split("## Algorithm 1")[1].split("##")[0]
+    lines = set()
+    for first, last in re.findall(r"^\| (\d+)(?:(?: to |, )(\d+))? \|", text, flags=re.MULTILINE):
+        lines |= set(range(int(first), int(last or first) + 1))
+    assert lines == set(range(1, 15)) - {13}, "line 13 is the end of the loop"
+
+
+def test_links_lead_somewhere():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("module", ["odefs.estimators.odefs", "odefs.estimators.lesinn"])
+def test_docstring_examples(module):
+    results = doctest.testmod(importlib.import_module(module))
+    assert results.attempted > 0
+    assert results.failed == 0
