@@ -36,6 +36,13 @@ def test_bits_do_not_depend_on_threads(name, dtype, X):
     assert np.array_equal(one.explain(X[:50]).values, many.explain(X[:50]).values)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_alone_has_the_bits_it_has_in_the_crowd(dtype, X):
+    X = X.astype(dtype)
+    model = LeSiNN(random_state=0).fit(X)
+    assert [model.outlier_scores(row[None])[0] for row in X[:100]] == model.outlier_scores_[:100].tolist()
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_score_does_not_depend_on_the_batch(name, X):
     model = MODELS[name]().fit(X)

@@ -99,9 +99,10 @@ def test_a_row_has_the_same_bits_wherever_it_stands(dtype):
     rng = np.random.default_rng(4)
     X = rng.random((200, 13)).astype(dtype)
     references = prepare_references(X[rng.integers(0, 200, 40)], 10)
-    together = nearest_squared(X, references).copy()
+    together = nearest_squared(X, references)[:, :200].copy()
     for start, stop in [(0, 1), (3, 5), (7, 24), (150, 200)]:
-        assert np.array_equal(nearest_squared(X[start:stop], references), together[:, start:stop])
+        apart = nearest_squared(X[start:stop], references)[:, : stop - start]
+        assert np.array_equal(apart, together[:, start:stop])
 
 
 def test_distance_to_itself_is_zero_and_equal_rows_score_equally():

@@ -62,16 +62,20 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
-    """Squared distances of shape ``(n_subsets, n_rows)``; valid until this thread's next call."""
+    """Squared distances of shape ``(n_subsets, n_rows or more)``; valid until this thread's next call.
+
+    Columns beyond ``n_rows`` are padding. Callers sum over the subsets before they cut it off: sums over a single column are taken in another
+    order than sums over many.
+    """
     n_rows = X.shape[0]
     extended = _extended(X, references)
     distances = scratch("distances", (references.rows.shape[0], extended.shape[0]), extended.dtype)
     np.matmul(references.product, extended.T, out=distances)
-    nearest = _fold_minimum(distances, references.n_subsets)[:, :n_rows]
-    rows = extended[:n_rows, :-1]
+    nearest = _fold_minimum(distances, references.n_subsets)
+    rows = extended[:, :-1]
     norms = np.einsum("ij,ij->i", rows, rows)
     nearest += norms
-    _recompute_cancelled(nearest, rows, norms, references)
+    _recompute_cancelled(nearest[:, :n_rows], rows[:n_rows], norms[:n_rows], references)
     return nearest
 
 

@@ -63,7 +63,7 @@ class LeSiNNDetector(Detector):
         nearest = nearest_squared(X, references)
         if self.metric == "euclidean":
             np.sqrt(nearest, out=nearest)
-        scores = np.add.reduce(nearest, axis=0).astype(np.float64) / references.n_subsets
+        scores = np.add.reduce(nearest, axis=0)[: X.shape[0]].astype(np.float64) / references.n_subsets
         # Rows with holes came out as NaN. They are scored apart, so that no row's score depends on a neighbour's holes.
         holes = np.isnan(scores)
         if holes.any():
@@ -125,7 +125,7 @@ class LeSiNNDetector(Detector):
             squares = np.take_along_axis(pairs, member[None], axis=0)[0]
             return squares, member * n_subsets + np.arange(n_subsets)[:, None]
         references = prepare_references(rows, n_subsets, w)
-        squares = nearest_squared(X, references).copy()
+        squares = nearest_squared(X, references)[:, : X.shape[0]].copy()
         return squares, nearest_members(X, references)
 
     def _rescaling(

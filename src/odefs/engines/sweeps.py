@@ -5,6 +5,7 @@
 3. component scores, from which normalisers and training scores follow.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,13 +24,19 @@ SCORE_BYTES = 128 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Bare:
-    """The detector on all columns: sweep 1 and 2."""
+class Scaled:
+    """Sweep 1: how columns are scaled, and the detector on all of them, ready to score."""
 
     statistics: ColumnStatistics
     scaling: Scaling
     references: np.ndarray
     component: Component
+
+
+@dataclass(frozen=True, eq=False)
+class Bare(Scaled):
+    """Sweep 2: the raw scores of all rows on all columns."""
+
     scores: np.ndarray
 
 
@@ -43,8 +50,8 @@ class Fitted:
     training: tuple[Training, ...]
 
 
-def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:
-    """Scale, draw references, score all rows on all columns."""
+def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Scaled:
+    """Find the scaling, draw references, prepare the detector on all columns."""
     statistics = engine.statistics(moments=scaling_kind == "rootstd")
     scaling = fit_scaling(statistics, scaling_kind)
     rng = seeds.bare()
@@ -52,8 +59,18 @@ def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds
     scaling = scaling.centred(engine.take(references, scaling))
     state = detector.prepare(engine.take(references, scaling), rng)
     component = Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
-    scores = engine.raw_scores(scaling, detector, [component])[0]
-    return Bare(statistics, scaling, references, component, scores)
+    return Scaled(statistics, scaling, references, component)
+
+
+def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
+    """Score all rows on all columns."""
+    scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
+    return Bare(scaled.statistics, scaled.scaling, scaled.references, scaled.component, scores)
+
+
+def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:
+    """Sweeps 1 and 2."""
+    return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds))
 
 
 def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, np.ndarray]:
@@ -86,6 +103,34 @@ def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, see
         scores += components[-1].weight * normalised(full_space, bare.scores)
     model = Model(detector, bare.scaling, tuple(components), engine.dtype)
     return Fitted(model, scores, candidates, tuple(training for _, training in trained))
+
+
+def subset_component(
+    engine: Engine, detector: Detector, scaling: Scaling, columns: np.ndarray, rng: np.random.Generator
+) -> Component:
+    """The detector on given columns, with references of its own."""
+    references = engine.take(detector.sample(engine.n_rows, rng), scaling)
+    state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng)
+    return Component(columns, None, state, normaliser=1.0, weight=1.0, loss=0.0)
+
+
+def fit_subsets(
+    engine: Engine,
+    detector: Detector,
+    scaling: Scaling,
+    subsets: Sequence[np.ndarray],
+    weights: np.ndarray,
+    seeds: Seeds,
+) -> tuple[Model, np.ndarray]:
+    """A model of given subsets of columns and its training scores: sweep 3 without learning."""
+
+    def prepare(index: int) -> Component:
+        component = subset_component(engine, detector, scaling, subsets[index], seeds.component(index))
+        return replace(component, weight=float(weights[index]))
+
+    components = engine.map(prepare, range(len(subsets)))
+    components, scores = _score_and_normalise(engine, detector, scaling, components, None)
+    return Model(detector, scaling, tuple(components), engine.dtype), scores
 
 
 def _score_and_normalise(

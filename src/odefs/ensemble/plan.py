@@ -37,6 +37,10 @@ class Seeds:
         """For the rows on which usual contributions are computed."""
         return self.generator(2)
 
+    def selection(self) -> np.random.Generator:
+        """For choosing columns before any component exists, as the competitors do."""
+        return self.generator(4)
+
     def component(self, index: int) -> np.random.Generator:
         """For everything that component ``index`` draws."""
         return self.generator(3, index)

@@ -1,0 +1,127 @@
+"""CINFO: sequential sparse regression on the scores (Pang et al. 2018).
+
+Round by round: candidates by Cantelli's rule, a lasso of their scores on the columns, the columns with non-zero coefficients, the detector on these. It goes on
+while the cross-validated regression error falls. Rounds are averaged with weights from one minus their normalised error.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from odefs.baselines.selector import Chosen, ColumnSelector, Context
+from odefs.detectors.protocol import Detector
+from odefs.engines.sweeps import score_bare, subset_component
+from odefs.estimators.parameters import require_integer, require_number
+from odefs.selection.candidates import find_candidates
+
+FOLDS = 5
+
+
+class CINFO(ColumnSelector):
+    """Detector on the columns that explain its own scores, again and again.
+
+    Parameters
+    ----------
+    threshold_rate : float, default=1.732
+        Candidates score above mean + threshold_rate * std; at most a quarter of the rows for the default.
+    max_rounds : int, default=20
+    max_candidates : int, default=2000
+        Candidates that a lasso sees.
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+
+    Attributes
+    ----------
+    outlier_scores_, is_outlier_, offset_, fit_info_, n_features_in_, feature_names_in_
+        As in :class:`odefs.ODEFS`.
+    feature_subsets_ : list of ndarray
+        Columns of each round.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Absolute lasso coefficients, averaged over the rounds.
+    """
+
+    def __init__(
+        self,
+        threshold_rate: float = 1.732,
+        max_rounds: int = 20,
+        max_candidates: int = 2000,
+        detector: str | Detector = "lesinn",
+        n_subsets: int = 50,
+        subset_size: int = 8,
+        metric: str = "euclidean",
+        scaling: str = "minmax",
+        missing: str = "error",
+        contamination: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.threshold_rate = threshold_rate
+        self.max_rounds = max_rounds
+        self.max_candidates = max_candidates
+        self.detector = detector
+        self.n_subsets = n_subsets
+        self.subset_size = subset_size
+        self.metric = metric
+        self.scaling = scaling
+        self.missing = missing
+        self.contamination = contamination
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        require_number("threshold_rate", self.threshold_rate, 0.0)
+        require_integer("max_rounds", self.max_rounds, 1)
+        require_integer("max_candidates", self.max_candidates, 2)
+
+    def _choose(self, context: Context) -> Chosen:
+        engine, detector, scaling = context.engine, context.detector, context.scaled.scaling
+        scores = score_bare(engine, detector, context.scaled).scores
+        subsets: list[np.ndarray] = []
+        errors: list[float] = []
+        relevance = np.zeros(engine.n_columns)
+        while len(subsets) < self.max_rounds:
+            coefficients, error = self._sparse_regression(context, scores)
+            columns = np.flatnonzero(coefficients)
+            if not columns.size or (errors and error >= errors[-1]):
+                break
+            subsets.append(columns)
+            errors.append(error)
+            relevance += coefficients / coefficients.sum()
+            # The same references as in the final scores: what a round looks at is what counts.
+            component = subset_component(engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1))
+            scores = engine.raw_scores(scaling, detector, [component])[0]
+        if not subsets:
+            every = np.arange(engine.n_columns)
+            return Chosen([every], np.ones(1), np.ones(engine.n_columns))
+        return Chosen(subsets, _round_weights(np.array(errors)), relevance)
+
+    def _sparse_regression(self, context: Context, scores: np.ndarray) -> tuple[np.ndarray, float]:
+        """Absolute coefficients of the lasso on the candidates, and the share of the variance it leaves (cross-validated)."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LassoCV
+
+        candidates = find_candidates(scores, self.threshold_rate).rows
+        if candidates.size > self.max_candidates:
+            candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
+        target = scores[candidates]
+        known = ~np.isnan(target)
+        candidates, target = candidates[known], target[known]
+        spread = target.std() if target.size else 0.0
+        if target.size < 2 or spread <= 0:
+            return np.zeros(context.engine.n_columns), np.inf
+        target = (target - target.mean()) / spread
+        lasso = LassoCV(alphas=30, cv=min(FOLDS, target.size), random_state=0, max_iter=2000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            lasso.fit(context.rows(candidates), target)
+        return np.abs(lasso.coef_), float(lasso.mse_path_.mean(axis=1).min())
+
+
+def _round_weights(errors: np.ndarray) -> np.ndarray:
+    """One minus the share of a round in the sum of the errors; a single round has all the weight."""
+    if errors.size == 1:
+        return np.ones(1)
+    return 1 - errors / errors.sum()

@@ -1,0 +1,112 @@
+"""RandFS: feature bagging (Lazarevic and Kumar 2005).
+
+Each round draws ``N`` uniformly from ``{floor(d/2), ..., d-1}`` and takes ``N`` columns without replacement. Rounds are combined by the
+cumulative sum of their normalised scores, or breadth-first: every round's best row, then every round's second, and so on.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.baselines.selector import Chosen, ColumnSelector, Context
+from odefs.detectors.protocol import Detector
+from odefs.engines.local import LocalEngine
+from odefs.ensemble.model import Model
+from odefs.estimators.parameters import require_choice, require_integer
+from odefs.inspection.explanation import Explanation, TopExplanation
+
+
+class RandFS(ColumnSelector):
+    """Detector on random halves of the columns, averaged.
+
+    Parameters
+    ----------
+    n_estimators : int, default=10
+        Rounds.
+    combination : {"cumulative", "breadth_first"}, default="cumulative"
+        Mean of the normalised scores, or the best rank of any round. Ranks are taken among the training rows and do not split over columns, so
+        ``explain`` needs the former.
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+
+    Attributes
+    ----------
+    outlier_scores_, is_outlier_, offset_, fit_info_, n_features_in_, feature_names_in_
+        As in :class:`odefs.ODEFS`.
+    feature_subsets_ : list of ndarray
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of the rounds that drew each column.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 10,
+        combination: str = "cumulative",
+        detector: str | Detector = "lesinn",
+        n_subsets: int = 50,
+        subset_size: int = 8,
+        metric: str = "euclidean",
+        scaling: str = "minmax",
+        missing: str = "error",
+        contamination: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.combination = combination
+        self.detector = detector
+        self.n_subsets = n_subsets
+        self.subset_size = subset_size
+        self.metric = metric
+        self.scaling = scaling
+        self.missing = missing
+        self.contamination = contamination
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        require_integer("n_estimators", self.n_estimators, 1)
+        require_choice("combination", self.combination, ("cumulative", "breadth_first"))
+
+    def _choose(self, context: Context) -> Chosen:
+        d = context.engine.n_columns
+        subsets = []
+        for _ in range(self.n_estimators):
+            size = int(context.rng.integers(max(1, d // 2), max(2, d)))
+            subsets.append(np.sort(context.rng.choice(d, size=size, replace=False)))
+        drawn = np.bincount(np.concatenate(subsets), minlength=d).astype(np.float64)
+        return Chosen(subsets, np.ones(len(subsets)), drawn)
+
+    def _combined(self, engine: LocalEngine, model: Model, scores: np.ndarray) -> np.ndarray:
+        if self.combination == "cumulative":
+            return scores
+        raw = np.nan_to_num(engine.raw_scores(model.scaling, model.detector, model.components))
+        self._sorted_rounds = np.sort(raw, axis=1)
+        combined = self._breadth_first(raw)
+        self._usual = float(combined.mean()) or 1.0
+        return combined / self._usual
+
+    def outlier_scores(self, X: Any) -> np.ndarray:
+        if self.combination == "cumulative":
+            return super().outlier_scores(X)
+        check_is_fitted(self)
+        engine, model = self._engine(self._validate(X, reset=False)), self._model
+        raw = np.nan_to_num(engine.raw_scores(model.scaling, model.detector, model.components))
+        return self._breadth_first(raw) / self._usual
+
+    def _breadth_first(self, raw: np.ndarray) -> np.ndarray:
+        """Log of how early a row is met when the rounds' rankings are read side by side, best rows first."""
+        n_rounds, n_rows = self._sorted_rounds.shape
+        places = [
+            (n_rows - np.searchsorted(training, scores, side="right")) * n_rounds + t
+            for t, (training, scores) in enumerate(zip(self._sorted_rounds, raw, strict=True))
+        ]
+        return np.log(n_rounds * (n_rows + 1)) - np.log1p(np.min(places, axis=0))
+
+    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
+        if self.combination != "cumulative":
+            raise TypeError("explain needs combination='cumulative': ranks do not split over the columns.")
+        return super().explain(X, top)

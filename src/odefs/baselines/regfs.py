@@ -1,0 +1,119 @@
+"""RegFS: columns that the others predict (Paulheim and Meusel 2015, ALSO; Noto et al. 2012, FRaC).
+
+``w_k = 1 - min(1, RRSE_k)``: a column that the others do not predict is taken for noise. One-hot columns are one minus the rest of their block; they are
+predicted from the columns outside the block, otherwise every one of them would look perfectly predictable.
+"""
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from odefs.baselines.one_hot import one_hot_blocks
+from odefs.baselines.regression import regressor_errors, ridge_errors
+from odefs.baselines.selector import Chosen, ColumnSelector, Context
+from odefs.detectors.protocol import Detector
+from odefs.estimators.parameters import require_integer, require_number
+
+FOLDS = 5
+
+
+class RegFS(ColumnSelector):
+    """Detector on the columns that are best predicted by the others.
+
+    Parameters
+    ----------
+    n_features : "auto", int or float, default="auto"
+        How many columns to keep: a number, a share, or those that are predicted better than the average column. The paper does not say.
+    regressor : "ridge" or scikit-learn regressor, default="ridge"
+        Ridge regressions of all columns cost one matrix inverse; any other regressor is fitted per column and fold.
+    alpha : float, default=1.0
+        Ridge penalty.
+    groups : "auto" or list of lists of int, default="auto"
+        Columns that must not predict each other. "auto" finds neighbouring columns of which every row has exactly one set.
+    max_rows : int, default=20000
+        Rows on which the regressions are fitted.
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+
+    Attributes
+    ----------
+    outlier_scores_, is_outlier_, offset_, fit_info_, n_features_in_, feature_names_in_
+        As in :class:`odefs.ODEFS`.
+    feature_subsets_ : list of one ndarray
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        ``1 - min(1, RRSE)``, divided by its sum.
+    """
+
+    def __init__(
+        self,
+        n_features: str | float = "auto",
+        regressor: Any = "ridge",
+        alpha: float = 1.0,
+        groups: Any = "auto",
+        max_rows: int = 20_000,
+        detector: str | Detector = "lesinn",
+        n_subsets: int = 50,
+        subset_size: int = 8,
+        metric: str = "euclidean",
+        scaling: str = "minmax",
+        missing: str = "error",
+        contamination: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.regressor = regressor
+        self.alpha = alpha
+        self.groups = groups
+        self.max_rows = max_rows
+        self.detector = detector
+        self.n_subsets = n_subsets
+        self.subset_size = subset_size
+        self.metric = metric
+        self.scaling = scaling
+        self.missing = missing
+        self.contamination = contamination
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        if self.n_features != "auto":
+            require_number("n_features", self.n_features, 0, open_low=True)
+        require_number("alpha", self.alpha, 0, open_low=True)
+        require_integer("max_rows", self.max_rows, 2)
+        if self.regressor != "ridge" and not hasattr(self.regressor, "fit"):
+            raise ValueError(f"regressor={self.regressor!r} is neither 'ridge' nor a scikit-learn regressor.")
+
+    def _choose(self, context: Context) -> Chosen:
+        X = context.rows(context.some_rows(self.max_rows))
+        groups = one_hot_blocks(X) if isinstance(self.groups, str) else _partition(self.groups, X.shape[1])
+        if self.regressor == "ridge":
+            errors = ridge_errors(X, groups, self.alpha)
+        else:
+            errors = regressor_errors(X, groups, self.regressor, FOLDS)
+        relevance = 1 - np.minimum(1, errors)
+        return Chosen([self._best(relevance)], np.ones(1), relevance)
+
+    def _best(self, relevance: np.ndarray) -> np.ndarray:
+        d = relevance.size
+        if not relevance.any():
+            return np.arange(d)
+        if isinstance(self.n_features, str):
+            return np.flatnonzero(relevance >= relevance.mean())
+        if isinstance(self.n_features, numbers.Integral):
+            number = min(d, int(self.n_features))
+        else:
+            number = min(d, max(1, round(self.n_features * d)))
+        return np.sort(np.argsort(-relevance, kind="stable")[:number])
+
+
+def _partition(groups: Any, n_columns: int) -> list[np.ndarray]:
+    """The given groups, and every other column alone."""
+    given = [np.asarray(group, dtype=np.intp) for group in groups]
+    named = np.concatenate(given) if given else np.empty(0, dtype=np.intp)
+    if named.size != np.unique(named).size or (named.size and not 0 <= named.min() <= named.max() < n_columns):
+        raise ValueError(f"groups must hold different column numbers between 0 and {n_columns - 1}.")
+    return [*given, *(np.array([k]) for k in np.setdiff1d(np.arange(n_columns), named))]
