@@ -3,7 +3,11 @@
 import sys
 from importlib import import_module
 
-COMMANDS = {"detect": "Find the outliers of a table and say which columns gave them away."}
+COMMANDS = {
+    "detect": "Find the outliers of a table and say which columns gave them away.",
+    "datasets": "List, download and generate the paper's datasets.",
+    "reproduce": "Run the paper's experiments again.",
+}
 
 
 def main() -> None:

@@ -1,0 +1,70 @@
+"""``odefs reproduce``: the paper's tables and figures again."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
+    return [name.strip() for name in value.split(",") if name.strip()] if value else []
+
+
+@click.command()
+@click.argument("experiment", type=click.Choice(["table1", "table2", "selfpaced", "theorem", "noise", "scalability"]))
+@click.option("--datasets", callback=_names, help="Names or paths (npz with X and y; csv:label), separated by commas.")
+@click.option("--methods", callback=_names, help="Names, or package.module:Class, separated by commas.")
+@click.option("--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn.")
+@click.option("--repeats", default=20, show_default=True, type=click.IntRange(1))
+@click.option("--protocol", type=click.Choice(["transductive", "split"]), default="transductive", show_default=True)
+@click.option("--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default.")
+@click.option("-o", "--output", default="results", show_default=True, type=click.Path(path_type=Path, file_okay=False))
+def command(
+    experiment: str,
+    datasets: list[str],
+    methods: list[str],
+    peers: bool,
+    repeats: int,
+    protocol: str,
+    jobs: int | None,
+    output: Path,
+) -> None:
+    """Run an experiment of the paper and write its tables and figures.
+
+    Results are kept in OUTPUT/EXPERIMENT.jsonl as they come: a run that was stopped goes on where it was.
+    """
+    from odefs._ops.threads import available_threads
+    from odefs.datasets.store import DatasetError
+    from odefs.experiments.methods import resolve_method
+    from odefs.experiments.reproduce import planned_jobs, reproduce
+
+    try:
+        for name in methods:
+            resolve_method(name)
+        planned, absent = planned_jobs(experiment, methods, datasets, repeats, protocol, peers)
+        for name in absent:
+            click.echo(
+                f"{name} is not on this machine and is left out: 'odefs datasets get {name}' downloads it.", err=True
+            )
+        if not planned:
+            raise DatasetError("none of the datasets is on this machine")
+        start = time.monotonic()
+        first: list[int] = []
+
+        def progress(done: int, total: int, record: dict[str, Any]) -> None:
+            first.append(done)
+            per_job = (time.monotonic() - start) / len(first)
+            job = record["job"]
+            result = record.get("error") or f"AUC {record['auc']:.3f} in {record['seconds']:.1f} s"
+            left = f"{per_job * (total - done) / 60:.1f} min left"
+            click.echo(
+                f"[{done}/{total}, {left}] {job['method']} on {job['dataset']}, seed {job['seed']}: {result}", err=True
+            )
+
+        written = reproduce(experiment, planned, output, jobs or available_threads(), progress)
+    except (DatasetError, ValueError) as error:
+        click.echo(f"odefs: {error}", err=True)
+        raise SystemExit(1) from None
+    for path in written:
+        click.echo(str(path))

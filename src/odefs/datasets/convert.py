@@ -1,0 +1,141 @@
+"""From a source file to ``X``, ``y`` and column names.
+
+The rule for nominal columns is one column per value that occurs, in the order of the file's header, a missing value last as a value of its own. It yields
+the paper's number of columns on every one-hot dataset.
+"""
+
+import io
+import tarfile
+import zipfile
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MISSING = "?"
+OUTLIER_LABELS = {"1", "1.0", "yes", "Active", "ad.", "50000+.", "outlier"}
+
+
+class Arrays(NamedTuple):
+    """A converted dataset; small non-negative integers as uint8, everything else as float32."""
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: np.ndarray
+
+
+def advertisements(content: bytes) -> Arrays:
+    """UCI's zip: 1558 columns of which the three continuous ones are left out, '?' in the binary ones written 0."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("ad.data"))
+        lines = archive.read(name).decode("latin-1").splitlines()
+    cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
+    values = [[0 if cell == MISSING else float(cell) for cell in row[3:-1]] for row in cells]
+    labels = [row[-1] for row in cells]
+    return _arrays(np.array(values), labels, [f"x{k + 3}" for k in range(len(values[0]))])
+
+
+def arff_numbers(content: bytes) -> Arrays:
+    """An ARFF file whose values are numbers, kept as they are; the last column is the class."""
+    columns, values = _read_arff(content)
+    X = np.array([[float(cell) for cell in row[:-1]] for row in values])
+    return _arrays(X, [row[-1] for row in values], [name for name, _ in columns[:-1]])
+
+
+def arff_one_hot(content: bytes) -> Arrays:
+    """An ARFF file of nominal columns; the last one is the class."""
+    columns, values = _read_arff(content)
+    cells = np.array(values, dtype=object)
+    parts, names = [], []
+    for k, (name, order) in enumerate(columns[:-1]):
+        occurring = set(cells[:, k])
+        for value in [v for v in order if v in occurring] + [MISSING] * (MISSING in occurring and MISSING not in order):
+            parts.append(cells[:, k] == value)
+            names.append(f"{name}={value}")
+    return _arrays(np.column_stack(parts), list(cells[:, -1]), names)
+
+
+def tar_arff_one_hot(content: bytes) -> Arrays:
+    """The same inside a tar archive."""
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        member = next(member for member in archive.getmembers() if member.name.endswith(".arff"))
+        file = archive.extractfile(member)
+        if file is None:
+            raise ValueError("the archive's arff entry is no file")
+        return arff_one_hot(file.read())
+
+
+def mat(content: bytes) -> Arrays:
+    """A MATLAB file with ``X`` and ``y``, as in the ODDS library."""
+    from scipy.io import loadmat
+
+    source: Any = io.BytesIO(content)
+    arrays = loadmat(source)
+    X = np.asarray(arrays["X"], dtype=np.float64)
+    return _arrays(
+        X, np.asarray(arrays["y"]).ravel().astype(int).astype(str).tolist(), [f"x{k}" for k in range(X.shape[1])]
+    )
+
+
+def mat_without_zeros(content: bytes) -> Arrays:
+    """The same without columns that are zero throughout."""
+    arrays = mat(content)
+    kept = arrays.X.any(axis=0)
+    return Arrays(arrays.X[:, kept], arrays.y, arrays.feature_names[kept])
+
+
+CONVERTERS = {
+    function.__name__: function
+    for function in (advertisements, arff_numbers, arff_one_hot, tar_arff_one_hot, mat, mat_without_zeros)
+}
+
+
+def _arrays(X: np.ndarray, labels: list[str], names: list[str]) -> Arrays:
+    integral = np.all((X >= 0) & (X <= 255) & (np.asarray(X, dtype=np.float64) == np.rint(X)))
+    y = np.array([label.strip() in OUTLIER_LABELS for label in labels], dtype=np.uint8)
+    return Arrays(X.astype(np.uint8 if integral else np.float32), y, np.array(names))
+
+
+def _read_arff(content: bytes) -> tuple[list[tuple[str, list[str]]], list[list[str]]]:
+    """Names and declared values of the columns, and the rows as text."""
+    columns: list[tuple[str, list[str]]] = []
+    rows: list[list[str]] = []
+    in_data = False
+    for line in content.decode("utf-8", errors="replace").splitlines():
+        text = line.strip()
+        if not text or text.startswith("%"):
+            continue
+        if in_data:
+            rows.append(_split(text))
+        elif text.lower().startswith("@data"):
+            in_data = True
+        elif text.lower().startswith("@attribute"):
+            name, rest = _name_and_rest(text[len("@attribute") :].strip())
+            columns.append((name, _split(rest.strip()[1:-1]) if rest.strip().startswith("{") else []))
+    return columns, rows
+
+
+def _name_and_rest(text: str) -> tuple[str, str]:
+    if text[0] in "'\"":
+        end = text.index(text[0], 1)
+        return text[1:end], text[end + 1 :]
+    name, *rest = text.replace("{", " {", 1).split(None, 1)
+    return name, rest[0] if rest else ""
+
+
+def _split(text: str) -> list[str]:
+    """Cells between commas; quotes of either kind may hold commas."""
+    cells = [""]
+    quote = ""
+    for character in text:
+        if quote:
+            if character == quote:
+                quote = ""
+            else:
+                cells[-1] += character
+        elif character in "'\"":
+            quote = character
+        elif character == ",":
+            cells.append("")
+        else:
+            cells[-1] += character
+    return [cell.strip() for cell in cells]

@@ -1,0 +1,45 @@
+"""Statistics of methods over datasets: signed-rank tests with Holm's correction, average ranks, critical difference."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+
+def signed_rank_p_values(values: np.ndarray, reference: int) -> np.ndarray:
+    """Two-sided Wilcoxon signed-rank p-values of each column against ``reference`` over the rows; NaN for the reference itself.
+
+    Rows are datasets; rows with a missing value are left out, zero differences are split (Pratt).
+    """
+    whole = values[~np.isnan(values).any(axis=1)]
+    out = np.full(values.shape[1], np.nan)
+    for k in range(values.shape[1]):
+        difference = whole[:, reference] - whole[:, k]
+        if k != reference and difference.any():
+            out[k] = stats.wilcoxon(difference, zero_method="zsplit", method="approx").pvalue
+        elif k != reference:
+            out[k] = 1.0
+    return out
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Holm's step-down correction; NaN stays NaN."""
+    known = np.flatnonzero(~np.isnan(p_values))
+    out = np.full(p_values.shape, np.nan)
+    running = 0.0
+    for place, k in enumerate(known[np.argsort(p_values[known], kind="stable")]):
+        running = max(running, min(1.0, (known.size - place) * p_values[k]))
+        out[k] = running
+    return out
+
+
+def average_ranks(values: np.ndarray) -> np.ndarray:
+    """Mean rank of each column over the rows, 1 = highest value, ties shared; rows with a missing value are left out."""
+    whole = values[~np.isnan(values).any(axis=1)]
+    return stats.rankdata(-whole, axis=1).mean(axis=0)
+
+
+def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
+    """Nemenyi's critical difference of average ranks (Demsar 2006)."""
+    q = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / math.sqrt(2)
+    return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))

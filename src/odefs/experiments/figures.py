@@ -1,0 +1,122 @@
+"""The paper's figures again, through matplotlib (the only file that imports it)."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odefs.experiments.comparison import average_ranks, critical_difference
+from odefs.experiments.grid import Record
+from odefs.experiments.sources import SYNTHETIC
+
+Series = dict[str, dict[float, list[float]]]
+"""By method: x -> values."""
+
+
+def _axes(title: str, x: str, y: str) -> tuple[Any, Any]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    # Fixed ids and no date: the same records give the same bytes.
+    matplotlib.rcParams.update({"svg.hashsalt": "odefs", "font.size": 9})
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(5.2, 3.4), layout="constrained")
+    axes.set(title=title, xlabel=x, ylabel=y)
+    axes.grid(alpha=0.3)
+    return figure, axes
+
+
+def _save(figure: Any, path: Path) -> list[Path]:
+    from matplotlib import pyplot
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    figure.savefig(written[0], metadata={"Date": None})
+    figure.savefig(written[1], dpi=150, metadata={"Software": None})
+    pyplot.close(figure)
+    return written
+
+
+def _option(record: Record, name: str) -> float:
+    """A number of the job: one of its options, or a setting of its generator."""
+    options = dict(map(tuple, record["job"]["options"]))
+    if name in options:
+        return float(options[name])
+    query = record["job"]["dataset"].partition("?")[2]
+    return float(dict(part.split("=") for part in query.split("&"))[name])
+
+
+def _series(records: Sequence[Record], x: str, y: str) -> Series:
+    series: Series = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        if y in record and record["job"]["dataset"].startswith(SYNTHETIC):
+            series[record["job"]["method"]][_option(record, x)].append(record[y])
+    return series
+
+
+def _draw(axes: Any, series: Series) -> None:
+    markers = "osv^D*PX<>"
+    for k, (method, points) in enumerate(series.items()):
+        xs = sorted(points)
+        axes.plot(xs, [np.mean(points[x]) for x in xs], marker=markers[k % len(markers)], markersize=4, label=method)
+
+
+def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
+    """AUC (left axis) and time (right axis) against m/m*."""
+    figure, axes = _axes("Unlabelled examples per outlier example", "m / m*", "AUC")
+    auc, seconds = _series(records, "unlabeled_ratio", "auc"), _series(records, "unlabeled_ratio", "seconds")
+    for method in auc:
+        xs = sorted(auc[method])
+        axes.plot(xs, [np.mean(auc[method][x]) for x in xs], marker="o", color="tab:blue", label="AUC")
+        right = axes.twinx()
+        right.plot(xs, [np.mean(seconds[method][x]) for x in xs], marker="s", linestyle="--", color="tab:red")
+        right.set_ylabel("seconds (dashed)")
+    return _save(figure, path)
+
+
+def noise_figure(records: Sequence[Record], path: Path) -> list[Path]:
+    """AUC against the share of relevant columns."""
+    figure, axes = _axes("Resistance to noise columns", "relevant columns of 100", "AUC")
+    _draw(axes, _series(records, "n_relevant", "auc"))
+    axes.legend(fontsize=7, ncol=2)
+    return _save(figure, path)
+
+
+def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
+    """Time against the number of rows and against the number of columns."""
+    written = []
+    by_rows = [r for r in records if _option(r, "n_columns") == 100]
+    by_columns = [r for r in records if _option(r, "n_rows") == 1000]
+    for part, option, label in (
+        (by_rows, "n_rows", "rows (100 columns)"),
+        (by_columns, "n_columns", "columns (1000 rows)"),
+    ):
+        figure, axes = _axes("Time to fit and score", label, "seconds")
+        axes.set(xscale="log", yscale="log")
+        _draw(axes, _series(part, option, "seconds"))
+        axes.legend(fontsize=7, ncol=2)
+        written += _save(figure, path.with_name(f"{path.name}-{option}"))
+    return written
+
+
+def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path: Path) -> list[Path]:
+    """Average ranks on a line; methods within one critical difference of each other are joined."""
+    whole = values[~np.isnan(values).any(axis=1)]
+    ranks = average_ranks(whole)
+    gap = critical_difference(len(methods), len(whole))
+    figure, axes = _axes(f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", "")
+    order = np.argsort(ranks, kind="stable")
+    for row, k in enumerate(order):
+        axes.plot([ranks[k]], [-row], "o", color="tab:blue")
+        axes.annotate(f"{methods[k]}  {ranks[k]:.2f}", (ranks[k], -row), xytext=(6, -3), textcoords="offset points")
+    level = -float(len(methods))
+    for first in range(len(order)):
+        last = max(j for j in range(len(order)) if ranks[order[j]] - ranks[order[first]] <= gap)
+        if last > first:
+            axes.plot([ranks[order[first]], ranks[order[last]]], [level, level], color="black", linewidth=3)
+            level -= 0.4
+    axes.set(yticks=[], xlim=(0.8, len(methods) + 1.2))
+    return _save(figure, path)

@@ -1,0 +1,88 @@
+"""From the name of an experiment to its files: run what is missing, then write tables and figures from all records."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from odefs.datasets.registry import BY_NAME
+from odefs.experiments.figures import (
+    critical_difference_figure,
+    noise_figure,
+    scalability_figures,
+    theorem_figure,
+)
+from odefs.experiments.grid import Job, Record, job_of, read_records, run_grid
+from odefs.experiments.methods import TABLE1, TABLE2, built_in
+from odefs.experiments.peers import peers
+from odefs.experiments.plans import EXPERIMENTS
+from odefs.experiments.run import run_job
+from odefs.experiments.sources import is_here
+from odefs.experiments.summary import matrix, present, summarise
+from odefs.experiments.tables import Table, comparison_table, improvement_table, measures_table
+
+Progress = Callable[[int, int, Record], None]
+
+
+def planned_jobs(
+    experiment: str, methods: Sequence[str], datasets: Sequence[str], repeats: int, protocol: str, with_peers: bool
+) -> tuple[list[Job], list[str]]:
+    """The jobs that can run on this machine, and the datasets that are not on it."""
+    names = list(methods)
+    if with_peers:
+        names = [*(names or (TABLE1 if experiment == "table1" else TABLE2)), *peers()]
+    jobs = EXPERIMENTS[experiment](names, datasets, repeats, protocol)
+    absent = sorted({job.dataset for job in jobs if not is_here(job.dataset)}, key=list(BY_NAME).index)
+    return [job for job in jobs if job.dataset not in absent], absent
+
+
+def reproduce(experiment: str, jobs: Sequence[Job], folder: Path, workers: int, progress: Progress) -> list[Path]:
+    """Run the jobs that the folder's results lack and write its tables and figures; the files written."""
+    path = folder / f"{experiment}.jsonl"
+    for done, total, record in run_grid(jobs, path, run_job, workers):
+        progress(done, total, record)
+    wanted = {job.key for job in jobs}
+    records = [record for record in read_records(path) if job_of(record).key in wanted]
+    return write_outputs(experiment, records, folder)
+
+
+def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> list[Path]:
+    """Tables (Markdown, CSV, LaTeX) and figures (SVG, PNG) of an experiment."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, table in tables_of(experiment, records).items():
+        for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
+            target = folder / f"{name}{suffix}"
+            target.write_text(text.rstrip("\n") + "\n")
+            written.append(target)
+    return written + figures_of(experiment, records, folder)
+
+
+def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
+    """The tables of an experiment by file name."""
+    methods = present(records, [*built_in(), *peers()], "method")
+    datasets = present(records, list(BY_NAME), "dataset")
+    if experiment == "table1":
+        return {"table1": improvement_table(records, datasets)}
+    if experiment in ("table2", "selfpaced"):
+        return {
+            f"{experiment}-{measure.replace('@', '')}": comparison_table(
+                records, methods, datasets, measure, "ODEFS-paper"
+            )
+            for measure in ("auc", "p@k", "ap", "seconds")
+        }
+    measures = ["auc", "seconds", "subset_size", *(["precision", "recall"] if experiment == "noise" else [])]
+    return {experiment: measures_table(f"{experiment}: all measures", records, methods, datasets, measures)}
+
+
+def figures_of(experiment: str, records: Sequence[Record], folder: Path) -> list[Path]:
+    """The figures of an experiment."""
+    if experiment == "theorem":
+        return theorem_figure(records, folder / "theorem")
+    if experiment == "noise":
+        return noise_figure(records, folder / "noise")
+    if experiment == "scalability":
+        return scalability_figures(records, folder / "scalability")
+    methods = present(records, [*built_in(), *peers()], "method")
+    values = matrix(summarise(records, "auc"), methods, present(records, list(BY_NAME), "dataset"))
+    if experiment == "table2" and len(methods) > 2 and len(values) > 2:
+        return critical_difference_figure(values, methods, folder / "table2-ranks")
+    return []

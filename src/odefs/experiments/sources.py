@@ -1,0 +1,66 @@
+"""Where a job's rows come from: a dataset of the paper, the user's own file, or a generator."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+import numpy as np
+
+from odefs.datasets.registry import BY_NAME
+from odefs.datasets.store import DatasetError, find, load, read
+from odefs.datasets.synthetic import make_shifted
+
+LABELS = ("label", "y", "outlier", "class")
+SYNTHETIC = "shifted"
+
+
+class Source(NamedTuple):
+    """Rows, labels, and the relevant columns where they are known."""
+
+    X: np.ndarray
+    y: np.ndarray
+    relevant: np.ndarray | None
+
+
+@lru_cache(maxsize=2)
+def open_source(name: str, seed: int) -> Source:
+    """``NAME`` of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y), or to a csv file with a label column.
+
+    The seed matters to generators only. ``file.csv:column`` names the label column.
+    """
+    base, _, query = name.partition("?")
+    if base == SYNTHETIC:
+        options = {key: float(value) if "." in value else int(value) for key, value in parse_qsl(query)}
+        made = make_shifted(**options, seed=seed)  # type: ignore[arg-type]
+        return Source(made.X, made.y, made.relevant)
+    if name in BY_NAME:
+        data = load(name)
+        return Source(data.X, data.y, None)
+    path, _, label = name.partition(":")
+    if path.endswith(".npz"):
+        data = read(Path(path))
+        return Source(data.X, data.y, None)
+    if path.endswith((".csv", ".parquet")):
+        return _read_table(Path(path), label)
+    raise DatasetError(f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file")
+
+
+def is_here(name: str) -> bool:
+    """Whether a dataset can be used on this machine without a download."""
+    return name not in BY_NAME or find(name) is not None
+
+
+def _read_table(path: Path, label: str) -> Source:
+    from odefs.tables.encode import encode_table
+    from odefs.tables.read import TableError, read_table
+
+    try:
+        frame = read_table(path)
+    except TableError as error:
+        raise DatasetError(str(error)) from error
+    label = label or next((name for name in LABELS if name in frame.columns), "")
+    if label not in frame.columns:
+        raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
+    y = frame[label].cast(int).to_numpy().astype(np.uint8)
+    return Source(encode_table(frame.drop(label)).X, y, None)

@@ -1,0 +1,48 @@
+"""From records to means: what tables and figures are made of. Nothing here formats."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefs.experiments.grid import Record
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Mean and standard deviation of a measure over the repeats of one method on one dataset."""
+
+    mean: float
+    std: float
+    repeats: int
+
+
+Cells = dict[tuple[str, str], Cell]
+"""By method and dataset."""
+
+
+def summarise(records: Iterable[Record], measure: str) -> Cells:
+    """Means of a measure; records that lack it (a method that failed) do not count."""
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for record in records:
+        if measure in record:
+            values[record["job"]["method"], record["job"]["dataset"]].append(record[measure])
+    return {key: Cell(float(np.mean(v)), float(np.std(v)), len(v)) for key, v in values.items()}
+
+
+def failures(records: Iterable[Record]) -> dict[tuple[str, str], str]:
+    """The error of each method and dataset that has one."""
+    return {(r["job"]["method"], r["job"]["dataset"]): r["error"] for r in records if "error" in r}
+
+
+def matrix(cells: Cells, methods: Sequence[str], datasets: Sequence[str]) -> np.ndarray:
+    """Means as ``(datasets, methods)``; NaN where there is none."""
+    nothing = Cell(float("nan"), 0.0, 0)
+    return np.array([[cells.get((m, d), nothing).mean for m in methods] for d in datasets])
+
+
+def present(records: Iterable[Record], order: Sequence[str], kind: str) -> list[str]:
+    """Methods or datasets that occur in the records: the known ones in their order, then any others."""
+    found = {record["job"][kind] for record in records}
+    return [name for name in order if name in found] + sorted(found - set(order))

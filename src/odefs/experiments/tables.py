@@ -1,0 +1,117 @@
+"""Tables as Markdown, CSV and LaTeX. A table is a header and rows of text; what they say is computed elsewhere."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefs.experiments.comparison import average_ranks, holm, signed_rank_p_values
+from odefs.experiments.grid import Record
+from odefs.experiments.paper_numbers import TABLE1, paper_number
+from odefs.experiments.summary import Cell, matrix, summarise
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+    def markdown(self) -> str:
+        lines = [self.header, ["---"] * len(self.header), *self.rows]
+        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+    def csv(self) -> str:
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([self.header, *self.rows])
+        return out.getvalue()
+
+    def latex(self) -> str:
+        def line(cells: Sequence[str]) -> str:
+            return " & ".join(_escape(cell) for cell in cells) + r" \\"
+
+        body = [line(self.header), r"\hline", *(line(row) for row in self.rows)]
+        return "\n".join([rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}", *body, r"\end{tabular}"])
+
+
+def _escape(text: str) -> str:
+    return "".join(f"\\{c}" if c in "&%$#_{}" else c for c in text).replace("±", r"$\pm$")
+
+
+def _ours(cell: Cell | None) -> str:
+    return "" if cell is None else f"{cell.mean:.3f} ± {cell.std:.3f}"
+
+
+def _paper(number: float | None) -> str:
+    return "" if number is None else f"{number:.3f}"
+
+
+def improvement_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
+    """Table 1: the bare detector against ODEFS, the paper's numbers beside ours."""
+    auc, pk, size = (summarise(records, measure) for measure in ("auc", "p@k", "subset_size"))
+    ap, base = summarise(records, "ap"), summarise(records, "outlier_share")
+    header = ["dataset", "repeats", "bare AUC", "paper", "ODEFS.paper() AUC", "paper", "ODEFS() AUC"]
+    header += [
+        "bare p@k",
+        "paper",
+        "ODEFS.paper() p@k",
+        "paper",
+        "ODEFS() p@k",
+        "d'",
+        "paper",
+        "ODEFS() AP",
+        "base rate",
+    ]
+    rows = []
+    for name in datasets:
+        paper = TABLE1.get(name, {})
+        repeats = auc.get(("ODEFS-paper", name)) or auc.get(("LeSiNN", name))
+        retained, share = size.get(("ODEFS-paper", name)), base.get(("LeSiNN", name))
+        row = [name, str(repeats.repeats if repeats else 0)]
+        for cells, key in ((auc, "auc"), (pk, "p@k")):
+            row += [_ours(cells.get(("LeSiNN", name))), _paper(paper.get(f"bare {key}"))]
+            row += [_ours(cells.get(("ODEFS-paper", name))), _paper(paper.get(key)), _ours(cells.get(("ODEFS", name)))]
+        row += [f"{retained.mean:.0f}" if retained else "", f"{paper['d' + chr(39)]:.0f}" if paper else ""]
+        row += [_ours(ap.get(("ODEFS", name))), f"{share.mean:.3f}" if share else ""]
+        rows.append(row)
+    return Table("Bare detector and ODEFS", header, rows)
+
+
+def comparison_table(
+    records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str], measure: str, reference: str
+) -> Table:
+    """Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests against ``reference``."""
+    cells = summarise(records, measure)
+    rows = []
+    for name in datasets:
+        row = [name]
+        for method in methods:
+            paper = paper_number(method, name, measure)
+            row.append(_ours(cells.get((method, name))) + (f" ({paper:.3f})" if paper is not None else ""))
+        rows.append(row)
+    values = matrix(cells, methods, datasets)
+    whole = values[~np.isnan(values).any(axis=1)]
+    if len(whole):
+        rows.append([f"mean of {len(whole)}", *(f"{v:.3f}" for v in whole.mean(axis=0))])
+        rows.append(["average rank", *(f"{v:.2f}" for v in average_ranks(values))])
+    if len(whole) > 1 and reference in methods:
+        p = signed_rank_p_values(values, list(methods).index(reference))
+        for label, numbers in ((f"p against {reference}", p), ("p, Holm", holm(p))):
+            rows.append([label, *("" if np.isnan(v) else f"{v:.3f}" for v in numbers)])
+    return Table(f"{measure.upper() if measure != 'p@k' else measure} of all methods", ["dataset", *methods], rows)
+
+
+def measures_table(
+    title: str, records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str], measures: Sequence[str]
+) -> Table:
+    """Several measures of several methods, one row per dataset and method."""
+    summaries = {measure: summarise(records, measure) for measure in measures}
+    rows = [
+        [dataset, method, *(_ours(summaries[measure].get((method, dataset))) for measure in measures)]
+        for dataset in datasets
+        for method in methods
+        if any((method, dataset) in cells for cells in summaries.values())
+    ]
+    return Table(title, ["dataset", "method", *measures], rows)
