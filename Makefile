@@ -10,7 +10,7 @@ SOURCES := pyproject.toml $(wildcard requirements/*.txt)
 .PHONY: detect test quick lint types contracts tests bench clean
 
 detect: $(VENV)/.detect
-	@$(BIN)/odefs detect $(FILE) $(ARGS)
+	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
 
 test: lint types contracts tests
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from odefs.datasets.transactions import transactions_path, truth_path
@@ -60,6 +61,32 @@ def test_dropped_columns_give_no_reasons():
     assert "amount" in done.stdout
 
 
+def test_square_brackets_are_no_markup(tmp_path):
+    rows = "".join(f"[/x{i}],{i % 7},{(i * 13) % 11}\n" for i in range(60)) + "[red]odd[/red],900,3\n"
+    (tmp_path / "t.csv").write_text("name,weight [kg],b\n" + rows)
+    done = odefs("detect", tmp_path / "t.csv", "--id", "name")
+    assert done.returncode == 0, done.stderr
+    assert "[red]odd[/red]" in done.stdout
+    assert "weight [kg] = 900" in done.stdout
+
+
+def test_more_rows_than_there_are_may_be_asked_for():
+    assert odefs("detect", "--top", "1200").stdout.count(" = ") >= 800
+
+
+def test_an_identifier_may_be_called_score(tmp_path):
+    (tmp_path / "t.csv").write_text("score,x\n" + "".join(f"n{i},{i * i % 17}\n" for i in range(40)))
+    odefs("detect", tmp_path / "t.csv", "--id", "score", "-o", tmp_path / "o.csv")
+    assert read(tmp_path / "o.csv")[3]["score (id)"] == "n3"
+
+
+def test_lists_in_cells_are_left_out(tmp_path):
+    pl.DataFrame({"l": [[1], [2, 3]] * 20, "x": [float(i % 7) for i in range(40)]}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+    assert "left out: l (lists or records in its cells)" in odefs("detect", tmp_path / "t.parquet").stdout
+
+
 def test_module_version_and_help():
     assert odefs("--version").stdout.startswith("odefs, version ")
     assert "detect" in odefs("--help", command=(sys.executable, "-m", "odefs")).stdout
@@ -104,3 +131,5 @@ def test_an_unwritable_output_is_named(tmp_path):
 def test_wrong_usage_exits_2():
     assert odefs("detect", "--top", "none").returncode == 2
     assert odefs("dtect").returncode == 2
+    assert odefs("detect", "--jobs", "0").returncode == 2
+    assert odefs("detect", "--seed", "-1").returncode == 2

@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from odefs import ODEFS, LeSiNN
 from odefs.detectors import LeSiNNDetector
+from odefs.estimators.odefs import PAPER
 
 ESTIMATORS = [
     ODEFS(),
@@ -65,6 +66,13 @@ BAD_PARAMETERS = [
     {"tol": "small"},
     {"self_paced": "slowly"},
     {"min_weight": 1.5},
+    {"min_weight": 1.0},
+    {"l1": np.inf},
+    {"threshold_rate": np.inf},
+    {"unlabeled_ratio": np.inf},
+    {"n_jobs": "2"},
+    {"n_jobs": 1.5},
+    {"verbose": None},
     {"n_subsets": 0},
     {"subset_size": 2.5},
     {"references": "new"},
@@ -86,6 +94,27 @@ def test_a_wrong_parameter_is_named(parameters, noisy):
     (name,) = parameters
     with pytest.raises(ValueError, match=name):
         ODEFS(**parameters).fit(noisy)
+
+
+def test_a_detector_checks_its_settings():
+    with pytest.raises(ValueError, match="metric"):
+        LeSiNNDetector(metric="cosine")
+
+
+def test_the_tag_for_missing_values_is_honest(noisy):
+    class Fragile(LeSiNNDetector):
+        handles_missing = False
+
+    model = ODEFS(detector=Fragile(), missing="ignore")
+    assert not model.__sklearn_tags__().input_tags.allow_nan
+    with pytest.raises(ValueError, match="missing"):
+        model.fit(noisy)
+
+
+def test_the_paper_is_pinned():
+    """Every parameter that bears on the result is named, so that a new default cannot change the paper's method."""
+    free = {"solver", "missing", "contamination", "engine", "n_jobs", "random_state", "verbose"}
+    assert set(PAPER) == set(ODEFS().get_params()) - free
 
 
 def test_paper_takes_overrides():

@@ -111,15 +111,23 @@ def test_forest_draws_columns_in_proportion_to_weights():
     assert drawn[1] == pytest.approx(0.75, abs=0.1)
 
 
-def test_forest_sends_missing_cells_where_most_rows_go():
+@pytest.mark.parametrize("side", [1, -1])
+def test_forest_sends_missing_cells_where_most_rows_go(side):
+    """A cut anywhere in the gap leaves the crowd on one side: left for ``side = 1``, right for its mirror image."""
     rng = np.random.default_rng(5)
-    X = np.r_[rng.normal(size=(250, 1)), [[100.0]] * 6]
-    detector = IForestDetector(n_trees=50)
-    state = detector.prepare(X, rng)
-    X[:, 0] = np.nan
-    first = state.missing_right[:, 0]
-    majority = [(rng_cut < 0) for rng_cut in state.threshold[:, 0]]
-    assert (first == np.array(majority)).mean() > 0.8
+    X = side * np.r_[rng.random((250, 1)), [[100.0]] * 6]
+    state = IForestDetector(n_trees=50).prepare(X, rng)
+    crowd_right = (state.threshold[:, 0] < X).mean(axis=0) > 0.5
+    assert np.array_equal(state.missing_right[:, 0], crowd_right)
+    assert (crowd_right == (side < 0)).mean() > 0.9
+
+
+def test_learned_weights_are_the_odds_of_the_final_forest(noisy):
+    model = ODEFS(detector="iforest", random_state=0, tol=1e-5).fit(noisy)
+    component, w = model._model.components[0], model.feature_weights_[0]
+    roots = np.bincount(component.state.column[:, 0], minlength=component.columns.size)
+    assert component.w is None
+    assert np.corrcoef(roots, w[component.columns])[0, 1] > 0.5
 
 
 def test_tail_scores_by_hand():

@@ -69,7 +69,36 @@ def test_any_shape_and_any_holes(n, d, n_subsets, size, missing, seed):
     contributions = detector.contributions(X, state, w)
     known = ~np.isnan(expected)
     np.testing.assert_allclose(contributions.sum(axis=1)[known], expected[known], rtol=1e-6, atol=1e-9)
-    assert (contributions[np.isnan(X)] == 0).all()
+    assert np.isnan(contributions[~known]).all()
+    assert (contributions[known][np.isnan(X[known])] == 0).all()
+
+
+@pytest.mark.parametrize("jitter", [0.0, 1e-9, 1e-7, 1e-5])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_tight_clusters_far_apart(jitter, missing):
+    """Distances that are tiny against the norms: the expanded square has lost all their digits."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(2, 5))[rng.integers(0, 2, 60)] * 3 + jitter * rng.normal(size=(60, 5))
+    X[rng.random(X.shape) < missing] = np.nan
+    detector = LeSiNNDetector(n_subsets=5, subset_size=8)
+    rows = X[detector.sample(60, rng)]
+    state = detector.prepare(rows, rng)
+    expected = naive.lesinn(X, rows, 5, "euclidean")
+    known = ~np.isnan(expected)
+    np.testing.assert_allclose(detector.score(X, state), expected, rtol=1e-6, atol=1e-15)
+    together = detector.contributions(X, state).sum(axis=1)
+    np.testing.assert_allclose(together[known], expected[known], rtol=1e-6, atol=1e-15)
+    alone = [detector.score(x[None], state)[0] for x in X]
+    np.testing.assert_allclose(alone, expected, rtol=1e-6, atol=1e-15)
+
+
+def test_values_between_two_far_apart():
+    """References take two values, rows lie between: what is noise on the grid is none beside it."""
+    references = np.array([[0.0], [1e9]] * 8)
+    detector = LeSiNNDetector(n_subsets=4, subset_size=4)
+    state = detector.prepare(references, np.random.default_rng(0))
+    X = np.array([[1.7], [1e9 - 3.0], [0.0], [1e9]])
+    np.testing.assert_allclose(detector.score(X, state), naive.lesinn(X, references, 4, "euclidean"), rtol=1e-9)
 
 
 def test_linearised_scores_are_the_squared_ones():

@@ -31,6 +31,7 @@ def test_contributions_add_up_for_old_and_new_rows(model, noisy):
         assert isinstance(explanation, Explanation)
         assert np.asarray(explanation).shape == rows.shape
         assert (explanation.values >= 0).all()
+        assert explanation.attribution == model._model.detector.attribution
         assert_allclose(explanation.values.sum(axis=1), model.outlier_scores(rows), rtol=1e-6)
 
 
@@ -109,6 +110,8 @@ def plant(seed, n_rows=2000, n_binary=10, n_normal=10, n_uniform=10, share=0.01)
         {"n_binary": 50, "n_normal": 5, "n_uniform": 5},
         {"n_rows": 500, "share": 0.02},
         {"share": 0.002},
+        {"n_binary": 33, "n_normal": 34, "n_uniform": 33},
+        {"n_binary": 66, "n_normal": 68, "n_uniform": 66},
     ],
     ids=str,
 )

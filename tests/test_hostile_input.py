@@ -158,6 +158,78 @@ def test_csr_scores_like_dense(make, dtype):
     assert np.array_equal(np.asarray(dense.explain(X)), np.asarray(thin.explain(sparse.csr_array(X))))
 
 
+WHOLE = np.random.default_rng(3).integers(0, 100, size=(300, 4))
+DATES = 20_200_000 + np.random.default_rng(4).integers(0, 9_000, size=(300, 1))
+
+
+@pytest.mark.parametrize("fitted", [np.int8, np.float16, np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("scored", [np.int8, np.float32, np.float64, np.int64])
+def test_equal_values_score_equally_whatever_their_type(make, fitted, scored):
+    model = make().fit(WHOLE.astype(fitted))
+    assert np.array_equal(model.outlier_scores(WHOLE.astype(scored)), model.outlier_scores_)
+
+
+def test_large_numbers_in_float32_score_like_themselves_in_float64(make):
+    X = DATES.astype(np.float32)
+    model = make().fit(X)
+    assert np.array_equal(model.outlier_scores(X.astype(np.float64)), model.outlier_scores_)
+
+
+@pytest.mark.parametrize("scale", [1e16, 1e30, 1e150, 1e-30])
+def test_unscaled_values_may_be_huge(scale):
+    plain = LeSiNN(scaling="none", random_state=0).fit(BASE)
+    huge = LeSiNN(scaling="none", random_state=0).fit(BASE * scale)
+    np.testing.assert_allclose(huge.outlier_scores_, plain.outlier_scores_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170, 1e300])
+def test_root_std_scaling_does_not_depend_on_units_however_large(scale):
+    X = BASE.copy()
+    X[:, 2] *= scale
+    np.testing.assert_allclose(
+        ODEFS(random_state=0).fit(X).outlier_scores_, ODEFS(random_state=0).fit(BASE).outlier_scores_, rtol=1e-6
+    )
+
+
+def test_a_row_that_shares_no_column_with_any_reference_is_ordinary_and_explained_as_such():
+    X = np.c_[BASE, np.full(60, np.nan)]
+    model = LeSiNN(missing="ignore", random_state=0).fit(X)
+    row = np.array([[np.nan] * 5 + [3.0]])
+    assert model.outlier_scores(row)[0] == pytest.approx(1.0)
+    assert model.explain(row).values.sum() == pytest.approx(1.0)
+
+
+def test_equal_rows_with_holes_are_no_outliers():
+    """Three distinct rows, cells missing at random: every row is found again among the references."""
+    X = np.random.default_rng(5).normal(size=(3, 6))[np.random.default_rng(6).integers(0, 3, 400)]
+    X[np.random.default_rng(7).random(X.shape) < 0.05] = np.nan
+    model = LeSiNN(subset_size=32, missing="ignore", random_state=0).fit(X)
+    assert model.outlier_scores_.max() == 0
+    assert not model.is_outlier_.any()
+
+
+def test_one_gross_outlier_is_found():
+    for seed in range(5):
+        X = np.random.default_rng(seed).normal(size=(1500, 3))
+        X[7, 1] = 40
+        model = ODEFS(random_state=seed).fit(X)
+        assert model.outlier_scores_.argmax() == 7
+        assert model.is_outlier_[7]
+
+
+def test_numbers_of_numpy_are_numbers(noisy):
+    assert ODEFS(n_estimators=np.int64(3), random_state=0).fit(noisy).fit_info_["n_components"] == 3
+
+
+def test_an_escalated_warning_leaves_a_fitted_estimator():
+    model = ODEFS(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ODEFSWarning)
+        with pytest.raises(ODEFSWarning):
+            model.fit(BASE[:6])
+    assert model.predict(BASE).shape == (60,)
+
+
 NAMES = ["a", "b", "c", "d", "e"]
 FRAMES = {
     "pandas": lambda X: pd.DataFrame(X, columns=NAMES),

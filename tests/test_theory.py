@@ -89,6 +89,11 @@ def test_assumptions_hold_for_perfect_scores():
     assert found.random_inliers
 
 
+def test_assumptions_need_candidates():
+    with pytest.raises(ValueError, match="candidate"):
+        theory.check_assumptions([1.0, 2.0], [], [0, 1])
+
+
 @pytest.mark.parametrize(
     "arguments",
     [{"a": -1}, {"pi": 2}, {"ideal_auc": -0.1}, {"d_selected": 200}, {"m": 0}, {"delta": 0.0}],

@@ -20,33 +20,27 @@ _SAFE_IN_FLOAT32 = (1e-30, 1e30)
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnStatistics:
-    """Per column over the observed cells: smallest and largest value, mean, and sum of squared deviations; float64."""
+class ColumnRanges:
+    """Per column over the observed cells: how many there are, the smallest and the largest; float64."""
 
     count: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    mean: np.ndarray
-    squares: np.ndarray
 
-    def merge(self, other: "ColumnStatistics") -> "ColumnStatistics":
-        """Statistics of both parts together (Chan, Golub and LeVeque's update)."""
-        count = self.count + other.count
-        share = other.count / np.maximum(1, count)
-        delta = other.mean - self.mean
-        return ColumnStatistics(
-            count,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.mean + delta * share,
-            self.squares + other.squares + delta * delta * self.count * share,
+    def merge(self, other: "ColumnRanges") -> "ColumnRanges":
+        """Ranges of both parts together."""
+        return ColumnRanges(
+            self.count + other.count, np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         )
 
+    @property
+    def constant(self) -> np.ndarray:
+        """Columns that cannot tell rows apart: one value, or none."""
+        return np.flatnonzero((self.count == 0) | (self.low == self.high))
 
-def column_statistics(X: np.ndarray, moments: bool) -> ColumnStatistics:
-    """Statistics of one dense block; ``moments=False`` leaves mean and squares at zero and saves two thirds of the time."""
-    X = np.asarray(X)
-    zeros = np.zeros(X.shape[1])
+
+def column_ranges(X: np.ndarray) -> ColumnRanges:
+    """Ranges of one dense block."""
     low, high = np.minimum.reduce(X, axis=0), np.maximum.reduce(X, axis=0)
     count = np.full(X.shape[1], float(X.shape[0]))
     if np.isnan(low).any():
@@ -54,14 +48,38 @@ def column_statistics(X: np.ndarray, moments: bool) -> ColumnStatistics:
         count = seen.sum(axis=0).astype(np.float64)
         low = np.where(seen, X, np.inf).min(axis=0)
         high = np.where(seen, X, -np.inf).max(axis=0)
-    low, high = low.astype(np.float64), high.astype(np.float64)
-    if not moments:
-        return ColumnStatistics(count, low, high, zeros, zeros)
-    wide = X.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.nansum(wide, axis=0) / np.maximum(1, count)
-        squares = np.nansum((wide - mean) ** 2, axis=0)
-    return ColumnStatistics(count, low, high, mean, squares)
+    return ColumnRanges(count, low.astype(np.float64), high.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMoments:
+    """Per column over the observed cells: how many there are, their mean, and the sum of squared deviations from it."""
+
+    count: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    def merge(self, other: "ColumnMoments") -> "ColumnMoments":
+        """Moments of both parts together (Chan, Golub and LeVeque's update)."""
+        count = self.count + other.count
+        share = other.count / np.maximum(1, count)
+        delta = other.mean - self.mean
+        squares = self.squares + other.squares + delta * delta * self.count * share
+        return ColumnMoments(count, self.mean + delta * share, squares)
+
+    @property
+    def std(self) -> np.ndarray:
+        return np.sqrt(self.squares / np.maximum(1, self.count))
+
+
+def column_moments(X: np.ndarray) -> ColumnMoments:
+    """Moments of one dense block of values between 0 and 1: unscaled ones might overflow when squared."""
+    seen = ~np.isnan(X)
+    count = seen.sum(axis=0).astype(np.float64)
+    values = np.where(seen, X, 0.0).astype(np.float64)
+    mean = values.sum(axis=0) / np.maximum(1, count)
+    deviation = (values - mean) * seen
+    return ColumnMoments(count, mean, np.einsum("ij,ij->j", deviation, deviation))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +117,15 @@ class Scaling:
         )
 
     def apply(self, X: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Scale a dense block into ``out``, whose dtype is the dtype of all later arithmetic."""
+        """Scale a dense block into ``out``, whose dtype is the dtype of all later arithmetic.
+
+        Rows are brought into that dtype first: equal values give equal results, whatever type they arrive in.
+        """
+        if X.dtype != out.dtype:
+            largest = np.finfo(out.dtype).max
+            X = np.clip(X, -largest, largest).astype(out.dtype) if X.dtype.kind == "f" else X.astype(out.dtype)
         with np.errstate(over="ignore"):
-            if X.dtype == np.float32 and out.dtype == np.float32 and self.safe_in_float32:
+            if out.dtype == np.float32 and self.safe_in_float32:
                 np.subtract(X, self.low.astype(np.float32), out=out)
                 np.divide(out, self.width.astype(np.float32), out=out)
                 return np.clip(out, -self.clip, self.clip, out=out)
@@ -115,26 +139,26 @@ class Scaling:
         return out
 
 
-def fit_scaling(statistics: ColumnStatistics, kind: str) -> Scaling:
-    """Choose origin and unit of each column. Constant and empty columns get unit 1."""
-    seen = statistics.count > 0
-    low = np.where(seen, statistics.low, 0.0)
-    high = np.where(seen, statistics.high, 0.0)
+def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
+    """Choose origin and unit of each column: its smallest value and its range. Constant and empty columns get unit 1.
+
+    ``"rootstd"`` needs the moments of the table so scaled, see :func:`by_root_std`.
+    """
+    seen = ranges.count > 0
+    low, high = np.where(seen, ranges.low, 0.0), np.where(seen, ranges.high, 0.0)
     if kind == "none":
-        return Scaling(np.zeros_like(low), np.ones_like(low), 1.0, CLIP_UNSCALED)
+        peak = float(max(np.abs(low).max(initial=0.0), np.abs(high).max(initial=0.0)))
+        # One power of two for all columns keeps squares finite and changes no ratio of distances.
+        factor = 1.0 if peak <= CLIP_UNSCALED else 2.0 ** -np.ceil(np.log2(peak / CLIP_UNSCALED))
+        return Scaling(np.zeros_like(low), np.ones_like(low), float(factor), CLIP_UNSCALED)
     with np.errstate(over="ignore"):
         # Columns that span more than the largest float are halved first.
         factor = 1.0 if np.isfinite(high - low).all() else 0.5
     low, high = low * factor, high * factor
-    width = np.where(high > low, high - low, 1.0)
-    if kind == "rootstd":
-        with np.errstate(over="ignore", invalid="ignore"):
-            std = np.sqrt(statistics.squares / np.maximum(1, statistics.count)) * factor / width
-        usable = np.isfinite(std) & (std > 0) & (high > low)
-        width = np.where(usable, width * np.sqrt(np.where(usable, std, 1.0)), width)
-    return Scaling(low, width, factor)
+    return Scaling(low, np.where(high > low, high - low, 1.0), factor)
 
 
-def constant_columns(statistics: ColumnStatistics) -> np.ndarray:
-    """Columns that cannot tell rows apart: one value, or none."""
-    return np.flatnonzero((statistics.count == 0) | (statistics.low == statistics.high))
+def by_root_std(minmax: Scaling, moments: ColumnMoments) -> Scaling:
+    """Half-way from min-max to z-scores: each column divided further by the root of its standard deviation."""
+    std = moments.std
+    return replace(minmax, width=minmax.width * np.sqrt(np.where(std > 0, std, 1.0)))

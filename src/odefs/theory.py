@@ -147,6 +147,8 @@ class AssumptionCheck:
 def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> AssumptionCheck:
     """Measure both assumptions with known labels (1 = outlier)."""
     scores, y = np.asarray(scores, dtype=float), np.asarray(y).astype(bool)
+    if not np.size(candidates) or not y.any() or y.all():
+        raise ValueError("check_assumptions needs at least one candidate, one outlier and one inlier.")
     chosen = np.zeros(y.size, dtype=bool)
     chosen[np.asarray(candidates)] = True
     inlier_candidates = chosen & ~y
@@ -162,7 +164,10 @@ def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> A
 
 
 def probability_above(above: np.ndarray, below: np.ndarray) -> float:
-    """Probability that a value of ``above`` exceeds one of ``below`` (the paper's J, J' and BAUC); ties count half."""
+    """Probability that a value of ``above`` exceeds one of ``below``: the paper's J, J' and BAUC.
+
+    Ties count half, as in an AUC; the paper counts them whole, which would let equal scores pass for a perfect ranking.
+    """
     ordered = np.sort(below)
     left, right = np.searchsorted(ordered, above, side="left"), np.searchsorted(ordered, above, side="right")
     return float((left + right).mean() / (2 * below.size))

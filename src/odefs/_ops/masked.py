@@ -2,23 +2,41 @@
 
 The squared distance runs over the columns that both the row and the reference have, and is divided by the share of the weight they
 cover: ``sum(w) / sum_obs(w) * sum_obs(w_k (x_k - r_k)^2)``. A pair without a common column has no distance (infinite here).
-Everything is done in float64: the path is rare, and one precision keeps it short.
+Everything is done in float64. As in :mod:`odefs._ops.nearest`, squares that lost their digits are computed again directly.
 """
 
 import numpy as np
+
+CANCELLATION = 1e-8
+DIRECT_CELLS = 2**20
 
 
 def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
     """Squared distances of all pairs, shape ``(n_references, n_rows)``."""
     seen_x, seen_r = ~np.isnan(X), ~np.isnan(references)
-    x = np.where(seen_x, X, 0.0).astype(np.float64)
     r = np.where(seen_r, references, 0.0).astype(np.float64)
     centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
-    x, r = (x - centre) * seen_x, (r - centre) * seen_r
+    r = np.where(seen_r, references - centre, 0.0)
+    x = np.where(seen_x, X - centre, 0.0)
     weights = np.ones(X.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
-    weighted_mask = seen_r * weights
-    squares = weighted_mask @ (x * x).T - 2 * (r * weights) @ x.T + (r * r * weights) @ seen_x.T.astype(np.float64)
-    covered = weighted_mask @ seen_x.T.astype(np.float64)
+    mask_x, mask_r = seen_x.astype(np.float64), seen_r * weights
+    parts = mask_r @ (x * x).T + (r * r * weights) @ mask_x.T
+    squares = parts - 2 * (r * weights) @ x.T
+    lost = np.nonzero(squares < CANCELLATION * parts)
+    squares[lost] = _direct_squares(x, r, mask_x, mask_r, *lost)
+    covered = mask_r @ mask_x.T
     with np.errstate(divide="ignore", invalid="ignore"):
-        distances = np.maximum(squares, 0.0) * (weights.sum() / covered)
+        distances = squares * (weights.sum() / covered)
     return np.where(covered > 0, distances, np.inf)
+
+
+def _direct_squares(
+    x: np.ndarray, r: np.ndarray, mask_x: np.ndarray, mask_r: np.ndarray, references: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """``sum_obs(w_k (x_k - r_k)^2)`` of the given pairs, without expanding the square."""
+    out = np.empty(rows.size)
+    step = max(1, DIRECT_CELLS // x.shape[1])
+    for start in range(0, rows.size, step):
+        i, j = rows[start : start + step], references[start : start + step]
+        out[start : start + step] = ((x[i] - r[j]) ** 2 * mask_x[i] * mask_r[j]).sum(axis=1)
+    return out

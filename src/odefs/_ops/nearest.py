@@ -17,7 +17,7 @@ CANCELLATION = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
 """Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
 
 SNAP = 4 * np.finfo(np.float64).eps
-"""In float64, squares below this share of |x|^2, per column, are rounding noise around zero."""
+"""In float64, squares below this share of |x|^2, per column, are rounding noise around zero if columns have two values only."""
 
 RECOMPUTE_BYTES = 8 * 2**20
 
@@ -38,8 +38,10 @@ class References:
     centre: np.ndarray | None
     root_weights: np.ndarray | None
     n_subsets: int
-    on_grid: bool
-    """Whether all values are 0 or 1. Products of such rows are exact, equal distances equal to the bit."""
+    grid: tuple[np.ndarray, np.ndarray] | None
+    """The two values of every column, where each has but two."""
+    exact: bool
+    """Whether these are 0 and 1. Products of such rows are exact, equal distances equal to the bit."""
 
 
 def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> References:
@@ -48,17 +50,19 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
     Where every column has two values, but not 0 and 1, equal rows are common and their products are not exact. float64 then tells zero
     from the smallest other distance, so that nothing need be computed again.
     """
-    on_grid = w is None and bool(np.all((rows == 0) | (rows == 1)))
-    if not on_grid and np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))):
+    exact = w is None and bool(np.all((rows == 0) | (rows == 1)))
+    two_valued = bool(np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))))
+    if two_valued and not exact:
         rows = rows.astype(np.float64)
     centre = root_weights = None
     if w is not None:
         centre = rows.mean(axis=0)
         root_weights = np.sqrt(w).astype(rows.dtype)
         rows = (rows - centre) * root_weights
+    grid = (rows.min(axis=0), rows.max(axis=0)) if two_valued else None
     norms = np.einsum("ij,ij->i", rows, rows)
     product = np.concatenate([-2 * rows, norms[:, None]], axis=1)
-    return References(rows, product, centre, root_weights, n_subsets, on_grid)
+    return References(rows, product, centre, root_weights, n_subsets, grid, exact)
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
@@ -118,15 +122,19 @@ def _recompute_cancelled(nearest: np.ndarray, X: np.ndarray, norms: np.ndarray, 
     """Replace the squares that lost their digits by direct ones; squares below zero are always among them."""
     limit = CANCELLATION[nearest.dtype] * norms
     suspects = np.flatnonzero(nearest.min(axis=0) < limit)
-    if references.on_grid and suspects.size:
-        values = X[suspects]
-        suspects = suspects[(values != np.rint(values)).any(axis=1)]
     if not suspects.size:
         return
+    on_grid = np.zeros(suspects.size, dtype=bool)
+    if references.grid is not None:
+        low, high = references.grid
+        values = X[suspects]
+        on_grid = ((values == low) | (values == high)).all(axis=1)
+    if references.exact:
+        suspects, on_grid = suspects[~on_grid], on_grid[~on_grid]
     squares = nearest[:, suspects].T
     cancelled = squares < limit[suspects, None]
-    if nearest.dtype == np.float64:
-        noise = squares <= SNAP * X.shape[1] * norms[suspects, None]
+    if on_grid.any():
+        noise = (squares <= SNAP * X.shape[1] * norms[suspects, None]) & on_grid[:, None]
         squares[noise] = 0
         cancelled &= ~noise
     rows = X[suspects]

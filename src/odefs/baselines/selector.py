@@ -95,8 +95,9 @@ class ColumnSelector(BaseOutlierEstimator):
             )
             fallbacks = few_rows(detector, engine.n_rows)
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
+            self._finish(engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds)
             self._report(fallbacks)
-            return self._finish(engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds)
+            return self
 
     def _combined(self, engine: LocalEngine, model: Model, scores: np.ndarray) -> np.ndarray:
         """Training scores, from the weighted mean of the subsets' scores unless the subclass combines them otherwise."""

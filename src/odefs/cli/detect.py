@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 @click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="How many outliers to show.")
 @click.option("--id", "identifier", metavar="COL", help="Column that names the rows.")
 @click.option("--drop", multiple=True, metavar="COL", help="Column to leave out; may be repeated.")
-@click.option("--seed", default=0, show_default=True, help="Seed of all random draws.")
-@click.option("--jobs", type=int, help="Threads; all cores by default.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of all random draws."
+)
+@click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
 def command(
     file: Path | None,
     output: Path | None,
@@ -37,7 +39,7 @@ def command(
     if file is None:
         file, identifier = transactions_path(), identifier or "transaction"
     try:
-        found = detect_table(file, identifier, drop, seed, jobs)
+        found = detect_table(file, identifier, drop, seed, jobs, top)
         _show(found, file.name, top)
         if output is not None:
             write_csv(output, found.as_columns())
@@ -50,9 +52,11 @@ def command(
 def _show(found: "Detection", name: str, top: int) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    console = Console(highlight=False)
-    console.print(f"[bold]{name}[/bold]: {found.n_rows:,} rows, {len(found.columns)} columns used")
+    # Names and values are the user's: square brackets in them are no markup.
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(f"{name}: {found.n_rows:,} rows, {len(found.columns)} columns used", style="bold")
     for column, reason in found.left_out.items():
         console.print(f"  left out: {column} ({reason})")
     flagged = int(found.is_outlier.sum())
@@ -61,10 +65,10 @@ def _show(found: "Detection", name: str, top: int) -> None:
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for header, justify in (("rank", "right"), (found.identifier, "left"), ("score", "right"), ("why", "left")):
-        table.add_column(header, justify=justify)  # type: ignore[arg-type]
+        table.add_column(Text(header), justify=justify)  # type: ignore[arg-type]
     for rank, row in enumerate(found.order[:top], start=1):
         why = ", ".join(_sentence(reason) for reason in found.reasons(row))
-        table.add_row(str(rank), str(found.names[row]), f"{found.scores[row]:.2f}", why)
+        table.add_row(str(rank), Text(str(found.names[row])), f"{found.scores[row]:.2f}", Text(why))
     console.print(table)
     columns = ", ".join(f"{column} {share:.0%}" for column, share in found.importances[:6])
     console.print(f"\nColumns the model relies on: {columns}")

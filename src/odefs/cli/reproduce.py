@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Run an experiment of the paper and write its tables and figures.
 
-    Results are kept in OUTPUT/EXPERIMENT.jsonl as they come: a run that was stopped goes on where it was.
+    Results are kept in OUTPUT/records.jsonl as they come: a run that was stopped goes on where it was.
     """
     from odefs._ops.threads import available_threads
     from odefs.datasets.store import DatasetError

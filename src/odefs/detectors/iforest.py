@@ -28,6 +28,7 @@ class IForestDetector(Detector):
     attribution: ClassVar[str | None] = (
         "each split on a row's path earns its column the bits of isolation it brought, divided by the path length"
     )
+    chooses_columns: ClassVar[bool] = True
     handles_missing: ClassVar[bool] = True
     """A missing cell follows the branch with more rows."""
 

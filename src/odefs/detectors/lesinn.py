@@ -6,7 +6,7 @@ metric: with the nearest references held fixed it is linear in ``w``.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -35,6 +35,10 @@ class LeSiNNDetector(Detector):
     subset_size: int = 8
     metric: Metric = "euclidean"
 
+    def __post_init__(self) -> None:
+        if self.metric not in get_args(Metric):
+            raise ValueError(f"metric={self.metric!r} is not one of {', '.join(map(repr, get_args(Metric)))}.")
+
     name: ClassVar[str] = "lesinn"
     attribution: ClassVar[str | None] = (
         "a distance d with squared parts q_k is split as q_k / d (squared distances as q_k), averaged over the subsets"
@@ -44,6 +48,12 @@ class LeSiNNDetector(Detector):
     def effective_subset_size(self, n_rows: int) -> int:
         """``subset_size``, or half the rows where there are fewer: otherwise every row would be its own reference."""
         return self.subset_size if n_rows > self.subset_size else max(1, n_rows // 2)
+
+    def shortage(self, n_rows: int) -> str | None:
+        size = self.effective_subset_size(n_rows)
+        if size == self.subset_size:
+            return None
+        return f"{n_rows} rows are too few for subsets of {self.subset_size}: subsets of {size} are used."
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         size = self.effective_subset_size(n_rows)
@@ -80,30 +90,17 @@ class LeSiNNDetector(Detector):
             return distances.sum(axis=0) / known.sum(axis=0)
 
     def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
-        """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``."""
-        return self._split(X, state, w, by_distance=False)
+        """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``.
 
-    def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
-        G = self._split(X, state, w, by_distance=self.metric == "euclidean")
-        return G if w is None else G * w
-
-    def _split(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None, by_distance: bool) -> np.ndarray:
-        """Sum over the subsets of the squared differences to the nearest reference, each divided by ``c`` or by ``c d_i``.
-
-        With ``A`` the (rows x references) matrix of those divisors, the sum is ``x^2 (A q) - 2 x (A r) + A r^2``: two or three products with ``A``
-        instead of a (rows x subsets x columns) array. ``q`` marks observed cells of the references.
+        With ``A`` the (rows x references) matrix that has ``1/c`` where a reference is nearest, the sum is ``x^2 (A q) - 2 x (A r) + A r^2``: products
+        with ``A`` instead of a (rows x subsets x columns) array. ``q`` marks observed cells of the references.
         """
         rows = state.rows.astype(np.float64)
         X = X.astype(np.float64)
         seen_x, seen_r = ~np.isnan(X), ~np.isnan(rows)
         squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
-        share = np.zeros_like(squares)
         known = np.isfinite(squares)
-        share[known] = 1.0
-        if by_distance:
-            positive = known & (squares > 0)
-            share[positive] = 1.0 / np.sqrt(squares[positive])
-        share /= np.maximum(1, known.sum(axis=0))
+        share = known / np.maximum(1, known.sum(axis=0))
         if not (seen_x.all() and seen_r.all()):
             share *= self._rescaling(seen_x, seen_r, members, w)
         A = np.zeros((X.shape[0], rows.shape[0]))
@@ -114,6 +111,24 @@ class LeSiNNDetector(Detector):
         observed = (A @ seen_r) if not seen_r.all() else A.sum(axis=1, keepdims=True)
         G = x * x * observed - 2 * x * (A @ r) + A @ (r * r)
         return np.maximum(G, 0.0) * seen_x
+
+    def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
+        """Shares of the columns in the distance to each subset, from differences and not from expanded squares, so that they add up."""
+        rows = state.rows.astype(np.float64)
+        X = X.astype(np.float64)
+        squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
+        known = np.isfinite(squares)
+        distances = np.where(known, np.sqrt(squares) if self.metric == "euclidean" else squares, 0.0)
+        with np.errstate(invalid="ignore"):
+            distances = distances / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
+        out = np.zeros(X.shape)
+        for distance, nearest in zip(distances, members, strict=True):
+            parts = np.nan_to_num((X - rows[nearest]) ** 2, nan=0.0)
+            if w is not None:
+                parts *= w
+            total = parts.sum(axis=1)
+            out += parts * np.where(total > 0, distance / np.where(total > 0, total, 1.0), distance * 0)[:, None]
+        return out
 
     def _nearest_pairs(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None

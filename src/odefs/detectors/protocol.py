@@ -25,6 +25,13 @@ class Detector(ABC):
     handles_missing: ClassVar[bool] = False
     """Whether rows and references may hold NaN."""
 
+    chooses_columns: ClassVar[bool] = False
+    """Whether weights enter as the odds of columns in :meth:`prepare`, so that final scores must not count them again."""
+
+    def shortage(self, n_rows: int) -> str | None:
+        """A sentence for the user where there are fewer rows than the settings ask for."""
+        return None
+
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         """Numbers of the rows that :meth:`prepare` wants to see, of ``n_rows``; repeats allowed, order kept."""
         return np.sort(rng.choice(n_rows, size=min(n_rows, 4096), replace=False))
@@ -43,7 +50,7 @@ class Detector(ABC):
         return G.sum(axis=1) if w is None else G @ w
 
     def contributions(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
-        """Shares of the columns in :meth:`score`; rows add up to it."""
+        """Shares of the columns in :meth:`score`; rows add up to it, and are NaN where it is NaN."""
         G = self.linearise(X, state, w)
         return G if w is None else G * w
 

@@ -15,10 +15,11 @@ from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
 from odefs.ensemble.combine import normalised, raw_scores
 from odefs.ensemble.model import Component, Model
-from odefs.scaling import ColumnStatistics, Scaling, column_statistics
+from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 
 def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -45,15 +46,18 @@ class LocalEngine:
         # Sums depend on the order in memory in their last bit; one order makes equal tables give equal results.
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=self.dtype, order="C")
 
-    def statistics(self, moments: bool) -> ColumnStatistics:
+    def ranges(self) -> ColumnRanges:
         height = block_rows(16 * self.n_columns)
-        parts = self.map(
-            lambda rows: column_statistics(self.rows(rows), moments), list(row_blocks(self.n_rows, height))
-        )
-        total = parts[0]
-        for part in parts[1:]:
-            total = total.merge(part)
-        return total
+        return _merged(self.map(lambda rows: column_ranges(self.rows(rows)), list(row_blocks(self.n_rows, height))))
+
+    def moments(self, scaling: Scaling) -> ColumnMoments:
+        parts: dict[int, ColumnMoments] = {}
+
+        def measure(rows: slice, X: np.ndarray) -> None:
+            parts[rows.start] = column_moments(X)
+
+        self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
+        return _merged([parts[start] for start in sorted(parts)])
 
     def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
         part = self.rows(rows)
@@ -92,3 +96,11 @@ class LocalEngine:
 
     def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
         return run_tasks(task, arguments, self.n_threads)
+
+
+def _merged(parts: list[Statistics]) -> Statistics:
+    """All parts together, in order: the result does not depend on who finished first."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.merge(part)
+    return total

@@ -7,7 +7,7 @@ import numpy as np
 
 from odefs.detectors.protocol import Detector
 from odefs.ensemble.model import Component, Model
-from odefs.scaling import ColumnStatistics, Scaling
+from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -20,8 +20,14 @@ class Engine(Protocol):
     n_columns: int
     dtype: np.dtype[Any]
 
-    def statistics(self, moments: bool) -> ColumnStatistics:
-        """Sweep 1: ranges of the columns and, on request, their moments."""
+    def ranges(self) -> ColumnRanges:
+        """Sweep 1: ranges of the columns."""
+
+    def moments(self, scaling: Scaling) -> ColumnMoments:
+        """Moments of the scaled columns, for the scalings that need them."""
+
+    def rows(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The given rows as they are, dense."""
 
     def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
         """The given rows, scaled, in the given order."""
@@ -31,6 +37,11 @@ class Engine(Protocol):
 
     def outlier_scores(self, model: Model) -> np.ndarray:
         """Combined scores of all rows under a frozen model."""
+
+    def sweep(
+        self, task: Callable[[slice, np.ndarray], None], scaling: Scaling, dtype: np.dtype[Any], bytes_per_row: int
+    ) -> None:
+        """Call ``task`` with each block's place and its scaled rows; these are valid only during the call."""
 
     def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
         """Independent tasks that need few rows each."""

@@ -16,7 +16,7 @@ from odefs.ensemble.combine import component_weights, normalised, with_normalise
 from odefs.ensemble.component import Training, draw_component, train_component
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
-from odefs.scaling import ColumnStatistics, Scaling, fit_scaling
+from odefs.scaling import ColumnRanges, Scaling, by_root_std, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
 
 SCORE_BYTES = 128 * 2**20
@@ -27,7 +27,7 @@ SCORE_BYTES = 128 * 2**20
 class Scaled:
     """Sweep 1: how columns are scaled, and the detector on all of them, ready to score."""
 
-    statistics: ColumnStatistics
+    ranges: ColumnRanges
     scaling: Scaling
     references: np.ndarray
     component: Component
@@ -52,20 +52,22 @@ class Fitted:
 
 def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Scaled:
     """Find the scaling, draw references, prepare the detector on all columns."""
-    statistics = engine.statistics(moments=scaling_kind == "rootstd")
-    scaling = fit_scaling(statistics, scaling_kind)
+    ranges = engine.ranges()
+    scaling = fit_scaling(ranges, scaling_kind)
+    if scaling_kind == "rootstd":
+        scaling = by_root_std(scaling, engine.moments(scaling))
     rng = seeds.bare()
     references = detector.sample(engine.n_rows, rng)
     scaling = scaling.centred(engine.take(references, scaling))
     state = detector.prepare(engine.take(references, scaling), rng)
     component = Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
-    return Scaled(statistics, scaling, references, component)
+    return Scaled(ranges, scaling, references, component)
 
 
 def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
     """Score all rows on all columns."""
     scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
-    return Bare(scaled.statistics, scaled.scaling, scaled.references, scaled.component, scores)
+    return Bare(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores)
 
 
 def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:

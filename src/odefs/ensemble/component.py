@@ -21,7 +21,6 @@ class Draw:
     outliers: np.ndarray
     unlabeled: np.ndarray
     references: np.ndarray
-    seed: np.random.Generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ def draw_component(
     outliers = rng.choice(candidates, size=size, replace=False)
     unlabeled = rng.choice(n_rows, size=plan.unlabeled_examples(n_rows), replace=False)
     references = detector.sample(n_rows, rng) if plan.fresh_references else shared_references
-    return Draw(outliers, unlabeled, references, rng)
+    return Draw(outliers, unlabeled, references)
 
 
 def train_component(
@@ -59,9 +58,9 @@ def train_component(
     """Learn weights on the drawn (scaled) rows and prepare the detector on the columns that were selected."""
     learned = learn_weights(plan, detector, outliers, unlabeled, detector.prepare(references, rng))
     columns = select_columns(learned.w, plan.min_weight)
-    nothing_learned = not learned.w.any()
-    w = learned.w[columns] if plan.weighted_distance and not nothing_learned else None
-    state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng, w)
+    odds = learned.w[columns] if learned.w.any() else None
+    state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng, odds)
+    w = odds if plan.weighted_distance and not detector.chooses_columns else None
     component = Component(columns, w, state, normaliser=1.0, weight=1.0, loss=learned.loss)
     return component, Training(learned.w, learned)
 

@@ -33,7 +33,3 @@ class Model:
     scaling: Scaling
     components: tuple[Component, ...]
     dtype: np.dtype[Any]
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.scaling.low.size)

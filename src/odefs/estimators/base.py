@@ -18,7 +18,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.local import LocalEngine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
-from odefs.estimators.parameters import require_choice, require_contamination
+from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback, ODEFSWarning
 from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top
@@ -28,17 +28,20 @@ from odefs.selection.candidates import cantelli_threshold
 
 
 class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
-    """Base of the estimators; subclasses implement ``_fit`` and have the parameters read here."""
+    """Base of the estimators; subclasses implement ``fit`` and have the parameters read here."""
 
     contamination: float | str
     missing: str
     scaling: str
     n_jobs: int | None
     random_state: Any
+    verbose: int
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
+        detector = getattr(self, "detector", None)
+        refuses = isinstance(detector, Detector) and not detector.handles_missing
+        tags.input_tags.allow_nan = self.missing == "ignore" and not refuses
         tags.input_tags.sparse = True
         return tags
 
@@ -126,6 +129,9 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
         require_choice("missing", self.missing, ("error", "ignore"))
         require_choice("scaling", self.scaling, KINDS)
         require_contamination(self.contamination)
+        require_integer("verbose", self.verbose, 0)
+        if self.n_jobs is not None:
+            require_integer("n_jobs", self.n_jobs, -(2**31))
         if self.missing == "ignore" and not detector.handles_missing:
             raise ValueError(
                 f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not."

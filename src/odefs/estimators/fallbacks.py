@@ -2,21 +2,16 @@
 
 from collections.abc import Sequence
 
-from odefs.detectors import Detector, LeSiNNDetector
+from odefs.detectors import Detector
 from odefs.ensemble.component import Training
 from odefs.exceptions import Fallback
 from odefs.selection.candidates import FEWEST, Candidates
 
 
 def few_rows(detector: Detector, n_rows: int) -> list[Fallback]:
-    """Fewer rows than a reference subset needs."""
-    if not isinstance(detector, LeSiNNDetector):
-        return []
-    size = detector.effective_subset_size(n_rows)
-    if size == detector.subset_size:
-        return []
-    message = f"{n_rows} rows are too few for subsets of {detector.subset_size}: subsets of {size} are used."
-    return [Fallback("few_rows", message)]
+    """Fewer rows than the detector's settings ask for."""
+    message = detector.shortage(n_rows)
+    return [] if message is None else [Fallback("few_rows", message)]
 
 
 def few_candidates(candidates: Candidates) -> list[Fallback]:

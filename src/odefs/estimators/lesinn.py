@@ -100,5 +100,6 @@ class LeSiNN(BaseOutlierEstimator):
             model, scores = bare_model(engine, detector, bare)
             fallbacks = few_rows(detector, engine.n_rows)
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
+            self._finish(engine, model, scores, THRESHOLD_RATE, seeds)
             self._report(fallbacks)
-            return self._finish(engine, model, scores, THRESHOLD_RATE, seeds)
+            return self

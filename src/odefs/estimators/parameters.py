@@ -1,5 +1,6 @@
 """Checks of constructor parameters, made in ``fit``: what was given, what is allowed."""
 
+import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -16,13 +17,16 @@ def require_choice(name: str, value: Any, allowed: Iterable[Any]) -> None:
     raise ValueError(f"{name}={value!r} is not one of {choices}.")
 
 
-def require_number(name: str, value: Any, low: float, high: float = float("inf"), *, open_low: bool = False) -> None:
-    """A real number in ``[low, high]``, or ``(low, high]`` with ``open_low``."""
+def require_number(
+    name: str, value: Any, low: float, high: float = math.inf, *, open_low: bool = False, open_high: bool = False
+) -> None:
+    """A finite real number between ``low`` and ``high``; ends count unless they are said to be open."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    number = float(value) if is_number else float("nan")
-    if not low <= number <= high or (open_low and number == low):
-        bracket = "(" if open_low else "["
-        raise ValueError(f"{name}={value!r} is not a number in {bracket}{low}, {high}].")
+    number = float(value) if is_number else math.nan
+    at_open_end = (open_low and number == low) or (open_high and number == high)
+    if not low <= number <= high or at_open_end or math.isinf(number):
+        brackets = "(" if open_low else "[", ")" if open_high or math.isinf(high) else "]"
+        raise ValueError(f"{name}={value!r} is not a number in {brackets[0]}{low}, {high}{brackets[1]}.")
 
 
 def require_integer(name: str, value: Any, low: int) -> None:

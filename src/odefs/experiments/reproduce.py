@@ -19,6 +19,8 @@ from odefs.experiments.sources import is_here
 from odefs.experiments.summary import matrix, present, summarise
 from odefs.experiments.tables import Table, comparison_table, improvement_table, measures_table
 
+RECORDS = "records.jsonl"
+
 Progress = Callable[[int, int, Record], None]
 
 
@@ -35,8 +37,11 @@ def planned_jobs(
 
 
 def reproduce(experiment: str, jobs: Sequence[Job], folder: Path, workers: int, progress: Progress) -> list[Path]:
-    """Run the jobs that the folder's results lack and write its tables and figures; the files written."""
-    path = folder / f"{experiment}.jsonl"
+    """Run the jobs that the folder's records lack and write its tables and figures; the files written.
+
+    All experiments share one file of records: what one has run, another need not.
+    """
+    path = folder / RECORDS
     for done, total, record in run_grid(jobs, path, run_job, workers):
         progress(done, total, record)
     wanted = {job.key for job in jobs}

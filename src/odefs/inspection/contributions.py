@@ -13,7 +13,8 @@ from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Seeds, sample_rows
 
 BASELINE_ROWS = 512
-"""Rows on which the usual contributions are averaged."""
+BASELINE_CELLS = 2**20
+"""Rows on which the usual contributions are averaged: so many, or as many as make so many cells, but at least 64."""
 
 
 def require_attribution(detector: Detector) -> None:
@@ -36,16 +37,17 @@ def block_contributions(model: Model, X: np.ndarray) -> np.ndarray:
 def _component_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     part = on_columns(component, X)
     split = detector.contributions(part, component.state, component.w) / component.normaliser
-    unknown = np.isnan(part).all(axis=1)
+    unknown = np.isnan(split).any(axis=1)
     if unknown.any():
         # Such a row counts as ordinary (1.0); no column is to blame more than another.
         split[unknown] = 1.0 / part.shape[1]
-    return component.weight * np.nan_to_num(split)
+    return component.weight * split
 
 
 def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarray:
     """Mean contribution of each column over a sample of the training rows; it adds up to about 1."""
-    rows = sample_rows(engine.n_rows, BASELINE_ROWS, seeds.baseline())
+    size = max(64, min(BASELINE_ROWS, BASELINE_CELLS // engine.n_columns))
+    rows = sample_rows(engine.n_rows, size, seeds.baseline())
     if rows is None:
         rows = np.arange(engine.n_rows)
     parts = np.array_split(engine.take(rows, model.scaling), max(1, engine.n_columns * rows.size // 2**18))

@@ -31,12 +31,15 @@ class Explanation:
         The usual contribution on training rows.
     data : the rows as they were given
     feature_names : array of str
+    attribution : str
+        How the detector's score is split over the columns.
     """
 
     values: np.ndarray
     baseline: np.ndarray
     data: Any
     feature_names: np.ndarray
+    attribution: str = ""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype, copy=copy)
@@ -54,7 +57,12 @@ class Explanation:
         columns = top_columns(self.excess, k)
         rows = np.arange(columns.shape[0])[:, None]
         return TopExplanation(
-            columns, self.values[rows, columns], self.baseline, self.data[rows, columns], self.feature_names
+            columns,
+            self.values[rows, columns],
+            self.baseline,
+            self.data[rows, columns],
+            self.feature_names,
+            self.attribution,
         )
 
     def reasons(self, row: int, k: int = 3) -> list[Reason]:
@@ -72,6 +80,7 @@ class TopExplanation:
     baseline: np.ndarray
     data: np.ndarray
     feature_names: np.ndarray
+    attribution: str = ""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype, copy=copy)

@@ -12,9 +12,6 @@ from odefs.inspection.explanation import Explanation, Reason
 from odefs.tables.encode import encode_table
 from odefs.tables.read import TableError, read_table
 
-EXPLAINED_ROWS = 1000
-"""Reasons are kept for this many rows, the most outlying ones."""
-
 
 @dataclass(frozen=True, eq=False)
 class Detection:
@@ -47,16 +44,19 @@ class Detection:
     def as_columns(self) -> dict[str, Any]:
         """The output table: rank (ties share the best), score and flag of every row, in the order of the file."""
         rank = np.searchsorted(np.sort(-self.scores), -self.scores) + 1
+        name = self.identifier if self.identifier not in ("score", "rank", "outlier") else f"{self.identifier} (id)"
         return {
-            self.identifier: list(self.names),
+            name: list(self.names),
             "score": self.scores,
             "rank": rank,
             "outlier": np.where(self.is_outlier, "yes", "no"),
         }
 
 
-def detect_table(path: Path, identifier: str | None, drop: Sequence[str], seed: int, n_jobs: int | None) -> Detection:
-    """Read, encode, fit, and explain the outliers that may be shown."""
+def detect_table(
+    path: Path, identifier: str | None, drop: Sequence[str], seed: int, n_jobs: int | None, top: int
+) -> Detection:
+    """Read, encode, fit, and explain the ``top`` outliers."""
     frame = read_table(path)
     unknown = [column for column in (*drop, *([identifier] if identifier else [])) if column not in frame.columns]
     if unknown:
@@ -67,7 +67,7 @@ def detect_table(path: Path, identifier: str | None, drop: Sequence[str], seed: 
     if not table.columns:
         raise TableError(f"{path}: no column is left to look at.")
     model = ODEFS(missing="ignore", random_state=seed, n_jobs=n_jobs).fit(table.X)
-    rows = np.argsort(-model.outlier_scores_, kind="stable")[:EXPLAINED_ROWS]
+    rows = np.argsort(-model.outlier_scores_, kind="stable")[:top]
     explanation = model.explain(table.X[rows])
     values = frame.select(table.columns)[rows.tolist()].to_numpy(allow_copy=True).astype(object)
     explained = Explanation(

@@ -49,6 +49,8 @@ def encode_table(frame: Any) -> EncodedTable:
 
 
 def _useless(series: Any) -> str | None:
+    if series.dtype.is_nested():
+        return "lists or records in its cells"
     distinct = series.drop_nulls().n_unique()
     if distinct == 0:
         return "empty"
