@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from odefs.experiments import comparison, grid, plans, run, sources, tables
+from odefs.experiments import comparison, grid, plans, results_page, run, sources, tables
 from odefs.experiments.methods import TABLE2, built_in, resolve_method
 from odefs.experiments.metrics import evaluate, precision_at_k
 from odefs.experiments.paper_numbers import TABLE2_AUC, paper_number
@@ -242,6 +242,14 @@ def test_figures_are_drawn_and_repeat(experiment, tmp_path):
     for path in images:
         assert path.stat().st_size > 2000
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_the_results_page_is_what_the_committed_records_say(tmp_path):
+    root = Path(__file__).parent.parent
+    page = results_page.write_page(root / "results", tmp_path)
+    assert page.read_text() == (root / "docs" / "results.md").read_text()
+    for figure in (tmp_path / "figures").glob("*.svg"):
+        assert (root / "docs" / "figures" / figure.name).exists()
 
 
 def test_an_empty_machine_is_told_what_is_missing(tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._ops.threads import one_blas_thread
 from odefs.experiments.grid import Job, Record, circumstances
 from odefs.experiments.methods import resolve_method
 from odefs.experiments.metrics import evaluate
@@ -20,7 +21,8 @@ def run_job(job: Job) -> Record:
     source = open_source(job.dataset, job.seed)
     record |= {"n_rows": source.X.shape[0], "n_columns": source.X.shape[1], "outlier_share": float(source.y.mean())}
     try:
-        with warnings.catch_warnings():
+        # One job, one core: jobs run side by side, and times are comparable.
+        with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore")
             record |= _fit_and_measure(job, source)
     except Exception as error:
@@ -33,7 +35,6 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     if job.options:
         model.set_params(**dict(job.options))
     if hasattr(model, "get_params") and "n_jobs" in model.get_params():
-        # One job, one core: jobs run side by side, and times are comparable.
         model.set_params(n_jobs=1)
     if job.protocol == "split":
         train, test = split_rows(source.X, job.seed)
