@@ -1,21 +1,11 @@
 """Run all benchmarks and write ``docs/performance.md``."""
 
-import platform
 from pathlib import Path
 
 from benchmarks import block_scoring, lesinn_speed, start_up
-from odefs.versions import collect_versions
+from odefs.versions import collect_versions, processor_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
-
-
-def processor() -> str:
-    """The processor's name as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def main() -> None:
@@ -25,7 +15,7 @@ def main() -> None:
         "# Performance",
         "",
         "Written by `make bench`. Every line is a ratio or a size measured in one run on one machine:",
-        f"{processor()}, {versions['threads']} threads; {used}.",
+        f"{processor_name()}, {versions['threads']} threads; {used}.",
         "",
         "| what | measured | target | met |",
         "| --- | --- | --- | --- |",

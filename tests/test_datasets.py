@@ -159,7 +159,7 @@ def test_bad_downloads_are_named_and_leave_nothing(server, small_entry):
     answers["/wide"] = wide, len(wide)
     answers["/text"] = b"hello", 5
     for path, sentence in [
-        ("/short", "broke off|cannot be downloaded"),
+        ("/short", "cannot be downloaded"),
         ("/other", "not the expected ones"),
         ("/wide", "4 x 6 with 1 outliers, expected were 4 x 3"),
         ("/text", "cannot be converted"),
@@ -181,6 +181,20 @@ def test_the_data_folder_comes_before_the_cache(monkeypatch, tmp_path):
     assert store.find("musk") == tmp_path / "data" / "musk.npz"
     monkeypatch.delenv("ODEFS_DATA")
     assert store.find("musk") == tmp_path / "cache" / "odefs" / "musk.npz"
+
+
+def test_a_file_with_the_right_name_and_other_rows_is_refused(monkeypatch, tmp_path):
+    np.savez(tmp_path / "musk.npz", X=np.ones((50, 3)), y=np.arange(50) == 0)
+    monkeypatch.setenv("ODEFS_DATA", str(tmp_path))
+    with pytest.raises(store.DatasetError, match="50 x 3 with 1 outliers, expected were 3062 x 166"):
+        store.load("musk")
+
+
+@pytest.mark.parametrize("labels", [[-1, 1, 1], ["yes", "no", "no"], [0, 1, 2]])
+def test_labels_other_than_0_and_1_are_refused(labels, tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.ones((3, 2)), y=np.array(labels))
+    with pytest.raises(store.DatasetError, match="labels must be 0"):
+        store.read(tmp_path / "x.npz")
 
 
 def test_unknown_names_and_broken_files(tmp_path):

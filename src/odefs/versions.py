@@ -2,9 +2,11 @@
 
 import platform
 import sys
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-PACKAGES = ("odefs", "numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib", "click", "rich", "polars")
+PACKAGES = ("odefs", "numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib", "click", "rich", "polars", "pyod")
 
 
 def collect_versions() -> dict[str, str]:
@@ -15,16 +17,25 @@ def collect_versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "not installed"
-    import numpy  # noqa: F401  (its BLAS shows up only once it is loaded)
     from threadpoolctl import threadpool_info
 
     from odefs._ops.threads import available_threads
 
+    import_module("numpy")  # its BLAS shows up only once it is loaded
     blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
     found["blas"] = ", ".join(sorted(blas)) or "unknown"
     found["threads"] = str(available_threads())
     found["kernel"] = "numpy"
     return found
+
+
+def processor_name() -> str:
+    """The processor as the system names it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def show_versions() -> None:

@@ -102,6 +102,7 @@ class CINFO(ColumnSelector):
         """Absolute coefficients of the lasso on the candidates, and the share of the variance it leaves (cross-validated)."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LassoCV
+        from sklearn.model_selection import KFold
 
         candidates = find_candidates(scores, self.threshold_rate).rows
         if candidates.size > self.max_candidates:
@@ -113,7 +114,9 @@ class CINFO(ColumnSelector):
         if target.size < 2 or spread <= 0:
             return np.zeros(context.engine.n_columns), np.inf
         target = (target - target.mean()) / spread
-        lasso = LassoCV(alphas=30, cv=min(FOLDS, target.size), random_state=0, max_iter=2000)
+        # Shuffled, so that the order of the rows does not matter.
+        folds = KFold(min(FOLDS, target.size), shuffle=True, random_state=0)
+        lasso = LassoCV(alphas=30, cv=folds, max_iter=2000)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             lasso.fit(context.rows(candidates), target)

@@ -104,14 +104,17 @@ class DisFS(ColumnSelector):
 
     def _explanations(self, context: Context, candidates: np.ndarray) -> np.ndarray:
         """Per candidate, the shares of the columns that explain it; 0 elsewhere."""
-        rows, pool = context.rows(candidates), context.rows(context.some_rows(self.max_rows))
-        k = min(self.n_neighbors, len(pool))
+        pool_rows = context.some_rows(self.max_rows)
+        rows, pool = context.rows(candidates), context.rows(pool_rows)
+        k = min(self.n_neighbors, len(pool) - 1)
         out = np.zeros_like(rows)
         step = max(1, CHUNK_BYTES // (8 * max(len(pool), k * rows.shape[1])))
         pool_norms = (pool * pool).sum(axis=1)
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             distances = pool_norms - 2 * part @ pool.T
+            # No row is its own neighbour.
+            distances[candidates[start : start + step, None] == pool_rows] = np.inf
             nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
             directions = np.abs(standing_out(part, pool[np.sort(nearest, axis=1)], eps=0.1))
             for i, direction in enumerate(directions, start=start):

@@ -13,7 +13,7 @@ from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.baselines.selector import Chosen, ColumnSelector, Context
 from odefs.detectors.protocol import Detector
-from odefs.estimators.parameters import require_integer, require_number
+from odefs.estimators.parameters import require_choice, require_integer, require_number
 
 FOLDS = 5
 
@@ -80,8 +80,12 @@ class RegFS(ColumnSelector):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        if self.n_features != "auto":
-            require_number("n_features", self.n_features, 0, open_low=True)
+        if isinstance(self.n_features, numbers.Integral):
+            require_integer("n_features", self.n_features, 1)
+        elif self.n_features != "auto":
+            require_number("n_features", self.n_features, 0, 1, open_low=True)
+        if isinstance(self.groups, str):
+            require_choice("groups", self.groups, ("auto",))
         require_number("alpha", self.alpha, 0, open_low=True)
         require_integer("max_rows", self.max_rows, 2)
         if self.regressor != "ridge" and not hasattr(self.regressor, "fit"):

@@ -64,8 +64,10 @@ def _show(found: "Detection", name: str, top: int) -> None:
         f"{flagged} rows stand out: their score exceeds mean + 2 std of all scores (a convention, not an error rate). An ordinary row scores 1.0.\n"
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header, justify in (("rank", "right"), (found.identifier, "left"), ("score", "right"), ("why", "left")):
-        table.add_column(Text(header), justify=justify)  # type: ignore[arg-type]
+    table.add_column("rank", justify="right")
+    table.add_column(Text(found.identifier))
+    table.add_column("score", justify="right")
+    table.add_column("why")
     for rank, row in enumerate(found.order[:top], start=1):
         why = ", ".join(_sentence(reason) for reason in found.reasons(row))
         table.add_row(str(rank), Text(str(found.names[row])), f"{found.scores[row]:.2f}", Text(why))

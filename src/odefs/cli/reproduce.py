@@ -1,5 +1,6 @@
 """``odefs reproduce``: the paper's tables and figures again."""
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -37,18 +38,28 @@ def command(
     from odefs._ops.threads import available_threads
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
+    from odefs.experiments.plans import LARGE, SYNTHETIC_ONLY
     from odefs.experiments.reproduce import planned_jobs, reproduce
 
+    if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
+        raise click.UsageError(f"{experiment} makes its own data: --datasets and --protocol do not apply.")
+    if experiment == "theorem" and (methods or peers):
+        raise click.UsageError("theorem is about ODEFS: --methods and --peers do not apply.")
+    # Methods of one's own may lie in the folder one works in.
+    sys.path.insert(0, "")
     try:
         for name in methods:
             resolve_method(name)
         planned, absent = planned_jobs(experiment, methods, datasets, repeats, protocol, peers)
         for name in absent:
-            click.echo(
-                f"{name} is not on this machine and is left out: 'odefs datasets get {name}' downloads it.", err=True
-            )
+            click.echo(_absence(name), err=True)
         if not planned:
             raise DatasetError("none of the datasets is on this machine")
+        for name in sorted({job.dataset for job in planned} & set(LARGE)):
+            most, cap = LARGE[name]
+            click.echo(
+                f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.", err=True
+            )
         start = time.monotonic()
         first: list[int] = []
 
@@ -68,3 +79,13 @@ def command(
         raise SystemExit(1) from None
     for path in written:
         click.echo(str(path))
+
+
+def _absence(name: str) -> str:
+    """Why a dataset is left out, and what to do about it."""
+    from odefs.datasets.registry import BY_NAME
+
+    if name not in BY_NAME:
+        return f"{name} is left out: there is no such file or dataset."
+    note = f" ({BY_NAME[name].note})" if BY_NAME[name].note else ""
+    return f"{name} is not on this machine and is left out: 'odefs datasets get {name}' downloads it{note}."

@@ -54,21 +54,34 @@ def load(name: str) -> Dataset:
     entry = _entry(name)
     path = find(name)
     if path is None:
+        note = f" ({entry.note})" if entry.note else ""
         raise DatasetError(
-            f"dataset {name!r} is not on this machine: 'odefs datasets get {name}' downloads it from {entry.url}"
+            f"dataset {name!r} is not on this machine: 'odefs datasets get {name}' downloads it from {entry.url}{note}"
         )
-    return read(path)
+    data = read(path)
+    check(entry, data.X, data.y)
+    return data
 
 
 def read(path: Path) -> Dataset:
     """An npz file with ``X``, ``y`` and perhaps ``feature_names``."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            X, y = arrays["X"], arrays["y"].astype(np.uint8)
+            X, y = arrays["X"], read_labels(arrays["y"], str(path))
             names = arrays["feature_names"] if "feature_names" in arrays else [f"x{k}" for k in range(X.shape[1])]
             return Dataset(X, y, np.asarray(names))
     except (OSError, KeyError, ValueError) as error:
         raise DatasetError(f"{path}: not an npz file with X and y ({error})") from error
+
+
+def read_labels(values: np.ndarray, where: str) -> np.ndarray:
+    """Labels as 0 and 1; anything else is refused, for a guess might turn the meaning round."""
+    values = np.asarray(values).ravel()
+    found = set(np.unique(values).tolist())
+    if not found <= {0, 1}:
+        shown = ", ".join(map(repr, sorted(found, key=str)[:4]))
+        raise DatasetError(f"{where}: labels must be 0 (normal) and 1 (outlier), these are {shown}")
+    return values.astype(np.uint8)
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:
@@ -91,7 +104,7 @@ def download(name: str, url: str | None = None) -> Path:
         raise DatasetError(
             f"dataset {name!r}: what came from {url or entry.url} cannot be converted ({error})"
         ) from error
-    _check(entry, arrays.X, arrays.y)
+    check(entry, arrays.X, arrays.y)
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.npz"
@@ -105,23 +118,18 @@ def _fetch(url: str, name: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
             content: bytes = answer.read()
-            expected = answer.headers.get("Content-Length")
     except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
         raise DatasetError(f"dataset {name!r} cannot be downloaded from {url}: {error}") from error
-    if expected is not None and len(content) != int(expected):
-        raise DatasetError(
-            f"dataset {name!r}: the download from {url} broke off after {len(content)} of {expected} bytes"
-        )
     return content
 
 
-def _check(entry: Entry, X: np.ndarray, y: np.ndarray) -> None:
+def check(entry: Entry, X: np.ndarray, y: np.ndarray) -> None:
     if X.shape != entry.shape or int(y.sum()) != entry.outliers:
         found = f"{X.shape[0]} x {X.shape[1]} with {int(y.sum())} outliers"
         wanted = f"{entry.shape[0]} x {entry.shape[1]} with {entry.outliers}"
-        raise DatasetError(f"dataset {entry.name!r}: the source gives {found}, expected were {wanted}")
+        raise DatasetError(f"dataset {entry.name!r}: these rows are {found}, expected were {wanted}")
     if entry.digest is not None and digest({"X": X, "y": y}) != entry.digest:
-        raise DatasetError(f"dataset {entry.name!r}: the values of the source are not the expected ones")
+        raise DatasetError(f"dataset {entry.name!r}: the values are not the expected ones")
 
 
 def _entry(name: str) -> Entry:

@@ -3,9 +3,10 @@
 import math
 import numbers
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from odefs.detectors import BUILT_IN, Detector, LeSiNNDetector
+from odefs.detectors.lesinn import Metric
 
 
 def require_choice(name: str, value: Any, allowed: Iterable[Any]) -> None:
@@ -47,7 +48,7 @@ def resolve_detector(detector: Any, n_subsets: int, subset_size: int, metric: st
         require_integer("n_subsets", n_subsets, 1)
         require_integer("subset_size", subset_size, 1)
         require_choice("metric", metric, ("euclidean", "sqeuclidean"))
-        return LeSiNNDetector(int(n_subsets), int(subset_size), metric)  # type: ignore[arg-type]
+        return LeSiNNDetector(int(n_subsets), int(subset_size), cast(Metric, metric))
     if isinstance(detector, str) and detector in BUILT_IN:
         return BUILT_IN[detector]()
     names = ", ".join(repr(name) for name in BUILT_IN)

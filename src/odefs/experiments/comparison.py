@@ -7,18 +7,17 @@ from scipy import stats
 
 
 def signed_rank_p_values(values: np.ndarray, reference: int) -> np.ndarray:
-    """Two-sided Wilcoxon signed-rank p-values of each column against ``reference`` over the rows; NaN for the reference itself.
+    """Two-sided Wilcoxon signed-rank p-values of each column against ``reference`` over the rows; NaN where there is nothing to test.
 
-    Rows are datasets; rows with a missing value are left out, zero differences are split (Pratt).
+    Rows are datasets; each pair is compared on the datasets that both have. Zero differences are ranked and then left out (Pratt); p-values
+    are exact where the sample is small.
     """
-    whole = values[~np.isnan(values).any(axis=1)]
     out = np.full(values.shape[1], np.nan)
     for k in range(values.shape[1]):
-        difference = whole[:, reference] - whole[:, k]
-        if k != reference and difference.any():
-            out[k] = stats.wilcoxon(difference, zero_method="zsplit", method="approx").pvalue
-        elif k != reference:
-            out[k] = 1.0
+        difference = values[:, reference] - values[:, k]
+        difference = difference[~np.isnan(difference)]
+        if k != reference and difference.size > 1:
+            out[k] = stats.wilcoxon(difference, zero_method="pratt").pvalue if difference.any() else 1.0
     return out
 
 
@@ -34,9 +33,9 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def average_ranks(values: np.ndarray) -> np.ndarray:
-    """Mean rank of each column over the rows, 1 = highest value, ties shared; rows with a missing value are left out."""
+    """Mean rank of each column over the rows that have all values, 1 = highest, ties shared; NaN where there is no such row."""
     whole = values[~np.isnan(values).any(axis=1)]
-    return stats.rankdata(-whole, axis=1).mean(axis=0)
+    return stats.rankdata(-whole, axis=1).mean(axis=0) if len(whole) else np.full(values.shape[1], np.nan)
 
 
 def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:

@@ -103,8 +103,13 @@ def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
 
 
 def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path: Path) -> list[Path]:
-    """Average ranks on a line; methods within one critical difference of each other are joined."""
-    whole = values[~np.isnan(values).any(axis=1)]
+    """Average ranks on a line; methods within one critical difference of each other are joined. Methods without results are left out."""
+    working = ~np.isnan(values).all(axis=0)
+    methods = [method for method, works in zip(methods, working, strict=True) if works]
+    whole = values[:, working]
+    whole = whole[~np.isnan(whole).any(axis=1)]
+    if len(methods) < 2 or len(whole) < 2:
+        return []
     ranks = average_ranks(whole)
     gap = critical_difference(len(methods), len(whole))
     figure, axes = _axes(f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", "")
@@ -113,9 +118,12 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
         axes.plot([ranks[k]], [-row], "o", color="tab:blue")
         axes.annotate(f"{methods[k]}  {ranks[k]:.2f}", (ranks[k], -row), xytext=(6, -3), textcoords="offset points")
     level = -float(len(methods))
+    joined = 0
     for first in range(len(order)):
         last = max(j for j in range(len(order)) if ranks[order[j]] - ranks[order[first]] <= gap)
-        if last > first:
+        # A bar inside the one before says nothing new.
+        if last > max(first, joined):
+            joined = last
             axes.plot([ranks[order[first]], ranks[order[last]]], [level, level], color="black", linewidth=3)
             level -= 0.4
     axes.set(yticks=[], xlim=(0.8, len(methods) + 1.2))

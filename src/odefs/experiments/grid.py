@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -41,6 +40,11 @@ def read_records(path: Path) -> list[Record]:
     return records
 
 
+def latest_records(path: Path) -> list[Record]:
+    """The last record of each job."""
+    return list({job_of(record).key: record for record in read_records(path)}.values())
+
+
 def append_record(path: Path, record: Record) -> None:
     """One line in one write, on its own line even behind one that was cut short, safe on disk before it counts."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,9 +68,12 @@ def job_of(record: Record) -> Job:
 def run_grid(
     jobs: Iterable[Job], path: Path, run: Callable[[Job], Record], workers: int = 1
 ) -> Iterator[tuple[int, int, Record]]:
-    """Run what ``path`` does not hold yet; yields ``(done, all, record)`` after each, old results counted as done."""
+    """Run what ``path`` does not hold yet; yields ``(done, all, record)`` after each, old results counted as done.
+
+    Failures do not count as done: what was missing may be there now. :func:`latest_records` gives the last word on each job.
+    """
     wanted = list(dict.fromkeys(jobs))
-    done = {job_of(record).key for record in read_records(path)}
+    done = {job_of(record).key for record in read_records(path) if "error" not in record}
     left = [job for job in wanted if job.key not in done]
     finished = len(wanted) - len(left)
     for record in _results(left, run, workers):
@@ -79,20 +86,24 @@ def _results(jobs: list[Job], run: Callable[[Job], Record], workers: int) -> Ite
     if workers == 1:
         yield from map(run, jobs)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
         for future in as_completed([pool.submit(run, job) for job in jobs]):
             yield future.result()
+    finally:
+        # On an interrupt or a lost worker, what has not begun does not begin; what was done has been yielded.
+        pool.shutdown(cancel_futures=True)
 
 
 def circumstances() -> Record:
     """What a timing or a number may depend on besides the job."""
-    from odefs.versions import collect_versions
+    from odefs.versions import collect_versions, processor_name
 
     versions = collect_versions()
-    kept = ("python", "odefs", "numpy", "scipy", "scikit-learn", "blas", "kernel")
+    kept = ("python", "odefs", "numpy", "scipy", "scikit-learn", "pyod", "blas", "kernel")
     return {
         "versions": {name: versions[name] for name in kept},
-        "cpu": platform.machine(),
-        "threads": int(versions["threads"]),
+        "cpu": processor_name(),
+        "threads": 1,
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

@@ -66,13 +66,33 @@ def scalability_jobs(methods: Sequence[str], repeats: int) -> list[Job]:
 
 ALL = tuple(BY_NAME)
 
+METHODS: dict[str, tuple[str, ...]] = {
+    "table1": TABLE1,
+    "table2": TABLE2,
+    "selfpaced": SELF_PACING,
+    "theorem": ("ODEFS-paper",),
+    "noise": ("LeSiNN", *TABLE2),
+    "scalability": ("LeSiNN", *TABLE2),
+}
+"""The methods that take part unless others are named."""
+
+SYNTHETIC_ONLY = {"theorem", "noise", "scalability"}
+"""Experiments that bring their own data."""
+
+
+def _tables(experiment: str) -> Callable[[Sequence[str], Sequence[str], int, str], list[Job]]:
+    return lambda methods, data, repeats, protocol: table_jobs(
+        methods or METHODS[experiment], data or ALL, repeats, protocol
+    )
+
+
 EXPERIMENTS: dict[str, Callable[[Sequence[str], Sequence[str], int, str], list[Job]]] = {
-    "table1": lambda methods, data, repeats, protocol: table_jobs(methods or TABLE1, data or ALL, repeats, protocol),
-    "table2": lambda methods, data, repeats, protocol: table_jobs(methods or TABLE2, data or ALL, repeats, protocol),
-    "selfpaced": lambda methods, data, repeats, protocol: table_jobs(
-        methods or SELF_PACING, data or ALL, repeats, protocol
-    ),
+    "table1": _tables("table1"),
+    "table2": _tables("table2"),
+    "selfpaced": _tables("selfpaced"),
     "theorem": lambda methods, data, repeats, protocol: theorem_jobs(repeats),
-    "noise": lambda methods, data, repeats, protocol: noise_jobs(methods or ("LeSiNN", *TABLE2), repeats),
-    "scalability": lambda methods, data, repeats, protocol: scalability_jobs(methods or ("LeSiNN", *TABLE2), repeats),
+    "noise": lambda methods, data, repeats, protocol: noise_jobs(methods or METHODS["noise"], repeats),
+    "scalability": lambda methods, data, repeats, protocol: scalability_jobs(
+        methods or METHODS["scalability"], repeats
+    ),
 }

@@ -10,14 +10,20 @@ from odefs.experiments.figures import (
     scalability_figures,
     theorem_figure,
 )
-from odefs.experiments.grid import Job, Record, job_of, read_records, run_grid
-from odefs.experiments.methods import TABLE1, TABLE2, built_in
+from odefs.experiments.grid import Job, Record, job_of, latest_records, run_grid
+from odefs.experiments.methods import built_in
 from odefs.experiments.peers import peers
-from odefs.experiments.plans import EXPERIMENTS
+from odefs.experiments.plans import EXPERIMENTS, METHODS
 from odefs.experiments.run import run_job
 from odefs.experiments.sources import is_here
 from odefs.experiments.summary import matrix, present, summarise
-from odefs.experiments.tables import Table, comparison_table, improvement_table, measures_table
+from odefs.experiments.tables import (
+    Table,
+    comparison_table,
+    failures_table,
+    improvement_table,
+    measures_table,
+)
 
 RECORDS = "records.jsonl"
 
@@ -30,9 +36,9 @@ def planned_jobs(
     """The jobs that can run on this machine, and the datasets that are not on it."""
     names = list(methods)
     if with_peers:
-        names = [*(names or (TABLE1 if experiment == "table1" else TABLE2)), *peers()]
+        names = [*(names or METHODS[experiment]), *peers()]
     jobs = EXPERIMENTS[experiment](names, datasets, repeats, protocol)
-    absent = sorted({job.dataset for job in jobs if not is_here(job.dataset)}, key=list(BY_NAME).index)
+    absent = [name for name in dict.fromkeys(job.dataset for job in jobs) if not is_here(name)]
     return [job for job in jobs if job.dataset not in absent], absent
 
 
@@ -45,7 +51,7 @@ def reproduce(experiment: str, jobs: Sequence[Job], folder: Path, workers: int, 
     for done, total, record in run_grid(jobs, path, run_job, workers):
         progress(done, total, record)
     wanted = {job.key for job in jobs}
-    records = [record for record in read_records(path) if job_of(record).key in wanted]
+    records = [record for record in latest_records(path) if job_of(record).key in wanted]
     return write_outputs(experiment, records, folder)
 
 
@@ -53,9 +59,11 @@ def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> l
     """Tables (Markdown, CSV, LaTeX) and figures (SVG, PNG) of an experiment."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    protocols = {record["job"]["protocol"] for record in records}
+    suffix_of_protocol = "-split" if protocols == {"split"} else ""
     for name, table in tables_of(experiment, records).items():
         for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
-            target = folder / f"{name}{suffix}"
+            target = folder / f"{name}{suffix_of_protocol}{suffix}"
             target.write_text(text.rstrip("\n") + "\n")
             written.append(target)
     return written + figures_of(experiment, records, folder)
@@ -65,17 +73,29 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
     """The tables of an experiment by file name."""
     methods = present(records, [*built_in(), *peers()], "method")
     datasets = present(records, list(BY_NAME), "dataset")
+    failed = {f"{experiment}-failures": failures_table(records)} if any("error" in r for r in records) else {}
     if experiment == "table1":
-        return {"table1": improvement_table(records, datasets)}
+        others = [method for method in methods if method not in METHODS["table1"]]
+        extra = {"table1-others": measures_table("Other methods", records, others, datasets, ["auc", "p@k", "ap"])}
+        return {"table1": improvement_table(records, datasets)} | (extra if others else {}) | failed
     if experiment in ("table2", "selfpaced"):
-        return {
+        return failed | {
             f"{experiment}-{measure.replace('@', '')}": comparison_table(
                 records, methods, datasets, measure, "ODEFS-paper"
             )
             for measure in ("auc", "p@k", "ap", "seconds")
         }
+    if experiment == "theorem":
+        records = [_with_ratio(record) for record in records]
+        methods = sorted({record["job"]["method"] for record in records}, key=lambda name: int(name.split()[-1]))
     measures = ["auc", "seconds", "subset_size", *(["precision", "recall"] if experiment == "noise" else [])]
     return {experiment: measures_table(f"{experiment}: all measures", records, methods, datasets, measures)}
+
+
+def _with_ratio(record: Record) -> Record:
+    """The record under a name that says m/m*: the method alone does not tell its rows apart."""
+    ratio = dict(map(tuple, record["job"]["options"]))["unlabeled_ratio"]
+    return {**record, "job": {**record["job"], "method": f"{record['job']['method']} m/m* = {ratio}"}}
 
 
 def figures_of(experiment: str, records: Sequence[Record], folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from odefs.datasets.registry import BY_NAME
-from odefs.experiments.grid import Record, job_of, read_records
+from odefs.experiments.grid import Record, job_of, latest_records
 from odefs.experiments.methods import TABLE2, built_in
 from odefs.experiments.paper_numbers import paper_number
 from odefs.experiments.plans import EXPERIMENTS, LARGE, REPEATS
@@ -26,7 +26,7 @@ are ordinary rows, and columns learned from them do not help."""
 
 def write_page(results: Path, docs: Path) -> Path:
     """Write the page and its figures."""
-    records = read_records(results / RECORDS)
+    records = latest_records(results / RECORDS)
     sections = [
         "# Results",
         "The paper's evaluation again, on the datasets of the paper that could be had (Speech could not). Written by "

@@ -13,14 +13,15 @@ from odefs.experiments.metrics import evaluate
 from odefs.experiments.sources import Source, open_source
 
 TRAINING_SHARE = 0.7
+PLAIN = (str, int, float, bool, type(None))
 
 
 def run_job(job: Job) -> Record:
-    """The record of a job; a method that fails leaves its error instead of results."""
+    """The record of a job; one that fails leaves its error instead of results."""
     record: Record = {"job": {**vars(job), "options": [list(option) for option in job.options]}}
-    source = open_source(job.dataset, job.seed)
-    record |= {"n_rows": source.X.shape[0], "n_columns": source.X.shape[1], "outlier_share": float(source.y.mean())}
     try:
+        source = open_source(job.dataset, job.seed)
+        record |= {"n_rows": source.X.shape[0], "n_columns": source.X.shape[1], "outlier_share": float(source.y.mean())}
         # One job, one core: jobs run side by side, and times are comparable.
         with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore")
@@ -34,37 +35,55 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     model = resolve_method(job.method)(job.seed)
     if job.options:
         model.set_params(**dict(job.options))
-    if hasattr(model, "get_params") and "n_jobs" in model.get_params():
+    parameters: dict[str, Any] = model.get_params() if hasattr(model, "get_params") else {}
+    if "n_jobs" in parameters:
         model.set_params(n_jobs=1)
     if job.protocol == "split":
         train, test = split_rows(source.X, job.seed)
+        if not 0 < source.y[test].sum() < test.size:
+            raise ValueError(f"the {test.size} rows left for scoring are all of one class")
     else:
         train = test = np.arange(len(source.y))
     start = time.perf_counter()
     model.fit(source.X[train])
     scores = _scores(model, source.X, test, same=test is train)
     seconds = time.perf_counter() - start
-    return {**evaluate(source.y[test], scores), "seconds": seconds, **_selection(model, source.relevant)}
+    return {
+        **evaluate(source.y[test], scores),
+        "seconds": seconds,
+        "n_training_rows": int(train.size),
+        "parameters": {name: value if isinstance(value, PLAIN) else repr(value) for name, value in parameters.items()},
+        **_selection(model, source.relevant),
+    }
 
 
 def _scores(model: Any, X: np.ndarray, test: np.ndarray, same: bool) -> np.ndarray:
-    """Outlyingness of the rows to be judged; training scores where those are the training rows."""
-    if same and hasattr(model, "outlier_scores_"):
-        return np.asarray(model.outlier_scores_)
+    """Outlyingness of the rows to be judged, by the names that this library, PyOD and scikit-learn give it."""
+    if same:
+        for attribute, sign in (("outlier_scores_", 1), ("decision_scores_", 1), ("negative_outlier_factor_", -1)):
+            if hasattr(model, attribute):
+                return sign * np.asarray(getattr(model, attribute))
     if hasattr(model, "outlier_scores"):
         return np.asarray(model.outlier_scores(X[test]))
+    if hasattr(model, "decision_scores_"):
+        return np.asarray(model.decision_function(X[test]))
     return -np.asarray(model.score_samples(X[test]))
 
 
 def split_rows(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """70 % to fit on and the rest to score; identical rows stay on one side, or the test would be on training rows."""
+    """About 70 % to fit on and the rest to score; identical rows stay on one side, or the test would be on training rows.
+
+    Groups of identical rows are taken in random order, each into the training part if it still fits there.
+    """
     _, kind = np.unique(X, axis=0, return_inverse=True)
     kind = kind.ravel()
     sizes = np.bincount(kind)
-    order = np.random.default_rng(seed).permutation(sizes.size)
-    filled = np.cumsum(sizes[order])
     in_training = np.zeros(sizes.size, dtype=bool)
-    in_training[order[filled <= TRAINING_SHARE * len(X)]] = True
+    room = int(TRAINING_SHARE * len(X))
+    for group in np.random.default_rng(seed).permutation(sizes.size):
+        if sizes[group] <= room:
+            in_training[group] = True
+            room -= int(sizes[group])
     return np.flatnonzero(in_training[kind]), np.flatnonzero(~in_training[kind])
 
 

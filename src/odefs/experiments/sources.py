@@ -2,13 +2,13 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 import numpy as np
 
 from odefs.datasets.registry import BY_NAME
-from odefs.datasets.store import DatasetError, find, load, read
+from odefs.datasets.store import DatasetError, find, load, read, read_labels
 from odefs.datasets.synthetic import make_shifted
 
 LABELS = ("label", "y", "outlier", "class")
@@ -31,8 +31,8 @@ def open_source(name: str, seed: int) -> Source:
     """
     base, _, query = name.partition("?")
     if base == SYNTHETIC:
-        options = {key: float(value) if "." in value else int(value) for key, value in parse_qsl(query)}
-        made = make_shifted(**options, seed=seed)  # type: ignore[arg-type]
+        options: dict[str, Any] = {key: float(v) if "." in v else int(v) for key, v in parse_qsl(query)}
+        made = make_shifted(**options, seed=seed)
         return Source(made.X, made.y, made.relevant)
     if name in BY_NAME:
         data = load(name)
@@ -48,7 +48,9 @@ def open_source(name: str, seed: int) -> Source:
 
 def is_here(name: str) -> bool:
     """Whether a dataset can be used on this machine without a download."""
-    return name not in BY_NAME or find(name) is not None
+    if name in BY_NAME:
+        return find(name) is not None
+    return name.partition("?")[0] == SYNTHETIC or Path(name.partition(":")[0]).is_file()
 
 
 def _read_table(path: Path, label: str) -> Source:
@@ -62,5 +64,5 @@ def _read_table(path: Path, label: str) -> Source:
     label = label or next((name for name in LABELS if name in frame.columns), "")
     if label not in frame.columns:
         raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
-    y = frame[label].cast(int).to_numpy().astype(np.uint8)
+    y = read_labels(frame[label].to_numpy(), str(path))
     return Source(encode_table(frame.drop(label)).X, y, None)

@@ -1,5 +1,6 @@
 """From records to means: what tables and figures are made of. Nothing here formats."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,10 +24,10 @@ Cells = dict[tuple[str, str], Cell]
 
 
 def summarise(records: Iterable[Record], measure: str) -> Cells:
-    """Means of a measure; records that lack it (a method that failed) do not count."""
+    """Means of a measure; records that lack it (a method that failed, a test part of one class) do not count."""
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in records:
-        if measure in record:
+        if measure in record and not math.isnan(record[measure]):
             values[record["job"]["method"], record["job"]["dataset"]].append(record[measure])
     return {key: Cell(float(np.mean(v)), float(np.std(v)), len(v)) for key, v in values.items()}
 

@@ -10,7 +10,7 @@ import numpy as np
 from odefs.experiments.comparison import average_ranks, holm, signed_rank_p_values
 from odefs.experiments.grid import Record
 from odefs.experiments.paper_numbers import TABLE1, paper_number
-from odefs.experiments.summary import Cell, matrix, summarise
+from odefs.experiments.summary import Cell, failures, matrix, summarise
 
 
 @dataclass(frozen=True)
@@ -79,28 +79,54 @@ def improvement_table(records: Sequence[Record], datasets: Sequence[str]) -> Tab
     return Table("Bare detector and ODEFS", header, rows)
 
 
+LOWER_IS_BETTER = {"seconds"}
+
+
 def comparison_table(
     records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str], measure: str, reference: str
 ) -> Table:
-    """Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests against ``reference``."""
-    cells = summarise(records, measure)
+    """Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests against ``reference``.
+
+    A method that failed on a dataset says so there. Averages and ranks are over the datasets that all methods with any result have.
+    """
+    cells, failed = summarise(records, measure), failures(records)
     rows = []
     for name in datasets:
         row = [name]
         for method in methods:
             paper = paper_number(method, name, measure)
-            row.append(_ours(cells.get((method, name))) + (f" ({paper:.3f})" if paper is not None else ""))
+            text = _ours(cells.get((method, name))) or ("failed" if (method, name) in failed else "")
+            row.append(text + (f" ({paper:.3f})" if paper is not None else ""))
         rows.append(row)
-    values = matrix(cells, methods, datasets)
-    whole = values[~np.isnan(values).any(axis=1)]
-    if len(whole):
-        rows.append([f"mean of {len(whole)}", *(f"{v:.3f}" for v in whole.mean(axis=0))])
-        rows.append(["average rank", *(f"{v:.2f}" for v in average_ranks(values))])
-    if len(whole) > 1 and reference in methods:
-        p = signed_rank_p_values(values, list(methods).index(reference))
-        for label, numbers in ((f"p against {reference}", p), ("p, Holm", holm(p))):
-            rows.append([label, *("" if np.isnan(v) else f"{v:.3f}" for v in numbers)])
+    rows += _statistics(matrix(cells, methods, datasets), methods, measure, reference)
     return Table(f"{measure.upper() if measure != 'p@k' else measure} of all methods", ["dataset", *methods], rows)
+
+
+def _statistics(values: np.ndarray, methods: Sequence[str], measure: str, reference: str) -> list[list[str]]:
+    working = ~np.isnan(values).all(axis=0)
+    whole = values[~np.isnan(values[:, working]).any(axis=1)]
+    rows = []
+    if len(whole):
+        ranks = np.full(len(methods), np.nan)
+        ranks[working] = average_ranks((-1 if measure in LOWER_IS_BETTER else 1) * whole[:, working])
+        rows.append([f"mean of {len(whole)}", *_numbers(whole.mean(axis=0), 3)])
+        rows.append(["average rank", *_numbers(ranks, 2)])
+    if reference in methods:
+        p = signed_rank_p_values(values, list(methods).index(reference))
+        if not np.isnan(p).all():
+            rows.append([f"p against {reference}", *_numbers(p, 3)])
+            rows.append(["p, Holm", *_numbers(holm(p), 3)])
+    return rows
+
+
+def _numbers(values: np.ndarray, digits: int) -> list[str]:
+    return ["" if np.isnan(value) else f"{value:.{digits}f}" for value in values]
+
+
+def failures_table(records: Sequence[Record]) -> Table:
+    """What failed, and why."""
+    rows = [[method, dataset, error] for (method, dataset), error in sorted(failures(records).items())]
+    return Table("Failures", ["method", "dataset", "error"], rows)
 
 
 def measures_table(
