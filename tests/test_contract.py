@@ -1,8 +1,14 @@
 """scikit-learn's own conformance checks, for every public estimator and detector."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from odefs import ODEFS, LeSiNN
@@ -120,3 +126,26 @@ def test_the_paper_is_pinned():
 def test_paper_takes_overrides():
     assert ODEFS.paper(threshold_rate=3).get_params()["threshold_rate"] == 3
     assert ODEFS.paper().get_params()["metric"] == "sqeuclidean"
+
+
+def test_pipelines_and_grid_searches(noisy):
+    """The planted rows are known here, so a scorer can choose; numbers of NumPy go in as a grid gives them."""
+    y = np.arange(500) < 15
+
+    def auc(model, X, labels):
+        return roc_auc_score(labels, -model.score_samples(X))
+
+    pipeline = make_pipeline(StandardScaler(), ODEFS(random_state=0))
+    grid = {"odefs__n_estimators": np.arange(1, 4), "odefs__threshold_rate": [1.0, 2.0]}
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(pipeline, grid, scoring=auc, cv=folds, n_jobs=2).fit(noisy, y)
+    assert search.best_score_ > 0.9
+    chosen = search.best_params_["odefs__n_estimators"]
+    assert search.best_estimator_[-1].fit_info_["n_components"] == chosen
+
+
+def test_a_pickled_model_scores_the_same(noisy):
+    model = ODEFS(random_state=0).fit(noisy)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.outlier_scores(noisy), model.outlier_scores_)
+    assert np.array_equal(again.explain(noisy[:5]).values, model.explain(noisy[:5]).values)

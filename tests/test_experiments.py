@@ -264,7 +264,17 @@ def test_the_results_page_says_what_the_records_say(tmp_path):
     assert f"{cell.mean:.3f} ± {cell.std:.3f} (1.000)" in page
     assert "odefs reproduce table2 -o results" in page
     assert "- musk: 3 repeats." in page
+    assert "- census: no records yet." in page
     assert (tmp_path / "docs" / "figures" / "table2-ranks.svg").exists()
+
+
+def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
+    root = Path(__file__).parent.parent
+    page = results_page.write_page(root / "results", tmp_path)
+    assert page.read_text() == (root / "docs" / "results.md").read_text()
+    figures = sorted(tmp_path.glob("figures/*.svg"))
+    assert figures
+    assert all((root / "docs" / "figures" / figure.name).exists() for figure in figures)
 
 
 def test_a_method_that_fails_everywhere_spoils_nothing(tmp_path):
