@@ -53,7 +53,9 @@ def test_the_papers_method_reaches(name, least, dataset):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["musk", "probe"])
 @pytest.mark.parametrize(
-    "make", [LeSiNN, ODEFS, lambda **k: ODEFS.paper(n_estimators=20, **k)], ids=["LeSiNN", "ODEFS", "paper"]
+    "make",
+    [LeSiNN, lambda **k: ODEFS(n_estimators=20, **k), lambda **k: ODEFS.paper(n_estimators=20, **k)],
+    ids=["LeSiNN", "ODEFS", "paper"],
 )
 def test_a_tenth_of_the_cells_may_be_missing(name, make, dataset):
     X, y = dataset(name)
