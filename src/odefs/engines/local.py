@@ -1,16 +1,18 @@
 """The engine for one machine: threads over row blocks, the table in memory (dense or CSR).
 
 A block is cast, scaled and scored in cache by one thread with single-threaded BLAS and written to its own place, so the number of threads changes
-nothing but the time.
+nothing but the time. Rows that occur several times are scored once: a row's score depends on nothing but the row.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from odefs._ops.blocks import block_rows, row_blocks, scratch
+from odefs._ops.distinct import Distinct, equal_bytes, group_hashes, repeats_likely, row_hashes
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
 from odefs.ensemble.combine import normalised, raw_scores
@@ -64,35 +66,67 @@ class LocalEngine:
         return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
 
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
-        out = np.empty((len(components), self.n_rows))
+        places = self._places(len(components))
+        out = np.empty((len(components), self.n_rows if places is None else places.first.size))
 
         def score(rows: slice, X: np.ndarray) -> None:
             for i, component in enumerate(components):
                 out[i, rows] = raw_scores(component, detector, X)
 
-        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns))
-        return out
+        self.sweep(
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), None if places is None else places.first
+        )
+        return out if places is None else out[:, places.copy_of]
 
     def outlier_scores(self, model: Model) -> np.ndarray:
-        out = np.zeros(self.n_rows)
+        places = self._places(len(model.components))
+        out = np.zeros(self.n_rows if places is None else places.first.size)
 
         def score(rows: slice, X: np.ndarray) -> None:
             for component in model.components:
                 out[rows] += component.weight * normalised(component, raw_scores(component, model.detector, X))
 
-        self.sweep(score, model.scaling, model.dtype, model.detector.bytes_per_row(self.n_columns))
-        return out
+        bytes_per_row = model.detector.bytes_per_row(self.n_columns)
+        self.sweep(score, model.scaling, model.dtype, bytes_per_row, None if places is None else places.first)
+        return out if places is None else out[places.copy_of]
 
     def sweep(
-        self, task: Callable[[slice, np.ndarray], None], scaling: Scaling, dtype: np.dtype[Any], bytes_per_row: int
+        self,
+        task: Callable[[slice, np.ndarray], None],
+        scaling: Scaling,
+        dtype: np.dtype[Any],
+        bytes_per_row: int,
+        only: np.ndarray | None = None,
     ) -> None:
-        """Call ``task`` with each block's place and its scaled rows; these are valid only during the call."""
+        """Call ``task`` with each block's place and its scaled rows, which are valid only during the call.
+
+        Where ``only`` names rows, places count in it.
+        """
 
         def scale_and_run(rows: slice) -> None:
-            part = self.rows(rows)
+            part = self.rows(rows if only is None else only[rows])
             task(rows, scaling.apply(part, scratch("scaled", part.shape, dtype)))
 
-        self.map(scale_and_run, list(row_blocks(self.n_rows, block_rows(bytes_per_row))))
+        n_rows = self.n_rows if only is None else only.size
+        self.map(scale_and_run, list(row_blocks(n_rows, block_rows(bytes_per_row))))
+
+    def _places(self, n_components: int) -> Distinct | None:
+        """Where equal rows are, if there are enough of them and enough is done with each row to look for them."""
+        return self._distinct if n_components > 1 else None
+
+    @cached_property
+    def _distinct(self) -> Distinct | None:
+        if self.is_sparse or not repeats_likely(lambda rows: self.X[rows], self.n_rows):
+            return None
+        blocks = list(row_blocks(self.n_rows, block_rows(32 * self.n_columns)))
+        groups = group_hashes(np.concatenate(self.map(lambda rows: row_hashes(self.X[rows]), blocks)))
+        if groups is None:
+            return None
+
+        def holds(rows: slice) -> bool:
+            return equal_bytes(self.X[rows], self.X[groups.first[groups.copy_of[rows]]])
+
+        return groups if all(self.map(holds, blocks)) else None
 
     def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
         return run_tasks(task, arguments, self.n_threads)
