@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from odefs import __version__
 from odefs.detectors.protocol import Detector
 from odefs.estimators.file_contents import (
     KINDS,
@@ -158,5 +157,5 @@ def _restore(header: dict[str, Any], stored: dict[str, np.ndarray], handed_over:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("numpy", "scipy", "scikit-learn")
-    return {"odefs": __version__, "python": platform.python_version(), **{name: version(name) for name in packages}}
+    packages = ("odefs", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

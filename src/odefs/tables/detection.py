@@ -99,6 +99,12 @@ class Detection:
 
         return import_module("odefs.report").build_report(self)
 
+    def save(self, path: Any) -> None:
+        """Write model and encoder to one file; :func:`odefs.load` gives them back as a pipeline that takes raw frames."""
+        from importlib import import_module
+
+        import_module("odefs.tables.files").save_detection(self, path)
+
     def _repr_html_(self) -> str:
         text: str = self.report()._repr_html_()
         return text

@@ -30,7 +30,7 @@ class Reason(NamedTuple):
     share: float
     """Share of the row's score that comes from this column."""
     percentile: float | None
-    """Share of the column's values that are lower, in percent; numbers and times."""
+    """Share of the column's values that are lower, and half of those that are equal, in percent; numbers and times."""
     frequency: float | None
     """Share of the rows that have this value; categories, truth values and missing cells."""
     usual: tuple[Any, Any] | None
@@ -105,7 +105,8 @@ class ReasonFinder:
 
     def _percentile(self, name: str, value: float) -> float:
         values = self._sorted(name)
-        return 100.0 * float(np.searchsorted(values, value)) / max(1, values.size)
+        below, upto = np.searchsorted(values, value), np.searchsorted(values, value, side="right")
+        return 50.0 * float(below + upto) / max(1, values.size)
 
     def _frequency(self, column: Column, row: int) -> float:
         if column.missing[row]:
