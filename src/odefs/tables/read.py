@@ -95,7 +95,7 @@ def _read_one(
     if ending == ".parquet":
         return pl.read_parquet(source), None, ()
     if ending in ARROW:
-        return pl.read_ipc(source, memory_map=False), None, ()
+        return pl.read_ipc(source), None, ()
     if ending in LINES:
         return pl.read_ndjson(source, infer_schema_length=None), None, ()
     if ending in EXCEL:
@@ -171,9 +171,10 @@ def _with_leading_zeros(pl: Any, source: Any, dialect: Dialect, frame: Any) -> l
 def _numbered(pl: Any, frame: Any) -> tuple[Any, Any]:
     """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
     text = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    breaks = pl.sum_horizontal(pl.col(name).str.count_matches("\n", literal=True).fill_null(0) for name in text)
-    before = breaks.cum_sum().shift(1, fill_value=0) if text else pl.lit(0)
-    lines = frame.select(pl.int_range(2, pl.len() + 2) + before).to_series()
+    lines = frame.select(pl.int_range(2, pl.len() + 2)).to_series()
+    if text:
+        breaks = [pl.col(name).str.count_matches("\n", literal=True).fill_null(0) for name in text]
+        lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()
     if frame.width > 1:
         filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
         frame, lines = frame.filter(filled), lines.filter(filled)

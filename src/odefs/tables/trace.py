@@ -1,5 +1,6 @@
 """``explain`` for a pipeline: contributions of encoded columns summed back to the columns the pipeline was given."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ def explain(pipeline: Any, X: Any) -> Explanation:
     membership = sources[:, None] == np.arange(len(names))
     used = membership.any(axis=0)
     values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
-    return Explanation(values, baseline, X, np.array(names, dtype=object)[used], found.attribution)
+    data = np.asarray(X, dtype=object)[:, used]
+    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution)
 
 
 def _names_of(X: Any) -> list[str]:
@@ -68,7 +70,9 @@ def _sources(step: Any, n_in: int, n_out: int) -> np.ndarray:
 
 
 def _one_hot(step: Any, n_out: int) -> np.ndarray:
-    names = list(step.get_feature_names_out([f"{k}\x00" for k in range(step.n_features_in_)]))
+    nameless = copy.copy(step)
+    vars(nameless).pop("feature_names_in_", None)
+    names = list(nameless.get_feature_names_out([f"{k}\x00" for k in range(step.n_features_in_)]))
     if len(names) != n_out:
         raise ValueError(f"the output of {type(step).__name__} cannot be traced back to its input columns.")
     return np.array([int(name.split("\x00")[0]) for name in names])
