@@ -1,0 +1,18 @@
+"""The report: collect a plain summary of a detection, then render it as a page, JSON or Markdown.
+
+``collect`` and the modules it calls compute and never format; ``page``, ``markdown``, ``words`` and ``charts`` format and never compute.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from odefs.report.protocol import Detected
+    from odefs.report.report import Report
+
+
+def build_report(detection: "Detected") -> "Report":
+    """The report of a detection; nothing is rendered until it is asked for."""
+    from odefs.report.collect import collect
+    from odefs.report.report import Report
+
+    return Report(*collect(detection))

@@ -1,0 +1,104 @@
+"""The whole summary of a detection as a plain dict. Nothing here formats: numbers stay numbers, sentences are made by ``words``."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from odefs.report.columns import collect_distributions, collect_importances, collect_values, shown_columns
+from odefs.report.kinds import collect_kinds
+from odefs.report.protocol import Detected
+from odefs.report.rowmap import collect_map
+from odefs.report.rows import MAX_CANDIDATES, collect_rows, foremost_rows
+from odefs.report.scores import collect_scores, held_names, plain
+from odefs.report.training import collect_training
+
+CHOICES = "--threshold", "--contamination", "--flag"
+"""Options of the command that another threshold replaces."""
+
+
+def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The summary, and what only the page draws: the map's points and the names of the foremost rows."""
+    identifier, names = _names(detection)
+    order = np.argsort(-detection.scores, kind="stable")
+    groups = foremost_rows(detection, order)
+    places = {int(row): place for place, row in enumerate(order[:MAX_CANDIDATES])}
+    rows = collect_rows(detection, groups, places, names)
+    kinds = collect_kinds(rows)
+    importances = collect_importances(detection)
+    shown = shown_columns(importances, rows)
+    drawn = collect_map(detection, order, [group[0] for group in groups], names)
+    summary = {
+        "source": _plain_dict(detection.source),
+        "run": _plain_dict(detection.run),
+        "commands": {"other_threshold": _without_choice(detection.run.get("command"))},
+        "identifier": identifier,
+        "rows": int(detection.scores.size),
+        "flagged": int(np.count_nonzero(detection.is_outlier)),
+        "convention": detection.convention,
+        "agreement": _plain_dict(getattr(detection, "agreement", None) or {}),
+        "columns_used": list(detection.encoder.columns),
+        "kinds_of_columns": _column_kinds(detection),
+        "left_out": dict(detection.left_out),
+        "notes": _notes(detection),
+        "hidden": sorted(detection.hidden),
+        "scores": collect_scores(detection.scores, detection.is_outlier, detection.threshold),
+        "kinds": kinds,
+        "top": rows,
+        "values": {"columns": shown, "rows": collect_values(detection, shown, rows) if shown else [[] for _ in rows]},
+        "importances": importances,
+        "distributions": collect_distributions(detection, shown),
+        "map": None if drawn is None else {key: drawn[key] for key in ("columns", "explained", "drawn")},
+        "training": collect_training(detection, importances),
+    }
+    held = held_names(names, order)
+    drawing = {
+        "points": [] if drawn is None else drawn["points"],
+        "names": held,
+        "held_scores": [float(f"{score:.6g}") for score in detection.scores[order[: len(held)]]],
+    }
+    return summary, drawing
+
+
+def _names(detection: Detected) -> tuple[str, Sequence[Any]]:
+    """The column that names rows and the names; row numbers where that column is hidden."""
+    if detection.identifier in detection.hidden:
+        return "row", range(1, detection.scores.size + 1)
+    return detection.identifier, detection.row_names
+
+
+def _column_kinds(detection: Detected) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in detection.encoder.columns:
+        kind = detection.table[name].kind
+        counts[kind] = counts.get(kind, 0) + 1
+    return counts
+
+
+def _notes(detection: Detected) -> list[str]:
+    """What was recognised. Notes on hidden columns may quote values and are left out."""
+    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(detection.hidden)]
+    return [note for note in detection.notes if not any(word.search(note) for word in words)]
+
+
+def _without_choice(command: Any) -> str | None:
+    """The command less the options that choose a threshold; None where the detection came from Python."""
+    text = command if isinstance(command, str) else " ".join(map(str, command or ()))
+    if not text.startswith("odefs "):
+        return None
+    for option in CHOICES:
+        text = re.sub(rf"\s{option}(=|\s+)\S+", "", text)
+    return text
+
+
+def _plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(key): _plain_value(value) for key, value in values.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _plain_dict(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain_value(part) for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+    return plain(value)

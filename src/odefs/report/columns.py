@@ -1,0 +1,97 @@
+"""The columns: how much the model relies on each, and how the values of the foremost ones are distributed.
+
+Distributions are read off a fixed sample of the rows. Of hidden columns only name and importance are given.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from odefs.report.protocol import Column, Detected
+from odefs.report.rows import cell
+
+SHOWN_COLUMNS = 60
+SAMPLE = 20_000
+BINS = 24
+NAMED_VALUES = 6
+TAIL = 0.005
+"""Histograms reach from one quantile to the other with this share beyond either, so that an extreme value leaves them readable."""
+
+
+def collect_importances(detection: Detected) -> list[dict[str, Any]]:
+    """Columns by importance, with the share of components that selected them."""
+    encoder, model = detection.encoder, detection.model
+    importances = encoder.by_column(np.asarray(model.feature_importances_, dtype=float))
+    selected = np.zeros(len(encoder.columns))
+    for subset in model.feature_subsets_:
+        selected[np.unique(encoder.sources[subset])] += 1
+    stability = selected / len(model.feature_subsets_)
+    return [
+        {
+            "column": encoder.columns[k],
+            "importance": float(importances[k]),
+            "stability": float(stability[k]),
+            "hidden": encoder.columns[k] in detection.hidden,
+        }
+        for k in np.lexsort((-stability, -importances))
+    ]
+
+
+def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Columns whose values are shown: those that give most reasons, then the most important ones."""
+    given = Counter(reason["column"] for row in rows for reason in row["reasons"])
+    names = [record["column"] for record in importances if not record["hidden"]]
+    return sorted(names, key=lambda name: (-given[name], names.index(name)))[:SHOWN_COLUMNS]
+
+
+def collect_distributions(detection: Detected, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Distribution of each named column on a sample of the rows."""
+    rows = sample_rows(detection.table.n_rows, SAMPLE, seed=1)
+    return [_distribution(detection.table[name], rows) for name in names]
+
+
+def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
+    """The named columns' values of each record."""
+    at = np.array([record["row"] - 1 for record in rows], dtype=np.intp)
+    by_column = [[cell(value) for value in detection.table[name].values[at]] for name in names]
+    return [list(values) for values in zip(*by_column, strict=True)]
+
+
+def sample_rows(n_rows: int, size: int, seed: int) -> np.ndarray:
+    """At most ``size`` rows, in order."""
+    if n_rows <= size:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, size, replace=False))
+
+
+def _distribution(column: Column, rows: np.ndarray) -> dict[str, Any]:
+    values = column.values[rows]
+    record: dict[str, Any] = {"column": column.name, "kind": column.kind, "rows": int(rows.size)}
+    if column.kind in ("category", "boolean"):
+        counts = Counter(cell(value) for value in values)
+        missing = counts.pop(None, 0)
+        common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+        named = common[:NAMED_VALUES]
+        return record | {
+            "missing": missing,
+            "distinct": len(common),
+            "values": [[value, count] for value, count in named],
+            "others": sum(count for _, count in common[NAMED_VALUES:]),
+        }
+    present = values[np.isfinite(values)]
+    record["missing"] = int(values.size - present.size)
+    if present.size == 0:
+        return record | {"low": None, "high": None, "counts": []}
+    low, high = np.quantile(present, [TAIL, 1 - TAIL])
+    if high <= low:
+        low, high = float(present.min()), float(present.max())
+    inside = present[(present >= low) & (present <= high)]
+    bins = BINS if high > low else 1
+    return record | {
+        "low": float(low),
+        "high": float(high),
+        "median": float(np.median(present)),
+        "counts": [int(count) for count in np.histogram(inside, bins=bins)[0]] if high > low else [int(inside.size)],
+    }

@@ -1,0 +1,146 @@
+"""Kinds of outliers: the flagged rows grouped by the reasons they share.
+
+A kind is one or two traits ("amount high", "country = PA"). Kinds are chosen greedily: next comes the one whose traits explain most of
+the scores of the rows not yet placed. A trait of a category comes in two widths, one value or any value that is a reason; the wide
+one is taken when it explains clearly more.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+MAX_KINDS = 8
+LEAST_ROWS = 2
+LEAST_SHARE = 0.04
+"""Smaller groups are merged under "other"."""
+NARROW = 0.75
+"""One value is enough if it explains at least this share of what all values of the column explain."""
+NAMED_VALUES = 4
+TRAITS_PER_ROW = 4
+
+
+class Trait(NamedTuple):
+    """What a row has in a column: a direction, a value, or ``any`` value."""
+
+    column: str
+    what: str
+    value: Any = None
+
+
+def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Kinds of the flagged ``rows``, the largest first; writes the number of its kind into each row, or None.
+
+    Each kind has its ``traits``, the number of rows, and the places of its records in ``rows``.
+    """
+    traits = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
+    total = sum(rows[i]["count"] for i in traits)
+    least = max(LEAST_ROWS, LEAST_SHARE * total)
+    left, kinds = dict(traits), []
+    while left and len(kinds) < MAX_KINDS:
+        chosen = _next_kind(left, rows, least)
+        if chosen is None:
+            break
+        members = [i for i, found in left.items() if all(trait in found for trait in chosen)]
+        kinds.append((chosen, members))
+        left = {i: found for i, found in left.items() if i not in set(members)}
+    records = [_record(chosen, members, rows) for chosen, members in kinds]
+    records.sort(key=lambda kind: (-kind["count"], kind["members"][0]))
+    if left:
+        records.append(_record((), list(left), rows))
+    for row in rows:
+        row["kind"] = None
+    for number, record in enumerate(records):
+        for i in record["members"]:
+            rows[i]["kind"] = number
+    return records
+
+
+def _traits(reasons: Sequence[dict[str, Any]]) -> dict[Trait, float]:
+    """Traits of one row with the share of the score each explains."""
+    found: dict[Trait, float] = {}
+    for reason in reasons[:TRAITS_PER_ROW]:
+        column, share = reason["column"], max(reason["share"], 1e-9)
+        if reason["hidden"]:
+            found[Trait(column, "hidden")] = share
+        elif reason["direction"] == "value":
+            found[Trait(column, "value", reason["value"])] = share
+            found[Trait(column, "any")] = share
+        else:
+            found[Trait(column, reason["direction"])] = share
+    return found
+
+
+def _next_kind(
+    left: dict[int, dict[Trait, float]], rows: Sequence[dict[str, Any]], least: float
+) -> tuple[Trait, ...] | None:
+    gains: dict[tuple[Trait, ...], float] = defaultdict(float)
+    sizes: Counter[tuple[Trait, ...]] = Counter()
+    for i, traits in left.items():
+        for group in _groups(traits):
+            gains[group] += rows[i]["count"] * sum(traits[trait] for trait in group)
+            sizes[group] += rows[i]["count"]
+    eligible = [group for group in gains if sizes[group] >= least]
+    if not eligible:
+        return None
+    best = max(eligible, key=lambda group: (gains[group], -len(group), _text(group)))
+    narrower = [group for group in eligible if _narrows(group, best) and gains[group] >= NARROW * gains[best]]
+    return max(narrower, key=lambda group: (gains[group], _text(group)), default=best)
+
+
+def _groups(traits: dict[Trait, float]) -> Iterator[tuple[Trait, ...]]:
+    ordered = sorted(traits, key=lambda trait: _text((trait,)))
+    for trait in ordered:
+        yield (trait,)
+    for first, second in combinations(ordered, 2):
+        if first.column != second.column:
+            yield first, second
+
+
+def _narrows(group: tuple[Trait, ...], wide: tuple[Trait, ...]) -> bool:
+    """Whether ``group`` is ``wide`` with single values in place of "any"."""
+    if group == wide or len(group) != len(wide):
+        return False
+    other = {trait.column: trait for trait in group}
+    return all(
+        trait.column in other
+        and (other[trait.column] == trait or (trait.what == "any" and other[trait.column].what == "value"))
+        for trait in wide
+    )
+
+
+def _text(group: tuple[Trait, ...]) -> list[tuple[str, str, str]]:
+    return [(trait.column, trait.what, str(trait.value)) for trait in group]
+
+
+def _record(chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    explained = Counter[Trait]()
+    for i in members:
+        for trait, share in _traits(rows[i]["reasons"]).items():
+            explained[trait] += share * rows[i]["count"]  # type: ignore[assignment]
+    ordered = sorted(chosen, key=lambda trait: (-explained[trait], trait.column))
+    return {
+        "traits": [_described(trait, members, rows) for trait in ordered],
+        "count": sum(rows[i]["count"] for i in members),
+        "highest": max(rows[i]["score"] for i in members),
+        "members": members,
+    }
+
+
+def _described(trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The trait with what its rows have in the column, and what ordinary rows have."""
+    found = [(reason, rows[i]["count"]) for i in members for reason in rows[i]["reasons"] if reason["column"] == trait.column]
+    record: dict[str, Any] = {"column": trait.column, "what": trait.what, "kind": found[0][0]["kind"]}
+    if trait.what == "hidden":
+        return record
+    record["usual"] = found[0][0]["usual"]
+    if trait.what in ("value", "any"):
+        values: Counter[Any] = Counter()
+        for reason, count in found:
+            values[reason["value"]] += count
+        common = sorted(values.items(), key=lambda item: (-item[1], str(item[0])))
+        record |= {"values": [value for value, _ in common[:NAMED_VALUES]], "distinct": len(common)}
+    elif trait.what != "missing":
+        numbers = [reason["value"] for reason, _ in found if reason["value"] is not None]
+        record["range"] = [min(numbers), max(numbers)]
+    return record

@@ -1,0 +1,90 @@
+"""The summary as Markdown."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from odefs.report import words
+
+SHOWN_ROWS, SHOWN_COLUMNS = 50, 20
+
+
+def render_markdown(summary: dict[str, Any]) -> str:
+    """Headline, kinds, what was read, the foremost rows, the columns, and how the run can be repeated."""
+    blocks = [
+        f"# {safe(str(summary['source'].get('name', 'table')))}",
+        f"{safe(words.headline(summary))} {safe(summary['convention'])}",
+        "## Kinds of outliers",
+        *_kinds(summary),
+        "## What was read",
+        *_read(summary),
+        "## Top outliers",
+        _table(
+            ("rank", summary["identifier"], "score", "outlier", "rows", "why"),
+            (
+                (
+                    row["rank"],
+                    row["name"],
+                    words.score(row["score"]),
+                    "yes" if row["flagged"] else "no",
+                    row["count"],
+                    "; ".join(words.short_reason(reason) for reason in row["reasons"]),
+                )
+                for row in summary["top"][:SHOWN_ROWS]
+            ),
+        ),
+        "## Columns the model relies on",
+        _table(
+            ("column", "importance", "selected by"),
+            (
+                (one["column"], words.percent(one["importance"]), f"{words.percent(one['stability'])} of components")
+                for one in summary["importances"][:SHOWN_COLUMNS]
+            ),
+        ),
+        "## How it was made",
+        _table(("what", "value"), _made(summary)),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def safe(text: str) -> str:
+    """Text from the data, with nothing left that Markdown or HTML would act on."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|#~$])", r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def _kinds(summary: dict[str, Any]) -> list[str]:
+    kinds = summary["kinds"]
+    if not kinds:
+        return ["No row stands out by this convention."]
+    total = sum(kind["count"] for kind in kinds)
+    return ["\n".join(f"- {kind['count']} of {total}: {safe(words.kind(kind))}" for kind in kinds)]
+
+
+def _read(summary: dict[str, Any]) -> list[str]:
+    used = ", ".join(safe(name) for name in summary["columns_used"])
+    lines = [f"- {words.count(summary['rows'], 'row')}, {words.count(len(summary['columns_used']), 'column')} used: {used}"]
+    lines += [f"- {safe(note)}" for note in summary["notes"]]
+    lines += [f"- left out: {safe(column)} ({safe(why)})" for column, why in summary["left_out"].items()]
+    lines += [f"- hidden: {safe(column)}" for column in summary["hidden"]]
+    return ["\n".join(lines)]
+
+
+def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:
+    run, source = summary["run"], summary["source"]
+    for name in ("command", "seed"):
+        if run.get(name) is not None:
+            yield name, run[name]
+    yield "threshold", summary["scores"]["short_threshold"]
+    for name in ("bytes", "sha256"):
+        if source.get(name) is not None:
+            yield name, source[name]
+    for name, version in (run.get("versions") or {}).items():
+        yield f"version of {name}", version
+    yield "components", summary["training"]["components_trained"]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head)]
+    body = [[safe(str(cell)) for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [[safe(one) for one in lines[0]], lines[1], *body])

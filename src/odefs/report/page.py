@@ -1,0 +1,105 @@
+"""The page: jinja2 with autoescape on; the only file that imports it.
+
+Data reaches the script as JSON in which ``<``, ``>``, ``&`` and line separators are escaped, so no value can end the script element.
+"""
+
+import json
+from functools import lru_cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from odefs.report import words
+from odefs.report.charts import chart_specs, vega_script
+
+TOP_INLINE = 10
+
+
+def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
+    """One self-contained HTML page."""
+    return _environment().get_template("page.html.j2").render(
+        summary=summary,
+        words=words,
+        style=Markup(_text("style.css")),
+        script=Markup(_text("page.js")),
+        vega=Markup(vega_script()),
+        data=Markup(safe_json(page_data(summary, drawing))),
+    )
+
+
+def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any]:
+    """What the page's script needs; all sentences are ready."""
+    kinds = {record["column"]: record["kind"] for record in summary["distributions"]}
+    shown = summary["values"]["columns"]
+    return {
+        "rows": summary["rows"],
+        "identifier": summary["identifier"],
+        "file": str(summary["source"].get("name", "table")),
+        "command": summary["commands"]["other_threshold"],
+        "scores": {key: summary["scores"][key] for key in ("edges", "counts", "choices", "chosen")},
+        "names": drawing["names"],
+        "held": drawing["held_scores"],
+        "points": drawing["points"],
+        "columns": [_column(record) for record in summary["distributions"]],
+        "top": [
+            {
+                "place": row["place"],
+                "name": str(row["name"]),
+                "twins": [str(twin) for twin in row["twins"]],
+                "count": row["count"],
+                "kind": row["kind"],
+                "reasons": [words.sentence(reason) for reason in row["reasons"]],
+                "because": [reason["column"] for reason in row["reasons"]],
+                "cells": cells,
+                "shown": [words.value(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
+            }
+            for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
+        ],
+        "training": {
+            "columns": summary["training"]["columns"],
+            "weights": summary["training"]["weights"],
+            "objective": [part["objective"] for part in summary["training"]["components"]],
+        },
+        "charts": chart_specs(summary),
+    }
+
+
+def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
+    """The page in a frame for a notebook, with a still picture and a table for viewers that show neither frames nor scripts."""
+    return _environment().get_template("inline.html.j2").render(
+        summary=summary, words=words, page=page, picture=picture, top=summary["top"][:TOP_INLINE]
+    )
+
+
+def safe_json(value: Any) -> str:
+    """JSON that is safe inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _column(record: dict[str, Any]) -> dict[str, Any]:
+    """A distribution with its labels."""
+    of = record["kind"]
+    if of in ("category", "boolean"):
+        values = [[value, words.value(value, of), n] for value, n in record["values"]]
+        return {"name": record["column"], "values": values, "rows": record["rows"], "others": record["others"]}
+    labels = ["", ""] if record["low"] is None else [words.value(record["low"], of), words.value(record["high"], of)]
+    return {"name": record["column"], "low": record["low"], "high": record["high"], "labels": labels, "counts": record["counts"]}
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_text), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["attribute"] = lambda text: Markup(escape(str(text), quote=True))
+    return environment
+
+
+def _text(name: str) -> str:
+    return (files("odefs.report") / "templates" / name).read_text(encoding="utf-8")

@@ -1,0 +1,66 @@
+"""What ``build_report`` returns: one summary, shown as a page, as JSON, as Markdown, or inline in a notebook."""
+
+import base64
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FORMS = (".html", ".json", ".md")
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """``summary`` is a plain dict; ``drawing`` holds what only the page draws."""
+
+    summary: dict[str, Any]
+    drawing: dict[str, Any]
+
+    def html(self) -> str:
+        """One self-contained page."""
+        from odefs.report.page import render_page
+
+        return render_page(self.summary, self.drawing)
+
+    def json(self) -> str:
+        """The summary as JSON."""
+        return json.dumps(self.summary, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+    def markdown(self) -> str:
+        """The summary as Markdown."""
+        from odefs.report.markdown import render_markdown
+
+        return render_markdown(self.summary)
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
+        """Write the report in the form its name ends with: .html, .json or .md. A killed run leaves no half file."""
+        path = Path(path)
+        forms = {".html": self.html, ".htm": self.html, ".json": self.json, ".md": self.markdown}
+        render = forms.get(path.suffix.lower())
+        if render is None:
+            raise ValueError(f"{path}: a report ends with {', '.join(FORMS)}; give it one of these endings.")
+        if path.exists() and not force:
+            raise FileExistsError(f"{path} exists; choose another name or force it to be replaced.")
+        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        try:
+            partial.write_text(render(), encoding="utf-8", newline="\n")
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+        return path
+
+    def _repr_html_(self) -> str:
+        from odefs.report.charts import static_scores
+        from odefs.report.page import render_inline
+
+        picture = base64.b64encode(static_scores(self.summary).encode()).decode()
+        return render_inline(self.html(), self.summary, picture)
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        from odefs.report.words import headline
+
+        return f"<Report: {headline(self.summary)}>"

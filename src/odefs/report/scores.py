@@ -1,0 +1,91 @@
+"""The scores: their histogram, thresholds to choose from with the number of rows above each, and the names of the foremost rows.
+
+Counts are exact for every threshold offered. In order of falling score the flagged rows come first, so a count says which ones they are.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+BINS = 60
+STEPS = 400
+HELD_ROWS = 10_000
+HELD_CHARACTERS = 300_000
+"""Foremost rows whose names the page holds, so that flagged rows can be saved from it: so many, or so many characters of names."""
+LONG_TAIL = 30
+"""The axis is logarithmic where the largest score is so many times the median."""
+
+
+def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> dict[str, Any]:
+    """Histogram and thresholds; ``choices`` are pairs of threshold and rows above it, and ``chosen`` is the place of the one in use."""
+    ordered = np.sort(scores)
+    low, middle, high = float(ordered[0]), float(np.median(ordered)), float(ordered[-1])
+    scale = "log" if low > 0 and high > LONG_TAIL * middle else "linear"
+    if high <= low:
+        edges = np.array([low - 0.5, low + 0.5])
+    else:
+        edges = _spaced(low, high, min(BINS, max(10, scores.size // 10)) + 1, scale)
+    short = short_threshold(scores, is_outlier, threshold)
+    spread = _spaced(low, high, STEPS, scale) if high > low else np.array([low])
+    offered = sorted({_rounded(value, high - low, scale) for value in spread} | {short})
+    above = ordered.size - np.searchsorted(ordered, offered, side="right")
+    return {
+        "lowest": low,
+        "median": middle,
+        "highest": high,
+        "threshold": float(threshold),
+        "short_threshold": short,
+        "scale": scale,
+        "edges": [float(edge) for edge in edges],
+        "counts": [int(count) for count in np.histogram(scores, edges)[0]],
+        "choices": [[value, int(count)] for value, count in zip(offered, above, strict=True)],
+        "chosen": offered.index(short),
+    }
+
+
+def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> float:
+    """The shortest decimal number that flags the same rows as ``threshold``."""
+    above = float(scores[is_outlier].min()) if is_outlier.any() else np.inf
+    below = float(scores[~is_outlier].max()) if not is_outlier.all() else -np.inf
+    for digits in range(1, 17):
+        short = round(float(threshold), digits)
+        if below <= short < above:
+            return short
+    return float(threshold)
+
+
+def held_names(names: Sequence[Any], order: np.ndarray) -> list[Any]:
+    """Names of the foremost rows, in order of falling score."""
+    held = [plain(names[int(row)]) for row in order[:HELD_ROWS]]
+    lengths = np.cumsum([len(str(name)) for name in held])
+    return held[: int(np.searchsorted(lengths, HELD_CHARACTERS, side="right"))]
+
+
+def ranks(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Ranks of ``rows``, 1 for the highest score; ties share the best."""
+    ordered = np.sort(scores)
+    return scores.size - np.searchsorted(ordered, scores[rows], side="right") + 1
+
+
+def plain(value: Any) -> Any:
+    """A name or cell as JSON can hold it."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return str(value)
+
+
+def _spaced(low: float, high: float, count: int, scale: str) -> np.ndarray:
+    spaced = np.geomspace(low, high, count) if scale == "log" else np.linspace(low, high, count)
+    spaced[0], spaced[-1] = low, high
+    return spaced
+
+
+def _rounded(value: float, span: float, scale: str) -> float:
+    """Few digits, yet neighbours stay apart."""
+    size = value if scale == "log" else span
+    digits = int(np.clip(3 - np.floor(np.log10(size)) if size > 0 else 3, 0, 15))
+    return round(float(value), digits)

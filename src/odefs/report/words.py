@@ -1,0 +1,169 @@
+"""Numbers, values and reasons in words. The page and the Markdown share these."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+HIDDEN = "(hidden)"
+MISSING = "missing"
+
+
+def number(value: float) -> str:
+    """At most six digits; thousands are set apart from 10,000 on, so that years stay years."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= 1e15 or abs(value) < 1e-4:
+        return f"{value:.4g}"
+    digits = max(0, 6 - max(1, math.floor(math.log10(abs(value))) + 1))
+    text = f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(value: int, noun: str = "", nouns: str = "") -> str:
+    """A number of things: ``count(1, "row") == "1 row"``."""
+    text = f"{value:,}"
+    return text if not noun else f"{text} {noun if value == 1 else nouns or noun + 's'}"
+
+
+def score(value: float) -> str:
+    return f"{value:.2f}" if value < 1000 else number(value)
+
+
+def percent(share: float) -> str:
+    """A share as percent, never rounded to none or all of it."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1:
+        return ">99.9%"
+    points = 100 * share
+    return f"{points:.1f}%" if points < 10 and round(points, 1) != round(points) else f"{points:.0f}%"
+
+
+def size(n_bytes: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000  # type: ignore[assignment]
+    return f"{n_bytes:,.1f} GB"
+
+
+def moment(seconds: float) -> str:
+    """A point in time (UTC), without a clock time at midnight."""
+    try:
+        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    except OverflowError:
+        return number(seconds)
+    midnight = not (when.hour or when.minute or when.second or when.microsecond)
+    return f"{when:%Y-%m-%d}" if midnight else f"{when:%Y-%m-%d %H:%M:%S}"
+
+
+def value(cell: Any, kind: str) -> str:
+    """A cell as people read it."""
+    if cell is None:
+        return MISSING
+    if kind == "boolean" and cell in (0, 1):
+        return "yes" if cell else "no"
+    if kind == "time" and isinstance(cell, int | float):
+        return moment(cell)
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return number(float(cell))
+    return str(cell)
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """What was found, in one sentence."""
+    flagged, rows = summary["flagged"], summary["rows"]
+    if not flagged:
+        return f"None of {count(rows, 'row')} stands out."
+    columns: list[str] = []
+    for kind in summary["kinds"]:
+        columns += [trait["column"] for trait in kind["traits"] if trait["column"] not in columns]
+    stand = "stands" if flagged == 1 else "stand"
+    return f"{count(flagged)} of {count(rows, 'row')} {stand} out" + (f", mostly by {listed(columns[:4])}." if columns else ".")
+
+
+def trait(record: dict[str, Any]) -> str:
+    """A trait of a kind: "amount high", "country = PA or SG"."""
+    column, what = record["column"], record["what"]
+    if what == "hidden":
+        return f"{column} {HIDDEN}"
+    if what in ("value", "any"):
+        if record["distinct"] > len(record["values"]):
+            return f"rare {column}"
+        return f"{column} = {listed([value(one, record['kind']) for one in record['values']], 'or')}"
+    return f"{column} {({'within': 'unusual beside the rest'}).get(what, what)}"
+
+
+def kind(record: dict[str, Any]) -> str:
+    """A kind in words."""
+    return listed([trait(one) for one in record["traits"]]) if record["traits"] else "other reasons"
+
+
+def kind_details(record: dict[str, Any]) -> list[str]:
+    """For each trait what its rows have and what ordinary rows have."""
+    lines = []
+    for one in record["traits"]:
+        if one.get("range"):
+            low, high = (value(bound, one["kind"]) for bound in one["range"])
+            usual = f"; usually {span(one['usual'], one['kind'])}" if one["usual"] else ""
+            lines.append(f"{one['column']} {low if low == high else f'{low} to {high}'}{usual}")
+        elif one["what"] in ("value", "any"):
+            shown = ", ".join(value(each, one["kind"]) for each in one["values"])
+            more = f" and {count(one['distinct'] - len(one['values']))} more" if one["distinct"] > len(one["values"]) else ""
+            lines.append(f"{one['column']} {shown}{more}" + (f"; {most_common(one['usual'], one['kind'])}" if one["usual"] else ""))
+    return lines
+
+
+def span(usual: Sequence[Any], of: str) -> str:
+    low, high = (value(bound, of) for bound in usual)
+    return low if low == high else f"{low} to {high}"
+
+
+def most_common(usual: Sequence[Any], of: str) -> str:
+    return f"most often {value(usual[0], of)} ({percent(usual[1])})" if usual[1] is not None else f"most often {value(usual[0], of)}"
+
+
+def short_reason(reason: dict[str, Any]) -> str:
+    """A reason in a few words, for tables."""
+    if reason["hidden"]:
+        return f"{reason['column']} {HIDDEN}"
+    if reason["direction"] == "missing":
+        return f"{reason['column']} {MISSING}"
+    text = f"{reason['column']} = {value(reason['value'], reason['kind'])}"
+    return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
+
+
+def sentence(reason: dict[str, Any]) -> str:
+    """A reason as a sentence."""
+    part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
+    column, of = reason["column"], reason["kind"]
+    if reason["hidden"]:
+        return f"{column} {HIDDEN} gives {part}."
+    shown, usual = value(reason["value"], of), reason["usual"]
+    if reason["direction"] == "missing":
+        known = "" if not usual else f"; ordinary rows have {span(usual, of)}" if of in ("number", "time") else f"; {most_common(usual, of)}"
+        return f"{column} is missing{known}. It gives {part}."
+    if reason["direction"] == "value":
+        often = f", as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else ""
+        return f"{column} is {shown}{often}{f'; {most_common(usual, of)}' if usual else ''}. It gives {part}."
+    ordinary = f"; the middle half of ordinary rows lies between {value(usual[0], of)} and {value(usual[1], of)}" if usual else ""
+    if reason["direction"] == "within":
+        return f"{column} is {shown}, not unusual by itself, but odd beside the rest of the row{ordinary}. It gives {part}."
+    return f"{column} is {shown}, {_place(reason)}{ordinary}. It gives {part}."
+
+
+def _place(reason: dict[str, Any]) -> str:
+    high, at = reason["direction"] == "high", reason["percentile"]
+    if at is None:
+        return "higher than usual" if high else "lower than usual"
+    beyond = at if high else 100 - at
+    if beyond >= 99.95:
+        return f"among the {'highest' if high else 'lowest'} of all rows"
+    return f"{'higher' if high else 'lower'} than {math.floor(10 * beyond) / 10:g}% of rows"
