@@ -96,7 +96,12 @@ class Detection:
 
 def make_detection(columns, *, names=None, identifier="row", flag=None, n_estimators="auto", **more):
     """Detect on columns given as ``{name: (kind, values)}``; ``flag`` marks so many rows."""
-    table = Table({name: Column(name, kind, np.asarray(values, dtype=object if kind == "category" else float)) for name, (kind, values) in columns.items()})
+    table = Table(
+        {
+            name: Column(name, kind, np.asarray(values, dtype=object if kind == "category" else float))
+            for name, (kind, values) in columns.items()
+        }
+    )
     parts, sources = [], []
     for k, column in enumerate(table.by_name.values()):
         if column.kind == "category":
@@ -112,8 +117,18 @@ def make_detection(columns, *, names=None, identifier="row", flag=None, n_estima
     threshold = -model.offset_
     if flag is not None:
         threshold = float(np.sort(scores)[-flag - 1])
-    more.setdefault("source", {"name": "table.csv", "rows": len(X), "columns": len(columns), "bytes": 12345, "sha256": "0" * 64})
-    more.setdefault("run", {"command": "odefs detect table.csv", "seed": 0, "parameters": {"n_subsets": 50}, "versions": {"odefs": "0.1.0"}})
+    more.setdefault(
+        "source", {"name": "table.csv", "rows": len(X), "columns": len(columns), "bytes": 12345, "sha256": "0" * 64}
+    )
+    more.setdefault(
+        "run",
+        {
+            "command": "odefs detect table.csv",
+            "seed": 0,
+            "parameters": {"n_subsets": 50},
+            "versions": {"odefs": "0.1.0"},
+        },
+    )
     return Detection(
         model=model,
         X=X,

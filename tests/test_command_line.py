@@ -1,135 +1,261 @@
-"""The installed command, run as people run it."""
+"""``odefs detect`` and what it leaves behind."""
 
-import csv
+import json
 import os
+import signal
 import subprocess
 import sys
-from pathlib import Path
+import time
 
 import polars as pl
 import pytest
 
+from command import ODEFS, odefs, read
 from odefs.datasets.transactions import transactions_path, truth_path
 
-ODEFS = Path(sys.executable).parent / "odefs"
-
-
-def odefs(*arguments, cwd=None, command=(ODEFS,)):
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
-    line = [str(part) for part in (*command, *arguments)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd, env=environment)
-
-
-def read(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+TABLE = transactions_path()
 
 
 def test_the_example_shows_the_planted_transactions(tmp_path):
-    done = odefs("detect", "-o", tmp_path / "scores.csv")
+    done = odefs("detect", "-o", "scores.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "T0422" in done.stdout
     assert "country = SG, distance_km = 9500.3" in done.stdout
+    assert "Report: transactions.outliers.html" in done.stdout
     truth = {row["transaction"] for row in read(truth_path())}
     scores = read(tmp_path / "scores.csv")
     assert len(scores) == 800
     top = {row["transaction"] for row in scores if int(row["rank"]) <= len(truth)}
     assert len(top & truth) >= 0.9 * len(truth)
-    assert not list(tmp_path.glob("*.part"))
+    assert {path.name for path in tmp_path.iterdir()} == {"scores.csv", "transactions.outliers.html"}
 
 
-def test_the_same_command_gives_the_same_bytes(tmp_path):
-    for name, jobs in (("a.csv", 1), ("b.csv", 2)):
-        odefs("detect", transactions_path(), "--id", "transaction", "--jobs", jobs, "-o", tmp_path / name)
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    odefs("detect", transactions_path(), "--id", "transaction", "--seed", 1, "-o", tmp_path / "c.csv")
-    assert (tmp_path / "a.csv").read_bytes() != (tmp_path / "c.csv").read_bytes()
+def test_the_same_command_leaves_the_same_bytes(tmp_path):
+    command = (
+        "detect",
+        TABLE,
+        "--id",
+        "transaction",
+        "-o",
+        "s.csv",
+        "--save",
+        "m.odefs",
+        "--report",
+        "r.html",
+        "--force",
+    )
+    contents = []
+    for _ in range(2):
+        odefs(*command, cwd=tmp_path)
+        contents.append([(tmp_path / name).read_bytes() for name in ("s.csv", "m.odefs", "r.html")])
+    assert contents[0] == contents[1]
+    odefs("detect", TABLE, "--id", "transaction", "--jobs", 1, "-o", "one.csv", "--no-report", cwd=tmp_path)
+    assert (tmp_path / "one.csv").read_bytes() == contents[0][0]
+    odefs("detect", TABLE, "--id", "transaction", "--seed", 1, "-o", "other.csv", "--no-report", cwd=tmp_path)
+    assert (tmp_path / "other.csv").read_bytes() != contents[0][0]
 
 
-def test_columns_that_cannot_help_are_left_out_and_named(tmp_path):
-    done = odefs("detect", transactions_path())
-    assert "left out: transaction (text that differs from row to row)" in done.stdout
-    (tmp_path / "t.csv").write_text("same,empty,x\n" + "".join(f"1,,{i * i % 17}\n" for i in range(40)))
-    done = odefs("detect", tmp_path / "t.csv")
-    assert "left out: same (one value)" in done.stdout
-    assert "left out: empty (empty)" in done.stdout
+def test_what_was_recognised_and_left_out_is_said(tmp_path):
+    rows = "".join(f'{i + 1},1,,0{i % 9},"{i % 7},5",{i * i % 17}\n' for i in range(40))
+    (tmp_path / "t.csv").write_text("number,same,empty,zip,comma,x\n" + rows)
+    shown = odefs("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
+    assert "left out: number (it counts the rows)" in shown
+    assert "left out: same (one value)" in shown
+    assert "left out: empty (empty)" in shown
+    assert "zip: numbers with leading zeros are taken as categories" in shown
+    assert "comma: text read as numbers with decimal comma" in shown
 
 
-def test_dropped_columns_give_no_reasons():
-    done = odefs("detect", transactions_path(), "--id", "transaction", "--drop", "country", "--drop", "distance_km")
+def test_dropped_columns_give_no_reasons(tmp_path):
+    done = odefs(
+        "detect",
+        TABLE,
+        "--id",
+        "transaction",
+        "--drop",
+        "country",
+        "--drop",
+        "distance_km",
+        "--no-report",
+        cwd=tmp_path,
+    )
     assert "country" not in done.stdout
     assert "amount" in done.stdout
 
 
-def test_square_brackets_are_no_markup(tmp_path):
+def test_square_brackets_are_no_markup_and_nothing_is_coloured_in_a_pipe(tmp_path):
     rows = "".join(f"[/x{i}],{i % 7},{(i * 13) % 11}\n" for i in range(60)) + "[red]odd[/red],900,3\n"
     (tmp_path / "t.csv").write_text("name,weight [kg],b\n" + rows)
-    done = odefs("detect", tmp_path / "t.csv", "--id", "name")
+    done = odefs("detect", "t.csv", "--id", "name", "--no-report", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[red]odd[/red]" in done.stdout
     assert "weight [kg] = 900" in done.stdout
+    assert "\x1b" not in done.stdout
 
 
-def test_more_rows_than_there_are_may_be_asked_for():
-    assert odefs("detect", "--top", "1200").stdout.count(" = ") >= 800
+def test_the_width_of_the_terminal_is_honoured(tmp_path):
+    done = odefs("detect", "--no-report", cwd=tmp_path, COLUMNS="60")
+    assert max(map(len, done.stdout.splitlines())) <= 60
 
 
-def test_an_identifier_may_be_called_score(tmp_path):
-    (tmp_path / "t.csv").write_text("score,x\n" + "".join(f"n{i},{i * i % 17}\n" for i in range(40)))
-    odefs("detect", tmp_path / "t.csv", "--id", "score", "-o", tmp_path / "o.csv")
-    assert read(tmp_path / "o.csv")[3]["score (id)"] == "n3"
+def test_identical_rows_are_shown_once_with_their_number(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{i % 5},{i % 3}\n" for i in range(60)) + "99,99\n" * 4)
+    assert "61 and 3 more" in odefs("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
 
 
-def test_lists_in_cells_are_left_out(tmp_path):
-    pl.DataFrame({"l": [[1], [2, 3]] * 20, "x": [float(i % 7) for i in range(40)]}).write_parquet(
-        tmp_path / "t.parquet"
-    )
-    assert "left out: l (lists or records in its cells)" in odefs("detect", tmp_path / "t.parquet").stdout
+def test_quiet_is_quiet_and_json_is_json(tmp_path):
+    assert odefs("detect", "--no-report", "--quiet", cwd=tmp_path).stdout == ""
+    done = odefs("detect", "--json", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    text = json.dumps(summary)
+    for recorded in ("sha256", "seed", "scikit-learn", "odefs detect --json", "T0422"):
+        assert recorded in text
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_module_version_and_help():
-    assert odefs("--version").stdout.startswith("odefs, version ")
-    assert "detect" in odefs("--help", command=(sys.executable, "-m", "odefs")).stdout
-    assert "--seed" in odefs("detect", "-h").stdout
+def test_standard_input_and_output(tmp_path):
+    done = odefs("detect", "-", "--id", "transaction", "-o", "-", cwd=tmp_path, stdin=TABLE.read_bytes())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"transaction,row,line,score,rank,outlier,reasons\nT0001,1,2,")
+    assert len(done.stdout.splitlines()) == 801
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reasons_and_input_columns_in_the_output(tmp_path):
+    base = ("detect", "--no-report", "--flag", 5, "--force", "-o", "o.csv")
+    odefs(*base, cwd=tmp_path)
+    rows = read(tmp_path / "o.csv")
+    assert [bool(row["reasons"]) for row in rows] == [row["outlier"] == "yes" for row in rows]
+    assert sum(row["outlier"] == "yes" for row in rows) == 5
+    odefs(*base, "--reasons", "all", "--with-data", "--hide", "country", cwd=tmp_path)
+    rows = read(tmp_path / "o.csv")
+    assert sum(bool(row["reasons"]) for row in rows) > 700
+    assert rows[0]["amount"]
+    assert "country" not in rows[0]
+    assert "country = (hidden)" in "".join(row["reasons"] for row in rows)
+    assert "country = SG" not in (tmp_path / "o.csv").read_text()
+    odefs(*base, "--reasons", "none", cwd=tmp_path)
+    assert "reasons" not in read(tmp_path / "o.csv")[0]
+
+
+def test_labels_only_measure(tmp_path):
+    truth = {row["transaction"] for row in read(truth_path())}
+    frame = pl.read_csv(TABLE)
+    labelled = frame.with_columns(odd=pl.col("transaction").is_in(truth).cast(int))
+    labelled.write_csv(tmp_path / "t.csv")
+    frame.write_csv(tmp_path / "plain.csv")
+    done = odefs("detect", "t.csv", "--id", "transaction", "--label", "odd", "--no-report", "-o", "a.csv", cwd=tmp_path)
+    assert "Against the labels: AUC 1.000" in done.stdout or "Against the labels: AUC 0.99" in done.stdout
+    odefs("detect", "plain.csv", "--id", "transaction", "--no-report", "-o", "b.csv", cwd=tmp_path)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_settings_reach_the_model(tmp_path):
+    base = ("detect", "--json", "--profile", "paper", "--set", "n_estimators=3", "--set", "metric=euclidean")
+    parameters = json.loads(odefs(*base, cwd=tmp_path).stdout)["run"]["parameters"]
+    assert parameters["n_estimators"] == 3
+    assert parameters["metric"] == "euclidean"
+    assert parameters["scaling"] == "minmax"
+    done = odefs("detect", "--set", "nonsense=3", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "ODEFS has no parameter 'nonsense'" in done.stderr
+    done = odefs("detect", "--set", "n_estimators=0", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "n_estimators" in done.stderr
+
+
+def test_files_are_not_replaced_unless_asked(tmp_path):
+    (tmp_path / "o.csv").write_text("mine")
+    done = odefs("detect", "-o", "o.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "o.csv: the file exists; --force replaces it." in done.stderr
+    assert (tmp_path / "o.csv").read_text() == "mine"
+    (tmp_path / "transactions.outliers.html").write_text("my own page")
+    assert odefs("detect", cwd=tmp_path).returncode == 1
+    assert odefs("detect", "--force", "-o", "o.csv", cwd=tmp_path).returncode == 0
+    assert odefs("detect", cwd=tmp_path).returncode == 0, "its own page it may replace"
 
 
 BAD = {
     "no such file": (None, [], "there is no such file"),
-    "a directory": ("", [], "there is no such file"),
-    "empty.csv": ("", [], "empty"),
+    "a folder": ("", [], "there is no parquet file in this folder"),
+    "empty.csv": ("", [], "the file is empty"),
     "header.csv": ("a,b\n", [], "at least two rows"),
-    "one.csv": ("a,b\n1,2\n", [], "at least two rows"),
-    "words.txt": ("hello", [], "only .csv and .parquet"),
-    "broken.parquet": ("not parquet", [], "broken.parquet"),
+    "ragged.csv": ("a,b\n1,2\n1,2,3\n", [], "line 3 has 3 fields"),
     "constant.csv": ("a\n1\n1\n1\n", [], "no column is left"),
     "column.csv": ("a,b\n1,2\n3,4\n", ["--id", "z"], "there is no column 'z'; the columns are a, b"),
+    "label.csv": ("a,b\n1,2\n3,4\n5,5\n", ["--label", "b"], "labels must be 0 (normal) and 1 (outlier)"),
+    "unwritable.csv": ("a,b\n1,2\n3,4\n", ["-o", "nowhere/o.csv"], "nowhere/o.csv: cannot be written"),
+    "ending.csv": ("a,b\n1,2\n3,4\n", ["-o", "o.docx"], "the name must end in one of"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_unusable_data_exits_1_with_one_sentence(name, tmp_path):
     content, arguments, sentence = BAD[name]
-    path = tmp_path / name
-    if name == "a directory":
-        path.mkdir()
+    if name == "a folder":
+        (tmp_path / name).mkdir()
     elif content is not None:
-        path.write_text(content)
-    done = odefs("detect", path, *arguments)
+        (tmp_path / name).write_text(content)
+    done = odefs("detect", name, *arguments, cwd=tmp_path)
     assert done.returncode == 1
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} <= {name}
 
 
-def test_an_unwritable_output_is_named(tmp_path):
-    done = odefs("detect", "-o", tmp_path / "nowhere" / "scores.csv")
-    assert done.returncode == 1
-    assert "nowhere" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_wrong_usage_exits_2_and_a_traceback_comes_only_when_asked(tmp_path):
+    assert odefs("detect", "--top", "none", cwd=tmp_path).returncode == 2
+    assert odefs("dtect", cwd=tmp_path).returncode == 2
+    assert odefs("detect", "--seed", "-1", cwd=tmp_path).returncode == 2
+    done = odefs("detect", "gone.csv", "--debug", cwd=tmp_path)
+    assert "Traceback" in done.stderr
 
 
-def test_wrong_usage_exits_2():
-    assert odefs("detect", "--top", "none").returncode == 2
-    assert odefs("dtect").returncode == 2
-    assert odefs("detect", "--jobs", "0").returncode == 2
-    assert odefs("detect", "--seed", "-1").returncode == 2
+def test_a_table_of_ten_thousand_columns(tmp_path):
+    rows = [",".join(str((i * j) % 7) for j in range(10_000)) for i in range(1, 21)]
+    (tmp_path / "t.csv").write_text(",".join(f"c{j}" for j in range(10_000)) + "\n" + "\n".join(rows) + "\n")
+    done = odefs("detect", "t.csv", "--no-report", "--top", 1, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "20 rows" in done.stdout
+
+
+def test_a_named_pipe_is_read_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    command = [ODEFS, "detect", "pipe", "--id", "transaction", "--no-report", "-o", "o.csv"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
+        (tmp_path / "pipe").write_bytes(TABLE.read_bytes())
+        running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert len(read(tmp_path / "o.csv")) == 800
+
+
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda s: s.name)
+def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
+    frame = pl.DataFrame({f"c{j}": [(i * (j + 3)) % 97 for i in range(60_000)] for j in range(30)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    command = [ODEFS, "detect", "t.parquet", "-o", "o.csv", "--save", "m.odefs", "--set", "n_estimators=60"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(4)
+        running.send_signal(kill)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert {path.name for path in tmp_path.iterdir()} == {"t.parquet"}
+    if kill is signal.SIGINT:
+        assert running.returncode == 130
+        assert "Traceback" not in errors
+
+
+def test_long_work_says_how_far_it_is(tmp_path):
+    frame = pl.DataFrame({f"c{j}": [(i * (j + 3)) % 97 for i in range(60_000)] for j in range(30)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    done = odefs("detect", "t.parquet", "--no-report", "--set", "n_estimators=60", "--jobs", 1, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "scoring on the selected columns: " in done.stderr or "learning which columns matter: " in done.stderr
+
+
+def test_module_version_and_help(tmp_path):
+    assert odefs("--version", cwd=tmp_path).stdout.startswith("odefs, version ")
+    assert "detect" in odefs("--help", command=(sys.executable, "-m", "odefs"), cwd=tmp_path).stdout
+    for command in ("detect", "score", "explain", "report"):
+        assert "--debug" in odefs(command, "-h", cwd=tmp_path).stdout

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import odefs.tables.read as reading
 from odefs.tables.columns import TableError
 from odefs.tables.read import read_table
 from odefs.tables.write import write_table
@@ -158,6 +159,21 @@ def test_a_folder_without_tables_is_told(tmp_path):
         read_table(tmp_path)
     with pytest.raises(TableError, match="no file matches"):
         read_table(tmp_path / "*.parquet")
+
+
+def test_a_file_that_vanishes_while_it_is_read_is_told(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT)
+    sniff = reading.sniff
+
+    def sniff_and_lose(source, name):
+        dialect = sniff(source, name)
+        path.unlink()
+        return dialect
+
+    monkeypatch.setattr(reading, "sniff", sniff_and_lose)
+    with pytest.raises(TableError, match=r"t\.csv: cannot be read \(No such file or directory"):
+        read_table(path)
 
 
 WRITTEN = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.arrow", "t.ndjson", "t.xlsx"]

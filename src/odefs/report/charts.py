@@ -111,14 +111,24 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
 
 
 def _scores(scale: str, cut: float = 0.0) -> Any:
-    x = alt.X("low:Q", title="score (1 is an ordinary row)", scale=alt.Scale(type=scale, zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=8))  # type: ignore[arg-type]
+    x = alt.X(
+        "low:Q",
+        title="score (1 is an ordinary row)",
+        scale=alt.Scale(type=scale, zero=False, nice=False),
+        axis=alt.Axis(grid=False, tickCount=8),
+    )  # type: ignore[arg-type]
     bars = (
         alt.Chart(alt.NamedData("bins"))
         .mark_bar(binSpacing=1)
         .encode(
             x=x,
             x2=alt.X2("high:Q"),
-            y=alt.Y("count:Q", title="rows (log scale)", scale=alt.Scale(type="symlog"), axis=alt.Axis(values=[1, 10, 100, 1000, 10000, 100000, 1000000], format="~s")),
+            y=alt.Y(
+                "count:Q",
+                title="rows (log scale)",
+                scale=alt.Scale(type="symlog"),
+                axis=alt.Axis(values=[1, 10, 100, 1000, 10000, 100000, 1000000], format="~s"),
+            ),
             color=_either(alt.ColorValue, "datum.low >= cut", _colour("accent"), _colour("muted")),
             tooltip=[
                 alt.Tooltip("low:Q", title="from", format=".3~f"),
@@ -127,13 +137,19 @@ def _scores(scale: str, cut: float = 0.0) -> Any:
             ],
         )
     )
-    rule = alt.Chart(alt.NamedData("cuts")).mark_rule(color=_colour("ink"), strokeWidth=1.5, strokeDash=[5, 3]).encode(x=alt.XDatum(_colour("cut"), type="quantitative"))
+    rule = (
+        alt.Chart(alt.NamedData("cuts"))
+        .mark_rule(color=_colour("ink"), strokeWidth=1.5, strokeDash=[5, 3])
+        .encode(x=alt.XDatum(_colour("cut"), type="quantitative"))
+    )
     return _styled(alt.layer(bars, rule).properties(width="container", height=220), alt.param(name="cut", value=cut))
 
 
 def _map() -> Any:
     above, picked = "datum.place < flagged", "datum.place === picked"
-    brush = alt.selection_interval(name="brush", zoom=False, mark=alt.BrushConfig(fill="#808080", fillOpacity=0.15, stroke="#808080"))
+    brush = alt.selection_interval(
+        name="brush", zoom=False, mark=alt.BrushConfig(fill="#808080", fillOpacity=0.15, stroke="#808080")
+    )
     chart = (
         alt.Chart(alt.NamedData("points"), name="rows")
         .mark_point(filled=True, cursor="pointer")
@@ -172,7 +188,11 @@ def _weights(n_components: int) -> Any:
             x=alt.X("column:N", title=None, sort=None, axis=alt.Axis(labelAngle=-60, labelLimit=110)),
             y=alt.Y("component:O", title="component", axis=alt.Axis(values=list(range(5, n_components + 1, 5)))),
             opacity=alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
-            tooltip=[alt.Tooltip("column:N"), alt.Tooltip("component:O"), alt.Tooltip("weight:Q", title="weight (largest = 1)")],
+            tooltip=[
+                alt.Tooltip("column:N"),
+                alt.Tooltip("component:O"),
+                alt.Tooltip("weight:Q", title="weight (largest = 1)"),
+            ],
         )
         .properties(width="container", height=max(120, 9 * n_components))
     )

@@ -100,5 +100,7 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return _plain_dict(value)
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain_value(part) for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+        return [
+            _plain_value(part) for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)
+        ]
     return plain(value)

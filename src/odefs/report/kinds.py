@@ -129,7 +129,9 @@ def _record(chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str
 
 def _described(trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The trait with what its rows have in the column, and what ordinary rows have."""
-    found = [(reason, rows[i]["count"]) for i in members for reason in rows[i]["reasons"] if reason["column"] == trait.column]
+    found = [
+        (reason, rows[i]["count"]) for i in members for reason in rows[i]["reasons"] if reason["column"] == trait.column
+    ]
     record: dict[str, Any] = {"column": trait.column, "what": trait.what, "kind": found[0][0]["kind"]}
     if trait.what == "hidden":
         return record

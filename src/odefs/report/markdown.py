@@ -63,7 +63,9 @@ def _kinds(summary: dict[str, Any]) -> list[str]:
 
 def _read(summary: dict[str, Any]) -> list[str]:
     used = ", ".join(safe(name) for name in summary["columns_used"])
-    lines = [f"- {words.count(summary['rows'], 'row')}, {words.count(len(summary['columns_used']), 'column')} used: {used}"]
+    lines = [
+        f"- {words.count(summary['rows'], 'row')}, {words.count(len(summary['columns_used']), 'column')} used: {used}"
+    ]
     lines += [f"- {safe(note)}" for note in summary["notes"]]
     lines += [f"- left out: {safe(column)} ({safe(why)})" for column, why in summary["left_out"].items()]
     lines += [f"- hidden: {safe(column)}" for column in summary["hidden"]]

@@ -86,7 +86,9 @@ def headline(summary: dict[str, Any]) -> str:
     for kind in summary["kinds"]:
         columns += [trait["column"] for trait in kind["traits"] if trait["column"] not in columns]
     stand = "stands" if flagged == 1 else "stand"
-    return f"{count(flagged)} of {count(rows, 'row')} {stand} out" + (f", mostly by {listed(columns[:4])}." if columns else ".")
+    return f"{count(flagged)} of {count(rows, 'row')} {stand} out" + (
+        f", mostly by {listed(columns[:4])}." if columns else "."
+    )
 
 
 def trait(record: dict[str, Any]) -> str:
@@ -116,8 +118,15 @@ def kind_details(record: dict[str, Any]) -> list[str]:
             lines.append(f"{one['column']} {low if low == high else f'{low} to {high}'}{usual}")
         elif one["what"] in ("value", "any"):
             shown = ", ".join(value(each, one["kind"]) for each in one["values"])
-            more = f" and {count(one['distinct'] - len(one['values']))} more" if one["distinct"] > len(one["values"]) else ""
-            lines.append(f"{one['column']} {shown}{more}" + (f"; {most_common(one['usual'], one['kind'])}" if one["usual"] else ""))
+            more = (
+                f" and {count(one['distinct'] - len(one['values']))} more"
+                if one["distinct"] > len(one["values"])
+                else ""
+            )
+            lines.append(
+                f"{one['column']} {shown}{more}"
+                + (f"; {most_common(one['usual'], one['kind'])}" if one["usual"] else "")
+            )
     return lines
 
 
@@ -127,7 +136,11 @@ def span(usual: Sequence[Any], of: str) -> str:
 
 
 def most_common(usual: Sequence[Any], of: str) -> str:
-    return f"most often {value(usual[0], of)} ({percent(usual[1])})" if usual[1] is not None else f"most often {value(usual[0], of)}"
+    return (
+        f"most often {value(usual[0], of)} ({percent(usual[1])})"
+        if usual[1] is not None
+        else f"most often {value(usual[0], of)}"
+    )
 
 
 def short_reason(reason: dict[str, Any]) -> str:
@@ -148,12 +161,22 @@ def sentence(reason: dict[str, Any]) -> str:
         return f"{column} {HIDDEN} gives {part}."
     shown, usual = value(reason["value"], of), reason["usual"]
     if reason["direction"] == "missing":
-        known = "" if not usual else f"; ordinary rows have {span(usual, of)}" if of in ("number", "time") else f"; {most_common(usual, of)}"
+        known = (
+            ""
+            if not usual
+            else f"; ordinary rows have {span(usual, of)}"
+            if of in ("number", "time")
+            else f"; {most_common(usual, of)}"
+        )
         return f"{column} is missing{known}. It gives {part}."
     if reason["direction"] == "value":
         often = f", as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else ""
         return f"{column} is {shown}{often}{f'; {most_common(usual, of)}' if usual else ''}. It gives {part}."
-    ordinary = f"; the middle half of ordinary rows lies between {value(usual[0], of)} and {value(usual[1], of)}" if usual else ""
+    ordinary = (
+        f"; the middle half of ordinary rows lies between {value(usual[0], of)} and {value(usual[1], of)}"
+        if usual
+        else ""
+    )
     if reason["direction"] == "within":
         return f"{column} is {shown}, not unusual by itself, but odd beside the rest of the row{ordinary}. It gives {part}."
     return f"{column} is {shown}, {_place(reason)}{ordinary}. It gives {part}."

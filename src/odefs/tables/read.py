@@ -37,7 +37,7 @@ def read_table(path: str | Path, sheet: str | None = None, text_columns: Sequenc
     import polars as pl
 
     name = "standard input" if str(path) == "-" else Path(path).name
-    source: Path | bytes | list[Path] = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
+    source = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
     try:
         if isinstance(source, list):
             found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
@@ -57,11 +57,13 @@ def read_table(path: str | Path, sheet: str | None = None, text_columns: Sequenc
     return Reading(frame, name, size, digest, lines, notes)
 
 
-def _existing(path: str | Path) -> Path | list[Path]:
-    """The file, or all parquet files of a folder or glob in the order of their names."""
+def _existing(path: str | Path) -> Path | bytes | list[Path]:
+    """The file, what comes through a pipe, or all parquet files of a folder or glob in the order of their names."""
     found = Path(path)
     if found.is_file():
         return found
+    if found.is_fifo():
+        return found.read_bytes()
     if found.is_dir():
         parts = sorted(found.glob("*.parquet"))
         if not parts:

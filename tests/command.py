@@ -1,0 +1,23 @@
+"""The installed command, run as people run it."""
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ODEFS = Path(sys.executable).parent / "odefs"
+
+
+def odefs(*arguments, cwd, command=(ODEFS,), stdin=None, **environment):
+    """Run ``odefs`` in a folder; the finished process with its output as text."""
+    line = [str(part) for part in (*command, *arguments)]
+    settings = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", **environment}
+    return subprocess.run(
+        line, capture_output=True, check=False, cwd=cwd, env=settings, input=stdin, text=not isinstance(stdin, bytes)
+    )
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,101 @@
+"""``odefs score``, ``explain`` and ``report`` with a model that ``odefs detect --save`` wrote."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import odefs as library
+from command import odefs, read
+from odefs.datasets.transactions import transactions_path
+
+TABLE = transactions_path()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
+    done = odefs("detect", TABLE, "--id", "transaction", "--save", "m.odefs", "--no-report", "-o", "s.csv", cwd=folder)
+    assert "it holds some rows of the table" in done.stdout
+    return folder
+
+
+def test_scores_of_the_training_table_are_those_of_training(saved):
+    done = odefs("score", "m.odefs", TABLE, "-o", "again.csv", "--force", cwd=saved)
+    assert done.returncode == 0, done.stderr
+    assert "Flagged: 3.00% of the rows, 3.00% in training" in done.stdout
+    assert "No column differs from training" in done.stdout
+    assert (saved / "again.csv").read_bytes() == (saved / "s.csv").read_bytes()
+
+
+def test_the_model_loads_in_python_and_takes_the_raw_frame(saved):
+    pipeline = library.load(saved / "m.odefs")
+    frame = pl.read_csv(TABLE)
+    scores = [float(row["score"]) for row in read(saved / "s.csv")]
+    assert -pipeline.score_samples(frame) == pytest.approx(scores, rel=1e-12)
+    assert -pipeline.score_samples(frame.to_pandas()) == pytest.approx(scores, rel=1e-12)
+    assert np.asarray(library.explain(pipeline, frame)).sum(axis=1) == pytest.approx(scores)
+
+
+def test_what_is_new_in_a_table_is_said(saved):
+    frame = pl.read_csv(TABLE).with_columns(
+        amount=pl.col("amount") * 100,
+        country=pl.when(pl.int_range(pl.len()) < 80).then(pl.lit("XX")).otherwise("country"),
+        items=pl.when(pl.int_range(pl.len()) < 400).then(None).otherwise("items"),
+    )
+    frame.write_csv(saved / "new.csv")
+    done = odefs("score", "m.odefs", "new.csv", cwd=saved)
+    assert "country: 10.00% of the rows with categories never seen (XX)" in done.stdout
+    assert "items: missing 50.00%, 0.00% in training" in done.stdout
+    assert "amount: " in done.stdout
+    assert "of the values out of the training range" in done.stdout
+    drift = json.loads(odefs("score", "m.odefs", "new.csv", "--json", cwd=saved).stdout)["drift"]
+    assert {entry["column"] for entry in drift["columns"]} == {"amount", "country", "items"}
+
+
+def test_thresholds_need_no_new_fit_and_too_many_flags_exit_3(saved):
+    done = odefs("score", "m.odefs", TABLE, "--threshold", 5, "--max-flagged", 0.005, cwd=saved)
+    assert "8 rows stand out" in done.stdout
+    assert done.returncode == 3
+    assert "1.00% of the rows are flagged, more than the 0.50% allowed" in done.stderr
+    assert odefs("score", "m.odefs", TABLE, "--flag", 2, "--max-flagged", 0.005, cwd=saved).returncode == 0
+    assert "80 rows stand out" in odefs("score", "m.odefs", TABLE, "--contamination", 0.1, cwd=saved).stdout
+
+
+def test_rows_are_explained_by_name_and_number(saved):
+    done = odefs("explain", "m.odefs", TABLE, "--rows", "T0422,58", cwd=saved)
+    assert "transaction T0422: score 7.71, rank 1 of 800, stands out" in done.stdout
+    assert "transaction T0058: " in done.stdout
+    assert "so in 0.25 % of the rows" in done.stdout
+    assert "% of the score" in done.stdout
+    done = odefs("explain", "m.odefs", TABLE, "--rows", "T9999", cwd=saved)
+    assert done.returncode == 1
+    assert "there is no row 'T9999'" in done.stderr
+    entries = json.loads(
+        odefs("explain", "m.odefs", TABLE, "--top", 2, "--json", "--hide", "country", cwd=saved).stdout
+    )
+    assert [entry["name"] for entry in entries] == ["T0422", "T0058"]
+    assert entries[0]["reasons"][0]["column"] == "country"
+    assert entries[0]["reasons"][0]["value"] is None
+
+
+def test_a_report_of_another_table(saved):
+    for name in ("r.html", "r.md", "r.json"):
+        done = odefs("report", "m.odefs", TABLE, "-o", name, "--force", cwd=saved)
+        assert done.returncode == 0, done.stderr
+        assert "T0422" in (saved / name).read_text()
+
+
+def test_models_that_cannot_be_used_are_told(saved, tmp_path):
+    assert "there is no such model file" in odefs("score", "gone.odefs", TABLE, cwd=saved).stderr
+    (tmp_path / "m.odefs").write_bytes((saved / "m.odefs").read_bytes()[:-9])
+    done = odefs("score", "m.odefs", TABLE, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "m.odefs cannot be loaded" in done.stderr
+    library.LeSiNN().fit(np.random.default_rng(0).normal(size=(50, 3))).save(tmp_path / "array.odefs")
+    assert "fitted to an array" in odefs("score", "array.odefs", TABLE, cwd=tmp_path).stderr
+    pl.read_csv(TABLE).drop("amount").write_csv(tmp_path / "t.csv")
+    done = odefs("score", saved / "m.odefs", "t.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "t.csv: the table lacks column 'amount'" in done.stderr
