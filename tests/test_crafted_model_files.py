@@ -313,6 +313,22 @@ def test_an_array_is_used_once_and_no_array_is_left_over(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "setting", "value"),
+    [
+        ("v1-lesinn", "n_subsets", 1),
+        ("v1-lesinn", "subset_size", 1),
+        ("v1-iforest", "n_trees", 1),
+        ("v1-iforest", "subset_size", 1),
+        ("v1-tails", "n_references", 1),
+    ],
+)
+def test_settings_that_would_understate_the_memory_of_scoring(name, setting, value, tmp_path):
+    header, rest = parts(FILES[name])
+    header["model"]["detector"]["settings"][setting] = value
+    assert "differ in size" in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
+
+
+@pytest.mark.parametrize(
     ("parameter", "value"),
     [("n_jobs", 10**6), ("n_jobs", 0), ("missing", "nonsense"), ("nonsense", 1), ("trust", 9), ("verbose", -1)],
 )

@@ -66,7 +66,23 @@ def get_state(
     state_class, derived, restore = BUILT_IN_STATES[kind]
     names = {field.name for field in dataclasses.fields(state_class)} - derived
     require(fields.keys() == names, f"a state of kind {kind!r} has other fields")
-    return restore(fields, n_columns, clip)
+    state = restore(fields, n_columns, clip)
+    if expected is not None:
+        require(_as_large_as_set(detector, state), f"the detector {expected!r} and its state differ in size")
+    return state
+
+
+def _as_large_as_set(detector: Any, state: Any) -> bool:
+    """Whether the state of a built-in detector fits its settings: from these follows how many rows are scored at a time."""
+    match state:
+        case LeSiNNState():
+            n_rows = state.rows.shape[0]
+            return bool(state.n_subsets == detector.n_subsets and n_rows <= state.n_subsets * detector.subset_size)
+        case IForestState():
+            n_trees, n_inner = state.column.shape
+            return bool(n_trees == detector.n_trees and n_inner < 2 * detector.subset_size)
+        case _:
+            return bool(state.sorted_values.shape[0] <= detector.n_references)
 
 
 def _put_fields(state: Any, arrays: dict[str, np.ndarray], name: str, derived: frozenset[str]) -> dict[str, Any]:
