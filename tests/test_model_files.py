@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -103,6 +104,25 @@ def test_binary_columns_and_feature_names(tmp_path):
     assert loaded.feature_names_in_.dtype == object
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(frame.rename(columns={"a": "b"}))
+
+
+@pytest.mark.parametrize("detector", ["lesinn", "iforest", "tails"])
+@pytest.mark.parametrize("scaling", ["rootstd", "none"])
+def test_whatever_can_be_fitted_can_be_saved(detector, scaling, tmp_path):
+    rng = np.random.default_rng(0)
+    tables = [
+        np.array([[0.0], [1.0]]),
+        np.ones((50, 3)),
+        np.where(rng.random((100, 3)) < 0.5, -1.7e308, 1.7e308),
+        rng.normal(size=(100, 3)) * 1e-322,
+        rng.integers(-(2**62), 2**62, (100, 3)),
+        sparse.random(100, 40, density=0.1, format="csr", random_state=0),
+    ]
+    for X in tables:
+        model = ODEFS(detector=detector, scaling=scaling, n_estimators=2, random_state=0).fit(X)
+        loaded = saved(model, tmp_path)
+        np.testing.assert_array_equal(model.outlier_scores(X), loaded.outlier_scores(X))
+        np.testing.assert_array_equal(model.explain(X).values, loaded.explain(X).values)
 
 
 def test_equal_models_give_equal_bytes(noisy, tmp_path):
