@@ -27,6 +27,14 @@ KINDS = {
 VECTORS = {"feature_importances_": "columns", "component_loss_": "subsets", "component_weight_": "subsets"}
 """Attributes that are stored as they are, and what they have one number for."""
 
+_OF_SUBSETS = ("feature_subsets_", "feature_importances_", "component_weight_")
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "ODEFS": (*_OF_SUBSETS, "feature_weights_", "component_loss_", "n_iter_"),
+    "LeSiNN": (),
+    **dict.fromkeys(("RandFS", "RegFS", "DisFS", "CINFO"), _OF_SUBSETS),
+}
+"""Learned attributes without which an estimator is not complete."""
+
 MAX_LISTED_JOBS = 1024
 """A file may ask for so many threads; more would be a way to bring a machine down."""
 
@@ -66,6 +74,7 @@ def make_estimator(kind: str, stored: dict[str, Any], handed_over: Detector | No
         estimator._check_settings(detector)
     except (ValueError, TypeError, OverflowError) as error:
         raise ModelFileError(f"its parameters are not valid: {error}") from None
+    require(estimator._why_not_saved() is None, "its parameters need what no file holds")
     jobs = estimator.n_jobs
     require(jobs is None or (jobs != 0 and abs(jobs) <= MAX_LISTED_JOBS), f"n_jobs={jobs} is out of range")
     return estimator
@@ -114,6 +123,8 @@ def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None
         estimator.n_iter_ = need_count(learned, "n_iter_", 0, 2**31)
     if "trust_" in learned:
         estimator.trust_ = need_number(learned, "trust_")
+    for name in REQUIRED[type(estimator).__name__]:
+        require(hasattr(estimator, name), f"it lacks {name}")
 
 
 def put_fit_info(info: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:

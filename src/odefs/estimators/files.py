@@ -27,6 +27,7 @@ from odefs.estimators.file_contents import (
 )
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
+from odefs.persist.detectors import is_built_in
 from odefs.persist.layout import VERSION
 from odefs.persist.models import get_model, put_model
 from odefs.persist.plain import require_plain
@@ -70,7 +71,7 @@ def save_model(
         require_plain(extra, "extra")
     arrays: dict[str, np.ndarray] = {}
     names = getattr(estimator, "feature_names_in_", None)
-    header = {
+    header: dict[str, Any] = {
         "format": VERSION,
         "kind": kind,
         "parameters": put_parameters(estimator),
@@ -83,10 +84,15 @@ def save_model(
         "versions": _versions(),
         "extra": extra,
     }
-    if hasattr(estimator, "_baseline"):
+    if estimator._model.detector.attribution is not None:
         arrays["baseline"] = estimator._baseline
     for name, array in (extra_arrays or {}).items():
         arrays[f"extra/{name}"] = np.asarray(array)
+    try:
+        # What could not be loaded is not written.
+        _restore(header, arrays, None if is_built_in(estimator._model.detector) else estimator._model.detector)
+    except ModelFileError as error:
+        raise ModelFileError(f"This {kind} cannot be saved: {error}") from None
     write_file(path, header, arrays)
 
 

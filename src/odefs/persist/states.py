@@ -32,6 +32,11 @@ def put_state(state: Any, arrays: dict[str, np.ndarray], name: str) -> dict[str,
             return {"state": known, "fields": _put_fields(state, arrays, name, derived)}
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
         return {"state": "fields", "fields": _put_fields(state, arrays, name, frozenset())}
+    if type(state) is SimpleNamespace:
+        return {
+            "state": "fields",
+            "fields": {key: _put(value, arrays, f"{name}/{key}") for key, value in vars(state).items()},
+        }
     return {"state": "value", "value": _put(state, arrays, name)}
 
 
@@ -52,6 +57,8 @@ def get_state(
     if kind == "value":
         return _get(need(described, "value", dict), arrays, name)
     described_fields = need(described, "fields", dict)
+    fine = all(key.isidentifier() and not key.startswith("__") for key in described_fields)
+    require(fine, "a state has fields that no dataclass has")
     fields = {key: _get(node, arrays, f"{name}/{key}") for key, node in described_fields.items()}
     if kind == "fields":
         return _custom_state(detector, fields)
@@ -59,7 +66,23 @@ def get_state(
     state_class, derived, restore = BUILT_IN_STATES[kind]
     names = {field.name for field in dataclasses.fields(state_class)} - derived
     require(fields.keys() == names, f"a state of kind {kind!r} has other fields")
-    return restore(fields, n_columns, clip)
+    state = restore(fields, n_columns, clip)
+    if expected is not None:
+        require(_as_large_as_set(detector, state), f"the detector {expected!r} and its state differ in size")
+    return state
+
+
+def _as_large_as_set(detector: Any, state: Any) -> bool:
+    """Whether the state of a built-in detector fits its settings: from these follows how many rows are scored at a time."""
+    match state:
+        case LeSiNNState():
+            n_rows = state.rows.shape[0]
+            return bool(state.n_subsets == detector.n_subsets and n_rows <= state.n_subsets * detector.subset_size)
+        case IForestState():
+            n_trees, n_inner = state.column.shape
+            return bool(n_trees == detector.n_trees and n_inner < 2 * detector.subset_size)
+        case _:
+            return bool(state.sorted_values.shape[0] <= detector.n_references)
 
 
 def _put_fields(state: Any, arrays: dict[str, np.ndarray], name: str, derived: frozenset[str]) -> dict[str, Any]:
@@ -145,24 +168,28 @@ def _tails(fields: dict[str, Any], n_columns: int, clip: float) -> TailsState:
 
 
 def _iforest(fields: dict[str, Any], n_columns: int, clip: float) -> IForestState:
-    column = fields["column"]
+    column, threshold, credit = fields["column"], fields["threshold"], fields["path_credit"]
     _require_array(column, "i", (None, None), "split columns")
     n_trees, n_inner = column.shape
     depth = (n_inner + 1).bit_length() - 1
+    # In heap order children come after their parents by construction; only the number of nodes can be wrong.
     require(n_trees >= 1 and depth >= 1 and n_inner + 1 == 2**depth, "trees are not complete")
-    _require_array(fields["threshold"], "f", (n_trees, n_inner), "thresholds")
+    _require_array(threshold, "f", (n_trees, n_inner), "thresholds")
     _require_array(fields["missing_right"], "b", (n_trees, n_inner), "branches of missing values")
-    _require_array(fields["leaf_score"], "f", (n_trees, n_inner + 1), "leaf scores")
-    _require_array(fields["path_column"], "i", (n_trees, n_inner + 1, depth), "path columns")
-    _require_array(fields["path_credit"], "f", (n_trees, n_inner + 1, depth), "path credits")
-    for name in ("column", "path_column"):
-        require(
-            (fields[name] >= 0).all() and (fields[name] < n_columns).all(), "trees split on columns that do not exist"
-        )
-    require(not np.isnan(fields["threshold"]).any(), "thresholds are not numbers")
-    for name in ("leaf_score", "path_credit"):
-        require(np.isfinite(fields[name]).all() and (fields[name] >= 0).all(), "credits are not finite")
-    return IForestState(**fields)
+    _require_array(credit, "f", (n_trees, n_inner + 1, depth), "path credits")
+    require((column >= 0).all() and (column < n_columns).all(), "trees split on columns that do not exist")
+    require(not np.isnan(threshold).any(), "thresholds are not numbers")
+    require(np.isfinite(credit).all() and (credit >= 0).all(), "path credits are negative or not finite")
+    levels, leaves = np.arange(depth), np.arange(n_inner + 1)
+    ancestors = 2**levels - 1 + (leaves[:, None] >> (depth - levels))
+    return IForestState(
+        column,
+        threshold,
+        fields["missing_right"],
+        credit.sum(axis=2),
+        np.ascontiguousarray(column[:, ancestors]),
+        credit,
+    )
 
 
 def _require_array(value: Any, kinds: str, shape: tuple[int | None, ...], what: str) -> None:
@@ -178,6 +205,6 @@ def _require_array(value: Any, kinds: str, shape: tuple[int | None, ...], what: 
 BUILT_IN_STATES: dict[str, tuple[type, frozenset[str], Restore]] = {
     "lesinn": (LeSiNNState, frozenset({"prepared"}), _lesinn),
     "tails": (TailsState, frozenset(), _tails),
-    "iforest": (IForestState, frozenset(), _iforest),
+    "iforest": (IForestState, frozenset({"leaf_score", "path_column"}), _iforest),
 }
 """By the detector's name: the class, the fields that are computed from the others and not stored, and how to check and build it."""

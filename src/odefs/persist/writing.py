@@ -27,7 +27,7 @@ from odefs.persist.plain import nested_deeper
 
 def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write the header, completed by the list of arrays, and the arrays. Equal contents give equal bytes."""
-    stored = [_stored(name, array) for name, array in arrays.items()]
+    stored = [_stored(name, array) for name, array in sorted(arrays.items())]
     complete = {**header, "arrays": [entry.as_plain() for entry, _ in stored]}
     if nested_deeper(complete, MAX_DEPTH):
         raise ValueError(f"What is to be stored is nested more than {MAX_DEPTH} deep.")
