@@ -13,6 +13,7 @@ from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.baselines.selector import Chosen, ColumnSelector, Context
 from odefs.detectors.protocol import Detector
+from odefs.estimators.fallbacks import no_relevant_column
 from odefs.estimators.parameters import require_choice, require_integer, require_number
 
 FOLDS = 5
@@ -99,7 +100,8 @@ class RegFS(ColumnSelector):
         else:
             errors = regressor_errors(X, groups, self.regressor, FOLDS)
         relevance = 1 - np.minimum(1, errors)
-        return Chosen([self._best(relevance)], np.ones(1), relevance)
+        fallbacks = [] if relevance.any() else no_relevant_column("no column is predicted by the others")
+        return Chosen([self._best(relevance)], np.ones(1), relevance, fallbacks)
 
     def _best(self, relevance: np.ndarray) -> np.ndarray:
         d = relevance.size

@@ -13,7 +13,10 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 @click.command()
-@click.argument("experiment", type=click.Choice(["table1", "table2", "selfpaced", "theorem", "noise", "scalability"]))
+@click.argument(
+    "experiment",
+    type=click.Choice(["table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability"]),
+)
 @click.option("--datasets", callback=_names, help="Names or paths (npz with X and y; csv:label), separated by commas.")
 @click.option("--methods", callback=_names, help="Names, or package.module:Class, separated by commas.")
 @click.option("--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn.")
@@ -38,13 +41,14 @@ def command(
     from odefs._ops.threads import available_threads
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
-    from odefs.experiments.plans import LARGE, SYNTHETIC_ONLY
+    from odefs.experiments.plans import LARGE, METHODS, OWN_METHODS, SYNTHETIC_ONLY
     from odefs.experiments.reproduce import planned_jobs, reproduce
 
     if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
         raise click.UsageError(f"{experiment} makes its own data: --datasets and --protocol do not apply.")
-    if experiment == "theorem" and (methods or peers):
-        raise click.UsageError("theorem is about ODEFS: --methods and --peers do not apply.")
+    if experiment in OWN_METHODS and (methods or peers):
+        about = " and ".join(METHODS[experiment])
+        raise click.UsageError(f"{experiment} is about {about}: --methods and --peers do not apply.")
     # Methods of one's own may lie in the folder one works in.
     sys.path.insert(0, "")
     try:
