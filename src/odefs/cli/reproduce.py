@@ -71,10 +71,12 @@ def command(
             first.append(done)
             per_job = (time.monotonic() - start) / len(first)
             job = record["job"]
+            options = "".join(f" {name}={value}" for name, value in job["options"])
             result = record.get("error") or f"AUC {record['auc']:.3f} in {record['seconds']:.1f} s"
             left = f"{per_job * (total - done) / 60:.1f} min left"
             click.echo(
-                f"[{done}/{total}, {left}] {job['method']} on {job['dataset']}, seed {job['seed']}: {result}", err=True
+                f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
+                err=True,
             )
 
         written = reproduce(experiment, planned, output, jobs or available_threads(), progress)
