@@ -1,15 +1,14 @@
-"""Tables, figures and the page of results, from records."""
+"""Tables and figures from records."""
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 
 from experiment_records import fake_records
-from odefs.experiments import grid, results_page, tables
+from odefs.experiments import tables
 from odefs.experiments.methods import TABLE2
-from odefs.experiments.reproduce import RECORDS, planned_jobs, write_outputs
+from odefs.experiments.reproduce import planned_jobs, write_outputs
 from odefs.experiments.summary import summarise
 
 
@@ -44,27 +43,6 @@ def test_figures_are_drawn_and_repeat(experiment, tmp_path):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
-def test_the_results_page_says_what_the_records_say(tmp_path):
-    for record in fake_records():
-        grid.append_record(tmp_path / RECORDS, record)
-    page = results_page.write_page(tmp_path, tmp_path / "docs").read_text()
-    cell = summarise(fake_records(), "auc")["RandFS", "musk"]
-    assert f"{cell.mean:.3f} ± {cell.std:.3f} (1.000)" in page
-    assert "odefs reproduce table2 -o results" in page
-    assert "- musk: 3 repeats." in page
-    assert "- census: no records yet." in page
-    assert (tmp_path / "docs" / "figures" / "table2-ranks.svg").exists()
-
-
-def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
-    root = Path(__file__).parent.parent
-    page = results_page.write_page(root / "results", tmp_path)
-    assert page.read_text() == (root / "docs" / "results.md").read_text()
-    figures = sorted(tmp_path.glob("figures/*.svg"))
-    assert figures
-    assert all((root / "docs" / "figures" / figure.name).exists() for figure in figures)
-
-
 def test_a_method_that_fails_everywhere_spoils_nothing(tmp_path):
     records = fake_records()
     for record in records:
@@ -78,3 +56,10 @@ def test_a_method_that_fails_everywhere_spoils_nothing(tmp_path):
     assert "mean of 4" in table
     assert "MemoryError" in written["table2-failures.md"].read_text()
     assert "table2-ranks.svg" in written
+
+
+def test_a_split_run_does_not_overwrite_the_other_protocols_files(tmp_path):
+    records = fake_records()
+    split = [{**record, "job": {**record["job"], "protocol": "split"}} for record in records]
+    names = [{path.name for path in write_outputs("table2", part, tmp_path)} for part in (records, split)]
+    assert not names[0] & names[1]

@@ -17,6 +17,7 @@ from odefs.estimators.parameters import require_integer, require_number
 from odefs.selection.candidates import find_candidates
 
 FOLDS = 5
+ITERATIONS = 2000
 
 
 class CINFO(ColumnSelector):
@@ -123,7 +124,7 @@ class CINFO(ColumnSelector):
         target = (target - target.mean()) / spread
         # Shuffled, so that the order of the rows does not matter.
         folds = KFold(min(FOLDS, target.size), shuffle=True, random_state=0)
-        lasso = LassoCV(alphas=30, cv=folds, max_iter=2000)
+        lasso = LassoCV(alphas=30, cv=folds, max_iter=ITERATIONS)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             lasso.fit(context.rows(candidates), target)

@@ -19,7 +19,9 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--datasets", callback=_names, help="Names or paths (npz with X and y; csv:label), separated by commas.")
 @click.option("--methods", callback=_names, help="Names, or package.module:Class, separated by commas.")
-@click.option("--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn.")
+@click.option(
+    "--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn; the costly ones refuse large tables."
+)
 @click.option("--repeats", default=20, show_default=True, type=click.IntRange(1))
 @click.option("--protocol", type=click.Choice(["transductive", "split"]), default="transductive", show_default=True)
 @click.option("--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default.")

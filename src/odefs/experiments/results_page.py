@@ -36,6 +36,7 @@ def write_page(results: Path, docs: Path) -> Path:
         sections.recovery(records),
         _failures(records),
     ]
+    docs.mkdir(parents=True, exist_ok=True)
     page = docs / "results.md"
     page.write_text("\n\n".join(part for part in parts if part) + "\n")
     return page
