@@ -63,3 +63,10 @@ def test_a_split_run_does_not_overwrite_the_other_protocols_files(tmp_path):
     split = [{**record, "job": {**record["job"], "protocol": "split"}} for record in records]
     names = [{path.name for path in write_outputs("table2", part, tmp_path)} for part in (records, split)]
     assert not names[0] & names[1]
+
+
+def test_a_table_of_failures_has_no_averages():
+    record = {**fake_records()[0], "error": "MemoryError: no"}
+    del record["auc"]
+    dataset, method = record["job"]["dataset"], record["job"]["method"]
+    assert tables.comparison_table([record], [method], [dataset], "auc", "ODEFS").rows == [[dataset, "failed (1.000)"]]

@@ -58,6 +58,8 @@ class ScaledPeer:
         from sklearn.preprocessing import MinMaxScaler
 
         self._refuse_what_is_too_large(*X.shape)
+        # Double precision throughout, also because compiled peers compile again for single precision.
+        X = np.asarray(X, dtype=np.float64)
         self.scaler = MinMaxScaler().fit(X)
         X = self.scaler.transform(X)
         self.model.fit(X)
@@ -65,7 +67,7 @@ class ScaledPeer:
         return self
 
     def outlier_scores(self, X: Any) -> Any:
-        return self.new_scores(self.model, self.scaler.transform(X))
+        return self.new_scores(self.model, self.scaler.transform(np.asarray(X, dtype=np.float64)))
 
     def _refuse_what_is_too_large(self, n_rows: int, n_columns: int) -> None:
         if self.limit is None:

@@ -119,7 +119,7 @@ def _statistics(values: np.ndarray, methods: Sequence[str], measure: str, refere
     working = ~np.isnan(values).all(axis=0)
     whole = values[~np.isnan(values[:, working]).any(axis=1)]
     rows = []
-    if len(whole):
+    if len(whole) and working.any():
         ranks = np.full(len(methods), np.nan)
         ranks[working] = average_ranks((-1 if measure in LOWER_IS_BETTER else 1) * whole[:, working])
         rows.append([f"mean of {len(whole)}", *_numbers(whole.mean(axis=0), 3)])
