@@ -55,6 +55,7 @@ def test_refusals_stand_in_the_tables(monkeypatch, tmp_path):
     assert "compares all pairs" in written["table2-failures.md"]
 
 
+@pytest.mark.slow
 def test_ten_peers_from_the_command_line(tmp_path):
     line = [str(ODEFS), "reproduce", "table2", "--datasets", SMALL, "--methods", "LeSiNN", "--peers", "--repeats", "1"]
     done = subprocess.run([*line, "--jobs", "1", "-o", str(tmp_path)], capture_output=True, text=True, check=True)
