@@ -1,5 +1,7 @@
 """The competitors: scikit-learn's checks, and their formulas written out."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.linalg import eigh
@@ -13,6 +15,7 @@ from odefs.baselines.directions import standing_out
 from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.baselines.selector import fewest_with_share
+from odefs.exceptions import ODEFSWarning
 
 ESTIMATORS = [
     RandFS(),
@@ -179,3 +182,46 @@ def test_fewest_columns_with_a_share():
 def test_a_wrong_parameter_is_named(make, parameters, noisy):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         make(**parameters).fit(noisy)
+
+
+def fallbacks_of(model, X):
+    """The fallbacks of a fit; every one of them must have been warned about."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.set_params(random_state=0).fit(X)
+    said = [str(warning.message) for warning in caught if issubclass(warning.category, ODEFSWarning)]
+    assert said == [fallback.message for fallback in model.fit_info_["fallbacks"]]
+    return {fallback.kind: fallback.message for fallback in model.fit_info_["fallbacks"]}
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (CINFO(), "no column explains the scores of the candidates"),
+        (RegFS(), "no column is predicted by the others"),
+        (DisFS(), "no candidate stands out from its neighbours"),
+    ],
+    ids=["CINFO", "RegFS", "DisFS"],
+)
+def test_falling_back_to_all_columns_is_said(model, reason):
+    """Rows that are all alike: there is nothing to choose by."""
+    assert fallbacks_of(model, np.ones((60, 4)))["nothing_learned"] == f"{reason}: all columns are used."
+    assert all(subset.tolist() == [0, 1, 2, 3] for subset in model.feature_subsets_)
+
+
+@pytest.mark.parametrize("make", [CINFO, DisFS])
+def test_too_few_candidates_are_said(make, noisy):
+    assert "fewer than 10" in fallbacks_of(make(threshold_rate=1e6), noisy)["few_candidates"]
+
+
+def test_regressions_that_do_not_settle_are_said(noisy, monkeypatch):
+    monkeypatch.setattr("odefs.baselines.cinfo.ITERATIONS", 1)
+    assert "sparse regressions stopped before they settled" in fallbacks_of(CINFO(), noisy)["not_converged"]
+
+
+@pytest.mark.parametrize("make", [CINFO, DisFS, RegFS, RandFS])
+def test_an_ordinary_fit_falls_back_on_nothing(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 12))
+    X[:60, [3, 4]] += rng.uniform(6, 20, size=(60, 2))
+    assert fallbacks_of(make(), X) == {}

@@ -1,6 +1,7 @@
 """The registry, conversions of small files in the sources' formats, and downloads from a local server."""
 
 import io
+import subprocess
 import tarfile
 import threading
 import zipfile
@@ -59,6 +60,36 @@ def test_advertisements_zip():
     arrays = convert.advertisements(out.getvalue())
     assert arrays.X.tolist() == [[1, 0, 0], [0, 1, 1]]
     assert arrays.y.tolist() == [1, 0]
+    assert arrays.feature_names.tolist() == ["x3", "x4", "x5"], "no names in the zip"
+
+
+NAMES = b"""| "w:\\ad" names file: made by a program
+ad, nonad | classes.
+
+height: continuous. | possibly missing: yes
+width: continuous.
+aratio: continuous.
+local: 0,1.
+| 2 features from url terms
+url*images+buttons: 0,1.
+url*target+\xe6ion: 0,1.
+"""
+
+
+def zipped(**files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"folder/{name.replace('_', '.')}", content)
+    return out.getvalue()
+
+
+def test_advertisements_names_come_from_the_zip():
+    data = b"125,125,1.0,1,0,?,ad.\n?,?,?,0,1,1,nonad.\n"
+    names = convert.advertisements(zipped(ad_names=NAMES, ad_data=data)).feature_names.tolist()
+    assert names == ["local", "url*images+buttons", "url*target+æion"]
+    other = convert.advertisements(zipped(ad_names=NAMES + b"one more: 0,1.\n", ad_data=data))
+    assert other.feature_names.tolist() == ["x3", "x4", "x5"], "names of other columns are not taken"
 
 
 def mat_bytes(X, y):
@@ -170,6 +201,53 @@ def test_bad_downloads_are_named_and_leave_nothing(server, small_entry):
     assert store.find("musk") is None
     with pytest.raises(store.DatasetError, match="cannot be downloaded"):
         store.download("musk", "http://127.0.0.1:1/")
+
+
+def test_blob_ids_are_those_of_git(tmp_path):
+    (tmp_path / "file").write_bytes(b"what is up, doc?")
+    said = subprocess.run(
+        ["git", "hash-object", "file"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert store.blob_id(b"what is up, doc?") == said
+    assert {entry.name for entry in registry.ENTRIES if entry.blob} == {"advertisements", "speech"}
+
+
+def test_another_source_file_is_refused_even_if_its_values_are_the_same(server, small_entry, monkeypatch):
+    answers, address = server
+    X, y = small_entry
+    good = mat_bytes(X, y)
+    other = b"m" + good[1:]  # a word of the header's free text
+    monkeypatch.setitem(registry.BY_NAME, "musk", replace(registry.BY_NAME["musk"], blob=store.blob_id(good)))
+    answers["/good"], answers["/other"] = (good, len(good)), (other, len(other))
+    sentence = f"is another file .git's id is {store.blob_id(other)}, expected was {store.blob_id(good)}"
+    with pytest.raises(store.DatasetError, match=sentence):
+        store.download("musk", f"{address}/other")
+    assert store.find("musk") is None
+    assert store.download("musk", f"{address}/good").exists()
+
+
+def test_an_archive_is_known_by_the_file_in_it(server, small_entry, monkeypatch):
+    """Two zips differ in their bytes; the data file in them is the same."""
+    answers, address = server
+    data = b"125,125,1.0,1,0,?,ad.\n?,?,?,0,1,1,nonad.\n"
+    entry = registry.BY_NAME["advertisements"]
+    small = replace(entry, shape=(2, 3), outliers=1, digest=None, blob=store.blob_id(data))
+    monkeypatch.setitem(registry.BY_NAME, "advertisements", small)
+    for name, content in [
+        ("/one", zipped(ad_data=data)),
+        ("/two", zipped(ad_names=NAMES, ad_data=data)),
+        ("/other", zipped(ad_data=data.replace(b"125", b"126"))),
+        ("/empty", zipped(ad_names=NAMES)),
+    ]:
+        answers[name] = content, len(content)
+    assert answers["/one"] != answers["/two"]
+    for name in ("/one", "/two"):
+        store.download("advertisements", address + name)
+        assert store.load("advertisements").X.shape == (2, 3)
+    with pytest.raises(store.DatasetError, match="is another file"):
+        store.download("advertisements", f"{address}/other")
+    with pytest.raises(store.DatasetError, match="cannot be converted"):
+        store.download("advertisements", f"{address}/empty")
 
 
 def test_the_data_folder_comes_before_the_cache(monkeypatch, tmp_path):

@@ -12,10 +12,12 @@ import numpy as np
 from odefs.baselines.selector import Chosen, ColumnSelector, Context
 from odefs.detectors.protocol import Detector
 from odefs.engines.sweeps import score_bare, subset_component
+from odefs.estimators.fallbacks import few_candidates, no_relevant_column, stopped_regressions
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.selection.candidates import find_candidates
 
 FOLDS = 5
+ITERATIONS = 2000
 
 
 class CINFO(ColumnSelector):
@@ -79,11 +81,15 @@ class CINFO(ColumnSelector):
     def _choose(self, context: Context) -> Chosen:
         engine, detector, scaling = context.engine, context.detector, context.scaled.scaling
         scores = score_bare(engine, detector, context.scaled).scores
+        fallbacks = few_candidates(find_candidates(scores, self.threshold_rate))
+        rounds = stopped = 0
         subsets: list[np.ndarray] = []
         errors: list[float] = []
         relevance = np.zeros(engine.n_columns)
         while len(subsets) < self.max_rounds:
-            coefficients, error = self._sparse_regression(context, scores)
+            coefficients, error, settled = self._sparse_regression(context, scores)
+            rounds += 1
+            stopped += not settled
             columns = np.flatnonzero(coefficients)
             if not columns.size or (errors and error >= errors[-1]):
                 break
@@ -93,13 +99,15 @@ class CINFO(ColumnSelector):
             # The same references as in the final scores: what a round looks at is what counts.
             component = subset_component(engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1))
             scores = engine.raw_scores(scaling, detector, [component])[0]
+        fallbacks += stopped_regressions(stopped, rounds)
         if not subsets:
             every = np.arange(engine.n_columns)
-            return Chosen([every], np.ones(1), np.ones(engine.n_columns))
-        return Chosen(subsets, _round_weights(np.array(errors)), relevance)
+            fallbacks += no_relevant_column("no column explains the scores of the candidates")
+            return Chosen([every], np.ones(1), np.ones(engine.n_columns), fallbacks)
+        return Chosen(subsets, _round_weights(np.array(errors)), relevance, fallbacks)
 
-    def _sparse_regression(self, context: Context, scores: np.ndarray) -> tuple[np.ndarray, float]:
-        """Absolute coefficients of the lasso on the candidates, and the share of the variance it leaves (cross-validated)."""
+    def _sparse_regression(self, context: Context, scores: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        """Absolute coefficients of the lasso on the candidates, the share of the variance it leaves (cross-validated), whether it settled."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LassoCV
         from sklearn.model_selection import KFold
@@ -112,15 +120,16 @@ class CINFO(ColumnSelector):
         candidates, target = candidates[known], target[known]
         spread = target.std() if target.size else 0.0
         if target.size < 2 or spread <= 0:
-            return np.zeros(context.engine.n_columns), np.inf
+            return np.zeros(context.engine.n_columns), np.inf, True
         target = (target - target.mean()) / spread
         # Shuffled, so that the order of the rows does not matter.
         folds = KFold(min(FOLDS, target.size), shuffle=True, random_state=0)
-        lasso = LassoCV(alphas=30, cv=folds, max_iter=2000)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        lasso = LassoCV(alphas=30, cv=folds, max_iter=ITERATIONS)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
             lasso.fit(context.rows(candidates), target)
-        return np.abs(lasso.coef_), float(lasso.mse_path_.mean(axis=1).min())
+        settled = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+        return np.abs(lasso.coef_), float(lasso.mse_path_.mean(axis=1).min()), settled
 
 
 def _round_weights(errors: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from odefs.baselines.directions import standing_out
 from odefs.baselines.selector import Chosen, ColumnSelector, Context, fewest_with_share
 from odefs.detectors.protocol import Detector
 from odefs.engines.sweeps import score_bare
+from odefs.estimators.fallbacks import few_candidates, no_relevant_column
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.selection.candidates import find_candidates
 
@@ -91,7 +92,8 @@ class DisFS(ColumnSelector):
 
     def _choose(self, context: Context) -> Chosen:
         bare = score_bare(context.engine, context.detector, context.scaled)
-        candidates = find_candidates(bare.scores, self.threshold_rate).rows
+        found = find_candidates(bare.scores, self.threshold_rate)
+        candidates, fallbacks = found.rows, few_candidates(found)
         if candidates.size > self.max_candidates:
             candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
         explanations = self._explanations(context, candidates)
@@ -100,7 +102,9 @@ class DisFS(ColumnSelector):
         for _ in range(self.n_estimators):
             drawn = context.rng.choice(candidates.size, size=half, replace=False)
             subsets.append(fewest_with_share(explanations[drawn].mean(axis=0), self.share))
-        return Chosen(subsets, np.ones(len(subsets)), explanations.mean(axis=0))
+        if not explanations.any():
+            fallbacks += no_relevant_column("no candidate stands out from its neighbours")
+        return Chosen(subsets, np.ones(len(subsets)), explanations.mean(axis=0), fallbacks)
 
     def _explanations(self, context: Context, candidates: np.ndarray) -> np.ndarray:
         """Per candidate, the shares of the columns that explain it; 0 elsewhere."""

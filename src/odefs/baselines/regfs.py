@@ -13,6 +13,7 @@ from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.baselines.selector import Chosen, ColumnSelector, Context
 from odefs.detectors.protocol import Detector
+from odefs.estimators.fallbacks import no_relevant_column
 from odefs.estimators.parameters import require_choice, require_integer, require_number
 
 FOLDS = 5
@@ -24,7 +25,8 @@ class RegFS(ColumnSelector):
     Parameters
     ----------
     n_features : "auto", int or float, default="auto"
-        How many columns to keep: a number, a share, or those that are predicted better than the average column. The paper does not say.
+        How many columns to keep: a number, a share, or those that are predicted better than the average column. The paper does not say;
+        ``odefs reproduce competitors`` shows which comes nearest to its numbers.
     regressor : "ridge" or scikit-learn regressor, default="ridge"
         Ridge regressions of all columns cost one matrix inverse; any other regressor is fitted per column and fold.
     alpha : float, default=1.0
@@ -99,7 +101,8 @@ class RegFS(ColumnSelector):
         else:
             errors = regressor_errors(X, groups, self.regressor, FOLDS)
         relevance = 1 - np.minimum(1, errors)
-        return Chosen([self._best(relevance)], np.ones(1), relevance)
+        fallbacks = [] if relevance.any() else no_relevant_column("no column is predicted by the others")
+        return Chosen([self._best(relevance)], np.ones(1), relevance, fallbacks)
 
     def _best(self, relevance: np.ndarray) -> np.ndarray:
         d = relevance.size

@@ -1,7 +1,7 @@
 """What the competitors share: choose subsets of columns, score on them with the detector, average."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -15,17 +15,19 @@ from odefs.ensemble.plan import Seeds
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.fallbacks import few_rows
 from odefs.estimators.parameters import resolve_detector
+from odefs.exceptions import Fallback
 
 THRESHOLD_RATE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Subsets of columns, how much each counts, and the relevance of every column."""
+    """Subsets of columns, how much each counts, the relevance of every column, and what went otherwise than asked for."""
 
     subsets: list[np.ndarray]
     weights: np.ndarray
     relevance: np.ndarray
+    fallbacks: list[Fallback] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ class ColumnSelector(BaseOutlierEstimator):
             model, scores = fit_subsets(
                 engine, detector, scaled.scaling, self.feature_subsets_, self.component_weight_, seeds
             )
-            fallbacks = few_rows(detector, engine.n_rows)
+            fallbacks = few_rows(detector, engine.n_rows) + chosen.fallbacks
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
             self._finish(engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds)
             self._report(fallbacks)

@@ -13,10 +13,15 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 @click.command()
-@click.argument("experiment", type=click.Choice(["table1", "table2", "selfpaced", "theorem", "noise", "scalability"]))
+@click.argument(
+    "experiment",
+    type=click.Choice(["table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability"]),
+)
 @click.option("--datasets", callback=_names, help="Names or paths (npz with X and y; csv:label), separated by commas.")
 @click.option("--methods", callback=_names, help="Names, or package.module:Class, separated by commas.")
-@click.option("--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn.")
+@click.option(
+    "--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn; the costly ones refuse large tables."
+)
 @click.option("--repeats", default=20, show_default=True, type=click.IntRange(1))
 @click.option("--protocol", type=click.Choice(["transductive", "split"]), default="transductive", show_default=True)
 @click.option("--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default.")
@@ -38,13 +43,14 @@ def command(
     from odefs._ops.threads import available_threads
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
-    from odefs.experiments.plans import LARGE, SYNTHETIC_ONLY
+    from odefs.experiments.plans import LARGE, METHODS, OWN_METHODS, SYNTHETIC_ONLY
     from odefs.experiments.reproduce import planned_jobs, reproduce
 
     if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
         raise click.UsageError(f"{experiment} makes its own data: --datasets and --protocol do not apply.")
-    if experiment == "theorem" and (methods or peers):
-        raise click.UsageError("theorem is about ODEFS: --methods and --peers do not apply.")
+    if experiment in OWN_METHODS and (methods or peers):
+        about = " and ".join(METHODS[experiment])
+        raise click.UsageError(f"{experiment} is about {about}: --methods and --peers do not apply.")
     # Methods of one's own may lie in the folder one works in.
     sys.path.insert(0, "")
     try:
@@ -67,10 +73,12 @@ def command(
             first.append(done)
             per_job = (time.monotonic() - start) / len(first)
             job = record["job"]
+            options = "".join(f" {name}={value}" for name, value in job["options"])
             result = record.get("error") or f"AUC {record['auc']:.3f} in {record['seconds']:.1f} s"
             left = f"{per_job * (total - done) / 60:.1f} min left"
             click.echo(
-                f"[{done}/{total}, {left}] {job['method']} on {job['dataset']}, seed {job['seed']}: {result}", err=True
+                f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
+                err=True,
             )
 
         written = reproduce(experiment, planned, output, jobs or available_threads(), progress)

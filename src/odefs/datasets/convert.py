@@ -24,14 +24,18 @@ class Arrays(NamedTuple):
 
 
 def advertisements(content: bytes) -> Arrays:
-    """UCI's zip: 1558 columns of which the three continuous ones are left out, '?' in the binary ones written 0."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        name = next(name for name in archive.namelist() if name.endswith("ad.data"))
-        lines = archive.read(name).decode("latin-1").splitlines()
+    """UCI's zip: 1558 columns of which the three continuous ones are left out, '?' in the binary ones written 0.
+
+    Column names come from the zip's ad.names; a zip without it, or with names of other columns, gives numbers instead.
+    """
+    lines = _zipped(content, "ad.data").decode("latin-1").splitlines()
     cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
     values = [[0 if cell == MISSING else float(cell) for cell in row[3:-1]] for row in cells]
     labels = [row[-1] for row in cells]
-    return _arrays(np.array(values), labels, [f"x{k + 3}" for k in range(len(values[0]))])
+    names = _c45_names(_zipped(content, "ad.names").decode("latin-1"))[3:]
+    if len(names) != len(values[0]):
+        names = [f"x{k + 3}" for k in range(len(values[0]))]
+    return _arrays(np.array(values), labels, names)
 
 
 def arff_numbers(content: bytes) -> Arrays:
@@ -87,6 +91,23 @@ CONVERTERS = {
     function.__name__: function
     for function in (advertisements, arff_numbers, arff_one_hot, tar_arff_one_hot, mat, mat_without_zeros)
 }
+
+
+def source_file(converter: str, content: bytes) -> bytes:
+    """The file whose bytes a dataset's blob id is about: what came, or the data file in it where an archive is only a wrapper."""
+    return _zipped(content, "ad.data") if converter == advertisements.__name__ else content
+
+
+def _zipped(content: bytes, ending: str) -> bytes:
+    """A file of a zip archive by the end of its name; empty if there is none."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return next((archive.read(name) for name in archive.namelist() if name.endswith(ending)), b"")
+
+
+def _c45_names(text: str) -> list[str]:
+    """Column names of a C4.5 names file: ``name: values.``, with comments after a bar."""
+    lines = (line.partition("|")[0].strip() for line in text.splitlines())
+    return [line.rpartition(":")[0].strip() for line in lines if ":" in line]
 
 
 def _arrays(X: np.ndarray, labels: list[str], names: list[str]) -> Arrays:

@@ -12,7 +12,10 @@ UNKNOWN = "no licence found; cite the source"
 
 @dataclass(frozen=True)
 class Entry:
-    """One dataset. ``digest`` is over name, dtype, shape and bytes of its converted arrays (:func:`odefs.datasets.store.digest`)."""
+    """One dataset. ``digest`` is over name, dtype, shape and bytes of its converted arrays (:func:`odefs.datasets.store.digest`).
+
+    ``blob`` is git's id of the source file where it is known (``git hash-object``), of the one inside where the source is an archive.
+    """
 
     name: str
     shape: tuple[int, int]
@@ -24,6 +27,7 @@ class Entry:
     licence: str
     citation: str
     note: str = ""
+    blob: str = ""
 
     @property
     def url(self) -> str:
@@ -47,6 +51,7 @@ ENTRIES = (
         UCI,
         "N. Kushmerick, Internet Advertisements, UCI, 1998",
         "the paper counts 454 outliers; the three continuous columns are left out, as its number of columns says",
+        "4e776d192fd4418aa0724854673811cb71075ac8",
     ),
     Entry(
         "aid362",
@@ -158,7 +163,8 @@ ENTRIES = (
         None,
         UNKNOWN,
         _ODDS,
-        "no readable copy was found when the others were collected; what a download gives is taken as it is if its shape is right",
+        "no readable copy was found when the others were collected; a download is checked by its shape and by git's id of the ODDS file",
+        "6562d481c9e587a951118cac466bee716bb157c4",
     ),
     Entry(
         "census",

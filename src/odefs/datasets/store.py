@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odefs.datasets.convert import CONVERTERS
+from odefs.datasets.convert import CONVERTERS, source_file
 from odefs.datasets.registry import BY_NAME, Entry
 
 TIMEOUT = 60
@@ -94,16 +94,26 @@ def digest(arrays: Mapping[str, np.ndarray]) -> str:
     return total.hexdigest()
 
 
+def blob_id(content: bytes) -> str:
+    """What ``git hash-object`` says of a file."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
 def download(name: str, url: str | None = None) -> Path:
     """Fetch a dataset from its public source, convert, check, and put it into the cache."""
     entry = _entry(name)
-    content = _fetch(url or entry.url, name)
+    address = url or entry.url
+    content = _fetch(address, name)
     try:
+        found = blob_id(source_file(entry.converter, content))
         arrays = CONVERTERS[entry.converter](content)
     except Exception as error:
+        raise DatasetError(f"dataset {name!r}: what came from {address} cannot be converted ({error})") from error
+    if entry.blob and found != entry.blob:
         raise DatasetError(
-            f"dataset {name!r}: what came from {url or entry.url} cannot be converted ({error})"
-        ) from error
+            f"dataset {name!r}: what came from {address} is another file (git's id is {found}, expected was {entry.blob}); "
+            "--url names another address"
+        )
     check(entry, arrays.X, arrays.y)
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)

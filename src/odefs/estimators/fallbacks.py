@@ -25,6 +25,19 @@ def few_candidates(candidates: Candidates) -> list[Fallback]:
     return [Fallback("few_candidates", message)]
 
 
+def no_relevant_column(reason: str) -> list[Fallback]:
+    """A competitor found nothing to choose columns by."""
+    return [Fallback("nothing_learned", f"{reason}: all columns are used.")]
+
+
+def stopped_regressions(stopped: int, rounds: int) -> list[Fallback]:
+    """Sparse regressions that reached their limit of iterations."""
+    if not stopped:
+        return []
+    message = f"{stopped} of {rounds} sparse regressions stopped before they settled: their columns may be too many."
+    return [Fallback("not_converged", message)]
+
+
 def training_fallbacks(training: Sequence[Training]) -> list[Fallback]:
     """Components that learned nothing or were stopped early."""
     found = []

@@ -15,17 +15,28 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """One method on one dataset with one seed; ``options`` are constructor parameters that overrule the method's own."""
+    """One method on one dataset with one seed; ``options`` are constructor parameters that overrule the method's own.
+
+    ``content`` is a digest of the file's bytes where the dataset is a file of the user's: another content is another job.
+    """
 
     method: str
     dataset: str
     seed: int
     protocol: str = "transductive"
     options: tuple[tuple[str, Any], ...] = ()
+    content: str = ""
 
     @property
     def key(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(self.as_record(), sort_keys=True)
+
+    def as_record(self) -> Record:
+        """The job as plain values, the content only where there is one."""
+        record = {**asdict(self), "options": [list(option) for option in self.options]}
+        if not self.content:
+            del record["content"]
+        return record
 
 
 def read_records(path: Path) -> list[Record]:

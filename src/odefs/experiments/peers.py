@@ -1,38 +1,65 @@
 """Detectors of PyOD and scikit-learn as further columns, with the min-max scaling that all methods get.
 
-This is the only file that imports PyOD.
+This is the only file that imports PyOD. Peers that would run for hours or fill the memory on a large table refuse it; the tables show it.
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class TooLargeError(ValueError):
+    """A table is too large for a peer."""
+
+
+class Limit(NamedTuple):
+    """The most cells that a peer may touch, as a power of the number of rows, and why."""
+
+    most: float
+    power: int
+    reason: str
+
+
+PAIRS = Limit(3e11, 2, "it compares all pairs of rows")
+"""rows x rows x columns: a few minutes on one core."""
+
+COPIES = Limit(1e8, 1, "it holds several copies of the table in double precision")
+"""rows x columns: 0.8 GB for each copy."""
 
 PYOD = {
-    "PyOD-KNN": ("pyod.models.knn", "KNN", False),
-    "PyOD-LOF": ("pyod.models.lof", "LOF", False),
-    "PyOD-ECOD": ("pyod.models.ecod", "ECOD", False),
-    "PyOD-COPOD": ("pyod.models.copod", "COPOD", False),
-    "PyOD-HBOS": ("pyod.models.hbos", "HBOS", False),
-    "PyOD-INNE": ("pyod.models.inne", "INNE", True),
-    "PyOD-LODA": ("pyod.models.loda", "LODA", False),
-    "PyOD-PCA": ("pyod.models.pca", "PCA", True),
-    "PyOD-GMM": ("pyod.models.gmm", "GMM", True),
+    # name: module, class, whether it takes a seed, the largest table it is let loose on
+    "PyOD-KNN": ("pyod.models.knn", "KNN", False, PAIRS),
+    "PyOD-LOF": ("pyod.models.lof", "LOF", False, PAIRS),
+    "PyOD-ECOD": ("pyod.models.ecod", "ECOD", False, COPIES),
+    "PyOD-COPOD": ("pyod.models.copod", "COPOD", False, COPIES),
+    "PyOD-HBOS": ("pyod.models.hbos", "HBOS", False, None),
+    "PyOD-INNE": ("pyod.models.inne", "INNE", True, None),
+    "PyOD-LODA": ("pyod.models.loda", "LODA", False, None),
+    "PyOD-PCA": ("pyod.models.pca", "PCA", True, COPIES),
+    "PyOD-GMM": ("pyod.models.gmm", "GMM", True, COPIES),
 }
+
+Scores = Callable[[Any, Any], Any]
 
 
 class ScaledPeer:
     """A peer behind min-max scaling, with training scores as ``outlier_scores_``."""
 
-    def __init__(
-        self, model: Any, training_scores: Callable[[Any, Any], Any], new_scores: Callable[[Any, Any], Any]
-    ) -> None:
+    def __init__(self, model: Any, training_scores: Scores, new_scores: Scores, limit: Limit | None = None) -> None:
         self.model = model
         self.training_scores = training_scores
         self.new_scores = new_scores
+        self.limit = limit
 
     def fit(self, X: Any) -> "ScaledPeer":
         from sklearn.preprocessing import MinMaxScaler
 
+        self._refuse_what_is_too_large(*X.shape)
+        # Double precision throughout, also because compiled peers compile again for single precision.
+        X = np.asarray(X, dtype=np.float64)
         self.scaler = MinMaxScaler().fit(X)
         X = self.scaler.transform(X)
         self.model.fit(X)
@@ -40,16 +67,34 @@ class ScaledPeer:
         return self
 
     def outlier_scores(self, X: Any) -> Any:
-        return self.new_scores(self.model, self.scaler.transform(X))
+        return self.new_scores(self.model, self.scaler.transform(np.asarray(X, dtype=np.float64)))
+
+    def _refuse_what_is_too_large(self, n_rows: int, n_columns: int) -> None:
+        if self.limit is None:
+            return
+        cells = float(n_rows) ** self.limit.power * n_columns
+        if cells > self.limit.most:
+            raise TooLargeError(
+                f"{n_rows:,} x {n_columns:,} is too large for {type(self.model).__name__}: {self.limit.reason}, "
+                f"{cells:.1e} cells where at most {self.limit.most:.1e} are tried"
+            )
 
 
-def _pyod(module: str, name: str, seeded: bool) -> Callable[[int], ScaledPeer]:
+def _pyod(module: str, name: str, seeded: bool, limit: Limit | None) -> Callable[[int], ScaledPeer]:
     def make(seed: int) -> ScaledPeer:
-        cls = getattr(import_module(module), name)
+        cls = _class(module, name)
         model = cls(random_state=seed) if seeded else cls()
-        return ScaledPeer(model, lambda m, _: m.decision_scores_, lambda m, X: m.decision_function(X))
+        return ScaledPeer(model, lambda m, _: m.decision_scores_, lambda m, X: m.decision_function(X), limit)
 
     return make
+
+
+@cache
+def _class(module: str, name: str) -> Any:
+    """A class of PyOD that has run once: imports and compilation are not part of its time."""
+    cls = getattr(import_module(module), name)
+    cls().fit(np.random.default_rng(0).random((64, 3)))
+    return cls
 
 
 def _isolation_forest(seed: int) -> ScaledPeer:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.grid import Job
 from odefs.experiments.methods import SELF_PACING, TABLE1, TABLE2
+from odefs.experiments.readings import DATASETS, READINGS, reading_jobs
 
 REPEATS = 20
 
@@ -70,6 +71,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "table1": TABLE1,
     "table2": TABLE2,
     "selfpaced": SELF_PACING,
+    "competitors": tuple(READINGS),
     "theorem": ("ODEFS-paper",),
     "noise": ("LeSiNN", *TABLE2),
     "scalability": ("LeSiNN", *TABLE2),
@@ -78,6 +80,9 @@ METHODS: dict[str, tuple[str, ...]] = {
 
 SYNTHETIC_ONLY = {"theorem", "noise", "scalability"}
 """Experiments that bring their own data."""
+
+OWN_METHODS = {"theorem", "competitors"}
+"""Experiments that are about certain methods and take no others."""
 
 
 def _tables(experiment: str) -> Callable[[Sequence[str], Sequence[str], int, str], list[Job]]:
@@ -90,6 +95,7 @@ EXPERIMENTS: dict[str, Callable[[Sequence[str], Sequence[str], int, str], list[J
     "table1": _tables("table1"),
     "table2": _tables("table2"),
     "selfpaced": _tables("selfpaced"),
+    "competitors": lambda methods, data, repeats, protocol: reading_jobs(data or DATASETS, repeats, protocol),
     "theorem": lambda methods, data, repeats, protocol: theorem_jobs(repeats),
     "noise": lambda methods, data, repeats, protocol: noise_jobs(methods or METHODS["noise"], repeats),
     "scalability": lambda methods, data, repeats, protocol: scalability_jobs(

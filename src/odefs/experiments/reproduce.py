@@ -1,6 +1,7 @@
 """From the name of an experiment to its files: run what is missing, then write tables and figures from all records."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from odefs.datasets.registry import BY_NAME
@@ -14,8 +15,9 @@ from odefs.experiments.grid import Job, Record, job_of, latest_records, run_grid
 from odefs.experiments.methods import built_in
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import EXPERIMENTS, METHODS
+from odefs.experiments.readings import readings_table
 from odefs.experiments.run import run_job
-from odefs.experiments.sources import is_here
+from odefs.experiments.sources import content_of, is_here
 from odefs.experiments.summary import matrix, present, summarise
 from odefs.experiments.tables import (
     Table,
@@ -39,7 +41,8 @@ def planned_jobs(
         names = [*(names or METHODS[experiment]), *peers()]
     jobs = EXPERIMENTS[experiment](names, datasets, repeats, protocol)
     absent = [name for name in dict.fromkeys(job.dataset for job in jobs) if not is_here(name)]
-    return [job for job in jobs if job.dataset not in absent], absent
+    contents = {name: content_of(name) for name in {job.dataset for job in jobs} - set(absent)}
+    return [replace(job, content=contents[job.dataset]) for job in jobs if job.dataset in contents], absent
 
 
 def reproduce(experiment: str, jobs: Sequence[Job], folder: Path, workers: int, progress: Progress) -> list[Path]:
@@ -66,7 +69,7 @@ def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> l
             target = folder / f"{name}{suffix_of_protocol}{suffix}"
             target.write_text(text.rstrip("\n") + "\n")
             written.append(target)
-    return written + figures_of(experiment, records, folder)
+    return written + figures_of(experiment, records, folder, suffix_of_protocol)
 
 
 def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
@@ -85,6 +88,10 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
             )
             for measure in ("auc", "p@k", "ap", "seconds")
         }
+    if experiment == "competitors":
+        return failed | {
+            f"competitors-{measure.replace('@', '')}": readings_table(records, measure) for measure in ("auc", "p@k")
+        }
     if experiment == "theorem":
         records = [_with_ratio(record) for record in records]
         methods = sorted({record["job"]["method"] for record in records}, key=lambda name: int(name.split()[-1]))
@@ -98,8 +105,8 @@ def _with_ratio(record: Record) -> Record:
     return {**record, "job": {**record["job"], "method": f"{record['job']['method']} m/m* = {ratio}"}}
 
 
-def figures_of(experiment: str, records: Sequence[Record], folder: Path) -> list[Path]:
-    """The figures of an experiment."""
+def figures_of(experiment: str, records: Sequence[Record], folder: Path, suffix: str = "") -> list[Path]:
+    """The figures of an experiment; the suffix keeps those of another protocol apart."""
     if experiment == "theorem":
         return theorem_figure(records, folder / "theorem")
     if experiment == "noise":
@@ -109,5 +116,5 @@ def figures_of(experiment: str, records: Sequence[Record], folder: Path) -> list
     methods = present(records, [*built_in(), *peers()], "method")
     values = matrix(summarise(records, "auc"), methods, present(records, list(BY_NAME), "dataset"))
     if experiment == "table2" and len(methods) > 2 and len(values) > 2:
-        return critical_difference_figure(values, methods, folder / "table2-ranks")
+        return critical_difference_figure(values, methods, folder / f"table2-ranks{suffix}")
     return []

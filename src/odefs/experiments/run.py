@@ -18,9 +18,9 @@ PLAIN = (str, int, float, bool, type(None))
 
 def run_job(job: Job) -> Record:
     """The record of a job; one that fails leaves its error instead of results."""
-    record: Record = {"job": {**vars(job), "options": [list(option) for option in job.options]}}
+    record: Record = {"job": job.as_record()}
     try:
-        source = open_source(job.dataset, job.seed)
+        source = open_source(job.dataset, job.seed, job.content)
         record |= {"n_rows": source.X.shape[0], "n_columns": source.X.shape[1], "outlier_share": float(source.y.mean())}
         # One job, one core: jobs run side by side, and times are comparable.
         with warnings.catch_warnings(), one_blas_thread():
@@ -50,6 +50,8 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     seconds = time.perf_counter() - start
     return {
         **evaluate(source.y[test], scores),
+        # Of the rows that were judged: what a random order would get as its average precision.
+        "outlier_share": float(source.y[test].mean()),
         "seconds": seconds,
         "n_training_rows": int(train.size),
         "parameters": {name: value if isinstance(value, PLAIN) else repr(value) for name, value in parameters.items()},

@@ -1,5 +1,6 @@
 """Where a job's rows come from: a dataset of the paper, the user's own file, or a generator."""
 
+import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +25,11 @@ class Source(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def open_source(name: str, seed: int) -> Source:
+def open_source(name: str, seed: int, content: str = "") -> Source:
     """``NAME`` of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y), or to a csv file with a label column.
 
-    The seed matters to generators only. ``file.csv:column`` names the label column.
+    The seed matters to generators only. ``file.csv:column`` names the label column. ``content`` is what :func:`content_of` said: a file
+    that has changed is read again.
     """
     base, _, query = name.partition("?")
     if base == SYNTHETIC:
@@ -44,6 +46,14 @@ def open_source(name: str, seed: int) -> Source:
     if path.endswith((".csv", ".parquet")):
         return _read_table(Path(path), label)
     raise DatasetError(f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file")
+
+
+def content_of(name: str) -> str:
+    """A digest of a file of the user's, by which its records know it again; empty for datasets of the registry and generators."""
+    if name in BY_NAME or name.partition("?")[0] == SYNTHETIC:
+        return ""
+    with open(name.partition(":")[0], "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_here(name: str) -> bool:

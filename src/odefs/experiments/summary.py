@@ -37,6 +37,11 @@ def failures(records: Iterable[Record]) -> dict[tuple[str, str], str]:
     return {(r["job"]["method"], r["job"]["dataset"]): r["error"] for r in records if "error" in r}
 
 
+def base_rates(records: Iterable[Record]) -> dict[str, float]:
+    """The share of outliers in each dataset: the average precision of a random order."""
+    return {dataset: cell.mean for (_, dataset), cell in summarise(records, "outlier_share").items()}
+
+
 def matrix(cells: Cells, methods: Sequence[str], datasets: Sequence[str]) -> np.ndarray:
     """Means as ``(datasets, methods)``; NaN where there is none."""
     nothing = Cell(float("nan"), 0.0, 0)

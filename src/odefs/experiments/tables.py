@@ -10,7 +10,7 @@ import numpy as np
 from odefs.experiments.comparison import average_ranks, holm, signed_rank_p_values
 from odefs.experiments.grid import Record
 from odefs.experiments.paper_numbers import TABLE1, paper_number
-from odefs.experiments.summary import Cell, failures, matrix, summarise
+from odefs.experiments.summary import Cell, base_rates, failures, matrix, summarise
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def comparison_table(
 ) -> Table:
     """Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests against ``reference``.
 
-    A method that failed on a dataset says so there. Averages and ranks are over the datasets that all methods with any result have.
+    A method that failed on a dataset, or refused it, says so there. Averages and ranks are over the datasets that all methods with any result
+    have. Average precision says nothing without the share of outliers: it has a column for it.
     """
     cells, failed = summarise(records, measure), failures(records)
     rows = []
@@ -95,18 +96,30 @@ def comparison_table(
         row = [name]
         for method in methods:
             paper = paper_number(method, name, measure)
-            text = _ours(cells.get((method, name))) or ("failed" if (method, name) in failed else "")
+            text = _ours(cells.get((method, name))) or _failure(failed.get((method, name)))
             row.append(text + (f" ({paper:.3f})" if paper is not None else ""))
         rows.append(row)
     rows += _statistics(matrix(cells, methods, datasets), methods, measure, reference)
-    return Table(f"{measure.upper() if measure != 'p@k' else measure} of all methods", ["dataset", *methods], rows)
+    header = ["dataset", *methods]
+    if measure == "ap":
+        header.insert(1, "base rate")
+        shares = base_rates(records)
+        for row in rows:
+            row.insert(1, f"{shares[row[0]]:.3f}" if row[0] in shares else "")
+    return Table(f"{measure.upper() if measure != 'p@k' else measure} of all methods", header, rows)
+
+
+def _failure(error: str | None) -> str:
+    if error is None:
+        return ""
+    return "refused" if error.startswith("TooLargeError:") else "failed"
 
 
 def _statistics(values: np.ndarray, methods: Sequence[str], measure: str, reference: str) -> list[list[str]]:
     working = ~np.isnan(values).all(axis=0)
     whole = values[~np.isnan(values[:, working]).any(axis=1)]
     rows = []
-    if len(whole):
+    if len(whole) and working.any():
         ranks = np.full(len(methods), np.nan)
         ranks[working] = average_ranks((-1 if measure in LOWER_IS_BETTER else 1) * whole[:, working])
         rows.append([f"mean of {len(whole)}", *_numbers(whole.mean(axis=0), 3)])

@@ -1,0 +1,1 @@
+"""The sections of ``docs/results.md``; :mod:`odefs.experiments.results_page` puts them together."""
