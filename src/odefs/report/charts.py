@@ -31,7 +31,7 @@ def charts(summary: dict[str, Any]) -> dict[str, Any]:
         specs["map"] = _map()
     training = summary["training"]
     specs["weights"] = _weights(len(training["components"]))
-    if any(len(part["objective"]) > 1 for part in training["components"]):
+    if any(len(part["objective"]) > 2 for part in training["components"]):
         specs["objective"] = _objective()
     return specs
 
@@ -91,8 +91,8 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
     font = "system-ui, sans-serif"
     return (
         chart.add_params(*colours, *signals)
-        .configure(background="transparent", font=font, padding=0)
-        .configure_view(stroke=None)
+        .configure(background="transparent", font=font, padding={"left": 0, "top": 4, "right": 4, "bottom": 8}, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+        .configure_view(stroke=_colour("line"))
         .configure_axis(
             labelColor=_colour("muted"),
             titleColor=_colour("muted"),
@@ -111,7 +111,7 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
 
 
 def _scores(scale: str, cut: float = 0.0) -> Any:
-    x = alt.X("low:Q", title="score (1 is an ordinary row)", scale=alt.Scale(type=scale, zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=8))  # type: ignore[arg-type]
+    x = alt.X("low:Q", bin="binned", title="score (1 is an ordinary row)", scale=alt.Scale(type=scale, zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=8))  # type: ignore[arg-type]
     bars = (
         alt.Chart(alt.NamedData("bins"))
         .mark_bar(binSpacing=1)
@@ -138,8 +138,8 @@ def _map() -> Any:
         alt.Chart(alt.NamedData("points"), name="rows")
         .mark_point(filled=True, cursor="pointer")
         .encode(
-            x=alt.X("x:Q", title="first principal component", axis=alt.Axis(labels=False)),
-            y=alt.Y("y:Q", title="second principal component", axis=alt.Axis(labels=False)),
+            x=alt.X("x:Q", title="first principal component", axis=alt.Axis(labels=False, grid=False)),
+            y=alt.Y("y:Q", title="second principal component", axis=alt.Axis(labels=False, grid=False)),
             color=_either(alt.ColorValue, above, _colour("accent"), _colour("muted")),
             shape=_either(alt.ShapeValue, above, "triangle-up", "circle"),
             size=_either(alt.SizeValue, above, 64, 22),
@@ -165,12 +165,13 @@ def _map() -> Any:
 
 
 def _weights(n_components: int) -> Any:
+    step = 1 if n_components <= 12 else 5
     chart = (
         alt.Chart(alt.NamedData("cells"))
         .mark_rect(color=_colour("accent"))
         .encode(
             x=alt.X("column:N", title=None, sort=None, axis=alt.Axis(labelAngle=-60, labelLimit=110)),
-            y=alt.Y("component:O", title="component", axis=alt.Axis(values=list(range(5, n_components + 1, 5)))),
+            y=alt.Y("component:O", title="component", axis=alt.Axis(values=list(range(step, n_components + 1, step)))),
             opacity=alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             tooltip=[alt.Tooltip("column:N"), alt.Tooltip("component:O"), alt.Tooltip("weight:Q", title="weight (largest = 1)")],
         )
@@ -184,7 +185,7 @@ def _objective() -> Any:
         alt.Chart(alt.NamedData("rounds"))
         .mark_line(color=_colour("accent"), strokeWidth=1, opacity=0.55)
         .encode(
-            x=alt.X("round:Q", title="round", axis=alt.Axis(grid=False, format="d", tickMinStep=1)),
+            x=alt.X("round:O", title="round", axis=alt.Axis(grid=False, labelAngle=0, labelOverlap=True)),
             y=alt.Y("objective:Q", title="objective", scale=alt.Scale(zero=False)),
             detail=alt.Detail("component:O"),
         )

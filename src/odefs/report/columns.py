@@ -16,8 +16,10 @@ SHOWN_COLUMNS = 60
 SAMPLE = 20_000
 BINS = 24
 NAMED_VALUES = 6
+WHOLE_BINS = 40
 TAIL = 0.005
-"""Histograms reach from one quantile to the other with this share beyond either, so that an extreme value leaves them readable."""
+"""Histograms reach from one quantile of the ordinary rows to the other, with this share of them beyond either: outliers would squeeze
+them, and lie beyond the ends."""
 
 
 def collect_importances(detection: Detected) -> list[dict[str, Any]]:
@@ -49,7 +51,8 @@ def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str
 def collect_distributions(detection: Detected, names: Sequence[str]) -> list[dict[str, Any]]:
     """Distribution of each named column on a sample of the rows."""
     rows = sample_rows(detection.table.n_rows, SAMPLE, seed=1)
-    return [_distribution(detection.table[name], rows) for name in names]
+    ordinary = ~detection.is_outlier[rows]
+    return [_distribution(detection.table[name], rows, ordinary) for name in names]
 
 
 def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
@@ -66,7 +69,7 @@ def sample_rows(n_rows: int, size: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n_rows, size, replace=False))
 
 
-def _distribution(column: Column, rows: np.ndarray) -> dict[str, Any]:
+def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dict[str, Any]:
     values = column.values[rows]
     record: dict[str, Any] = {"column": column.name, "kind": column.kind, "rows": int(rows.size)}
     if column.kind in ("category", "boolean"):
@@ -80,18 +83,28 @@ def _distribution(column: Column, rows: np.ndarray) -> dict[str, Any]:
             "values": [[value, count] for value, count in named],
             "others": sum(count for _, count in common[NAMED_VALUES:]),
         }
-    present = values[np.isfinite(values)]
-    record["missing"] = int(values.size - present.size)
+    known = np.isfinite(values)
+    record["missing"] = int(np.count_nonzero(~known))
+    present = values[known]
     if present.size == 0:
         return record | {"low": None, "high": None, "counts": []}
-    low, high = np.quantile(present, [TAIL, 1 - TAIL])
-    if high <= low:
-        low, high = float(present.min()), float(present.max())
-    inside = present[(present >= low) & (present <= high)]
-    bins = BINS if high > low else 1
+    least, most, edges = _bins(values[known & ordinary] if (known & ordinary).any() else present)
     return record | {
-        "low": float(low),
-        "high": float(high),
-        "median": float(np.median(present)),
-        "counts": [int(count) for count in np.histogram(inside, bins=bins)[0]] if high > low else [int(inside.size)],
+        "least": least,
+        "most": most,
+        "low": float(edges[0]),
+        "high": float(edges[-1]),
+        "counts": [int(count) for count in np.histogram(present, edges)[0]],
     }
+
+
+def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """The range of ordinary values and the edges of the bins over it; whole numbers get a bin each while they are few."""
+    low, high = (float(bound) for bound in np.quantile(values, [TAIL, 1 - TAIL], method="nearest"))
+    if high <= low:
+        low, high = float(values.min()), float(values.max())
+    if high <= low:
+        return low, high, np.array([low - 0.5, low + 0.5])
+    if high - low < WHOLE_BINS and (values == np.round(values)).all():
+        return low, high, np.arange(low - 0.5, high + 1)
+    return low, high, np.linspace(low, high, BINS + 1)

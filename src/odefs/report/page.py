@@ -88,7 +88,7 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
     if of in ("category", "boolean"):
         values = [[value, words.value(value, of), n] for value, n in record["values"]]
         return {"name": record["column"], "values": values, "rows": record["rows"], "others": record["others"]}
-    labels = ["", ""] if record["low"] is None else [words.value(record["low"], of), words.value(record["high"], of)]
+    labels = ["", ""] if record["low"] is None else [words.value(record[end], of, 4) for end in ("least", "most")]
     return {"name": record["column"], "low": record["low"], "high": record["high"], "labels": labels, "counts": record["counts"]}
 
 

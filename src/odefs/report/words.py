@@ -9,15 +9,15 @@ HIDDEN = "(hidden)"
 MISSING = "missing"
 
 
-def number(value: float) -> str:
-    """At most six digits; thousands are set apart from 10,000 on, so that years stay years."""
+def number(value: float, digits: int = 6) -> str:
+    """At most so many digits, but all those before the point; thousands are set apart from 10,000 on, so that years stay years."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
         return str(value)
     if abs(value) >= 1e15 or abs(value) < 1e-4:
         return f"{value:.4g}"
-    digits = max(0, 6 - max(1, math.floor(math.log10(abs(value))) + 1))
+    digits = max(0, digits - max(1, math.floor(math.log10(abs(value))) + 1))
     text = f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -60,7 +60,7 @@ def moment(seconds: float) -> str:
     return f"{when:%Y-%m-%d}" if midnight else f"{when:%Y-%m-%d %H:%M:%S}"
 
 
-def value(cell: Any, kind: str) -> str:
+def value(cell: Any, kind: str, digits: int = 6) -> str:
     """A cell as people read it."""
     if cell is None:
         return MISSING
@@ -69,7 +69,7 @@ def value(cell: Any, kind: str) -> str:
     if kind == "time" and isinstance(cell, int | float):
         return moment(cell)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return number(float(cell))
+        return number(float(cell), digits)
     return str(cell)
 
 
@@ -110,19 +110,18 @@ def kind_details(record: dict[str, Any]) -> list[str]:
     """For each trait what its rows have and what ordinary rows have."""
     lines = []
     for one in record["traits"]:
+        column, of, usual = one["column"], one["kind"], one.get("usual")
         if one.get("range"):
-            low, high = (value(bound, one["kind"]) for bound in one["range"])
-            usual = f"; usually {span(one['usual'], one['kind'])}" if one["usual"] else ""
-            lines.append(f"{one['column']} {low if low == high else f'{low} to {high}'}{usual}")
+            lines.append(f"{column}: {span(one['range'], of)}" + (f"; usually {span(usual, of, 4)}" if usual else ""))
         elif one["what"] in ("value", "any"):
-            shown = ", ".join(value(each, one["kind"]) for each in one["values"])
-            more = f" and {count(one['distinct'] - len(one['values']))} more" if one["distinct"] > len(one["values"]) else ""
-            lines.append(f"{one['column']} {shown}{more}" + (f"; {most_common(one['usual'], one['kind'])}" if one["usual"] else ""))
+            unnamed = one["distinct"] - len(one["values"])
+            shown = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
+            lines.append(f"{column}: {'; '.join(shown + ([most_common(usual, of)] if usual else []))}")
     return lines
 
 
-def span(usual: Sequence[Any], of: str) -> str:
-    low, high = (value(bound, of) for bound in usual)
+def span(usual: Sequence[Any], of: str, digits: int = 6) -> str:
+    low, high = (value(bound, of, digits) for bound in usual)
     return low if low == high else f"{low} to {high}"
 
 
@@ -148,12 +147,12 @@ def sentence(reason: dict[str, Any]) -> str:
         return f"{column} {HIDDEN} gives {part}."
     shown, usual = value(reason["value"], of), reason["usual"]
     if reason["direction"] == "missing":
-        known = "" if not usual else f"; ordinary rows have {span(usual, of)}" if of in ("number", "time") else f"; {most_common(usual, of)}"
+        known = "" if not usual else f"; ordinary rows have {span(usual, of, 4)}" if of in ("number", "time") else f"; {most_common(usual, of)}"
         return f"{column} is missing{known}. It gives {part}."
     if reason["direction"] == "value":
         often = f", as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else ""
         return f"{column} is {shown}{often}{f'; {most_common(usual, of)}' if usual else ''}. It gives {part}."
-    ordinary = f"; the middle half of ordinary rows lies between {value(usual[0], of)} and {value(usual[1], of)}" if usual else ""
+    ordinary = f"; the middle half of ordinary rows lies between {value(usual[0], of, 4)} and {value(usual[1], of, 4)}" if usual else ""
     if reason["direction"] == "within":
         return f"{column} is {shown}, not unusual by itself, but odd beside the rest of the row{ordinary}. It gives {part}."
     return f"{column} is {shown}, {_place(reason)}{ordinary}. It gives {part}."

@@ -92,7 +92,9 @@
     slider.setAttribute("aria-valuetext", text);
     byId("threshold-value").textContent = text;
     byId("threshold-count").textContent = `${words(n)} of ${words(data.rows)} ${data.rows === 1 ? "row" : "rows"} score above ${text}.`;
-    byId("threshold-command").textContent = data.command ? `${data.command} --threshold ${text}` : `odefs.detect(frame, threshold=${text})`;
+    const command = data.command ? `${data.command} --threshold ${text}` : `odefs.detect(frame, threshold=${text})`;
+    // One span per word: a line never breaks between the dashes of an option.
+    byId("threshold-command").replaceChildren(...command.split(" ").flatMap((word, i) => [...(i ? [" "] : []), element("span", {}, word)]));
     byId("threshold-reset").hidden = state.choice === data.scores.chosen;
     byId("save").disabled = n === 0;
     byId("save-hint").textContent = n > held ? `This page holds the ${words(held)} highest-scoring rows; the command gives all ${words(n)}.` : `${words(n)} ${n === 1 ? "row" : "rows"}: ${data.identifier}, score and rank.`;
@@ -216,12 +218,12 @@
       svg.append(drawn("path", { class: "mark", d: t > 1 ? "M190 6l9 5l-9 5z" : t < 0 ? "M10 6l-9 5l9 5z" : `M${x} 44V8M${x - 4} 2h8l-4 7z` }));
     }
     svg.setAttribute("aria-label", `Distribution of ${column.name}; this row is ${beside}`);
-    value.append(svg, element("div", { class: "ends" }, element("span", {}, column.labels[0]), element("span", {}, at !== null && beside.startsWith("beyond") ? `${beside} ${beside.includes("right") ? "→" : "←"}` : ""), element("span", {}, column.labels[1])));
+    value.append(svg, element("div", { class: "ends" }, element("span", {}, column.labels[0]), element("span", {}, at !== null && beside.startsWith("beyond") ? (beside.includes("right") ? `${beside} →` : `← ${beside}`) : ""), element("span", {}, column.labels[1])));
     return box;
   };
   const describe = (row) => {
     const top = data.top[row.i];
-    const cell = element("td", { colspan: String(row.tr.children.length) });
+    const cell = element("td", { role: "cell", colspan: String(row.tr.children.length) });
     const list = element("ol", {});
     for (const sentence of top.reasons) list.append(element("li", {}, sentence));
     cell.append(element("h3", {}, `Why ${top.name} stands out`), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
@@ -239,7 +241,7 @@
       more.addEventListener("click", () => { show(8, order.length); more.remove(); });
       cell.append(more);
     }
-    return element("tr", { class: "details" }, cell);
+    return element("tr", { class: "details", role: "row" }, cell);
   };
   const rankOf = (k, top) => { const at = top.because.indexOf(data.columns[k].name); return at < 0 ? Infinity : at; };
   const close = () => {
