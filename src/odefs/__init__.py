@@ -11,17 +11,38 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
+    from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
+    from odefs.tables.detection import detect as detect
+    from odefs.tables.encoder import TableEncoder as TableEncoder
+    from odefs.tables.files import load as load
+    from odefs.tables.trace import explain as explain
     from odefs.versions import show_versions as show_versions
 
 _HOMES = {
     "ODEFS": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
+    "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
+    "TableEncoder": "odefs.tables.encoder",
+    "detect": "odefs.tables.detection",
+    "explain": "odefs.tables.trace",
+    "load": "odefs.tables.files",
     "show_versions": "odefs.versions",
 }
 
-__all__ = ["ODEFS", "LeSiNN", "ODEFSWarning", "__version__", "show_versions"]
+__all__ = [
+    "ODEFS",
+    "LeSiNN",
+    "ModelFileError",
+    "ODEFSWarning",
+    "TableEncoder",
+    "__version__",
+    "detect",
+    "explain",
+    "load",
+    "show_versions",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The one warning class of the project, and the record of what it warns about.
+"""The warning class of the project with the record of what it warns about, and its errors.
 
 Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early) is warned about once per
 fit and stands in ``fit_info_["fallbacks"]``, so users can filter, count or escalate it.
@@ -16,3 +16,7 @@ class Fallback(NamedTuple):
 
     kind: str
     message: str
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, or none that this version can load; the message is one sentence."""

@@ -6,12 +6,14 @@ puts the old numbers back.
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+from odefs._progress import tell
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -84,6 +86,15 @@ def run_tasks(task: Callable[[Task], Result], arguments: Sequence[Task], n_threa
     """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order."""
     with one_blas_thread():
         if n_threads == 1 or len(arguments) == 1:
-            return [task(argument) for argument in arguments]
+            return _told(map(task, arguments), len(arguments))
         with ThreadPoolExecutor(min(n_threads, len(arguments))) as pool:
-            return list(pool.map(task, arguments))
+            return _told(pool.map(task, arguments), len(arguments))
+
+
+def _told(results: Iterable[Result], total: int) -> list[Result]:
+    """All results, saying after each how many there are."""
+    found = []
+    for result in results:
+        found.append(result)
+        tell(len(found), total)
+    return found

@@ -71,6 +71,14 @@ class RandFS(ColumnSelector):
         require_integer("n_estimators", self.n_estimators, 1)
         require_choice("combination", self.combination, ("cumulative", "breadth_first"))
 
+    def _why_not_saved(self) -> str | None:
+        if self.combination == "cumulative":
+            return None
+        return (
+            "RandFS with combination='breadth_first' cannot be saved: it ranks new rows among all training rows, and model files hold nothing "
+            "of their length."
+        )
+
     def _choose(self, context: Context) -> Chosen:
         d = context.engine.n_columns
         subsets = []

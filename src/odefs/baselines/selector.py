@@ -71,6 +71,10 @@ class ColumnSelector(BaseOutlierEstimator):
     def _check_parameters(self) -> None:
         """Check the parameters that only the subclass has."""
 
+    def _check_settings(self, detector: Detector) -> None:
+        self._check_parameters()
+        super()._check_settings(detector)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose columns and score the training rows.
 

@@ -1,81 +1,116 @@
-"""``odefs detect FILE``: read a table, find its outliers, show the reasons."""
+"""``odefs detect FILE``: read a table, find its outliers, show the reasons, leave a page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from odefs.tables.detection import Detection
+from odefs.cli import options
+from odefs.cli.guard import guarded, progress
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write all rows' scores to this csv file.")
-@click.option("--top", default=10, show_default=True, type=click.IntRange(1), help="How many outliers to show.")
-@click.option("--id", "identifier", metavar="COL", help="Column that names the rows.")
-@click.option("--drop", multiple=True, metavar="COL", help="Column to leave out; may be repeated.")
+@click.argument("file", required=False)
+@options.output
+@options.report_file
+@click.option("--no-report", is_flag=True, help="Leave no page.")
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of all random draws."
+    "--save",
+    "model_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="MODEL",
+    help="Save the model; it holds some rows of the table.",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
-def command(
-    file: Path | None,
-    output: Path | None,
-    top: int,
-    identifier: str | None,
-    drop: tuple[str, ...],
-    seed: int,
-    jobs: int | None,
-) -> None:
+@options.reading
+@options.encoding
+@click.option("--label", metavar="COL", help="A 0/1 column (1 = outlier) that is only used to measure the result.")
+@options.flagging
+@options.training
+@options.telling
+def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
     """Find the outliers of a table and say which columns gave them away.
 
-    FILE is a csv or parquet file; without one, a bundled example of card transactions is used.
+    FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or - for standard input; without one, a bundled example of card
+    transactions is used.
     """
+    with guarded(debug):
+        _detect(file, quiet, **chosen)
+
+
+def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
+    from odefs.cli.work import default_page, described, is_own_page, make_model, measured, run_record, write_report
     from odefs.datasets.transactions import transactions_path
-    from odefs.tables.detection import detect_table
-    from odefs.tables.read import TableError, write_csv
+    from odefs.tables.columns import TableError
+    from odefs.tables.detection import detect
+    from odefs.tables.files import save_detection
+    from odefs.tables.output import result_columns
+    from odefs.tables.read import read_table
+    from odefs.tables.write import WRITABLE, check_target, write_table
 
+    identifier, label, hide, output = chosen["identifier"], chosen["label"], chosen["hide"], chosen["output"]
     if file is None:
-        file, identifier = transactions_path(), identifier or "transaction"
-    try:
-        found = detect_table(file, identifier, drop, seed, jobs, top)
-        _show(found, file.name, top)
-        if output is not None:
-            write_csv(output, found.as_columns())
-            click.echo(f"Scores of all rows: {output}")
-    except TableError as error:
-        click.echo(f"odefs: {error}", err=True)
-        raise SystemExit(1) from None
+        file, identifier = str(transactions_path()), identifier or "transaction"
+    to_screen = output == "-"
+    page = chosen["report_path"]
+    is_default_page = page is None and not (chosen["no_report"] or chosen["as_json"] or to_screen or file == "-")
+    if is_default_page:
+        page = default_page(file)
+    if output and not to_screen:
+        check_target(Path(output), chosen["force"], WRITABLE)
+    if page:
+        check_target(
+            page, chosen["force"] or (is_default_page and is_own_page(page)), (".html", ".htm", ".md", ".json")
+        )
+    if chosen["model_path"]:
+        check_target(chosen["model_path"], chosen["force"])
+    model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
+    with progress(quiet):
+        read = read_table(file, chosen["sheet"], chosen["category"])
+        try:
+            unknown = [name for name in (*([label] if label else []), *hide) if name not in read.frame.columns]
+            if unknown:
+                raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(read.frame.columns)}.")
+            found = detect(
+                read.frame.drop(label) if label else read.frame,
+                id=identifier,
+                model=model,
+                hide=hide,
+                **{
+                    name: chosen[name]
+                    for name in ("contamination", "threshold", "flag", "drop", "keep", "number", "category", "na")
+                },
+            )
+        except ValueError as error:
+            raise TableError(f"{file}: {error}") from error
+        found = described(found, read, run_record(model, chosen["seed"]))
+        quality = measured(found, read.frame[label], label) if label else None
+        if output:
+            columns = result_columns(found, read.lines, chosen["reasons"], read.frame if chosen["with_data"] else None)
+            write_table(None if to_screen else Path(output), columns, chosen["excel"])
+        if chosen["model_path"]:
+            save_detection(found, chosen["model_path"])
+        if page:
+            write_report(found, page)
+    if chosen["as_json"]:
+        click.echo(found.report().json())
+    elif not quiet and not to_screen:
+        _show(found, chosen["top"], quality, page, output, chosen["model_path"])
 
 
-def _show(found: "Detection", name: str, top: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _show(
+    found: Any, top: int, quality: dict[str, float] | None, page: Path | None, output: str | None, saved: Path | None
+) -> None:
+    from odefs.cli.terminal import console, show_detection
 
-    # Names and values are the user's: square brackets in them are no markup.
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(f"{name}: {found.n_rows:,} rows, {len(found.columns)} columns used", style="bold")
-    for column, reason in found.left_out.items():
-        console.print(f"  left out: {column} ({reason})")
-    flagged = int(found.is_outlier.sum())
-    console.print(
-        f"{flagged} rows stand out: their score exceeds mean + 2 std of all scores (a convention, not an error rate). An ordinary row scores 1.0.\n"
-    )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("rank", justify="right")
-    table.add_column(Text(found.identifier))
-    table.add_column("score", justify="right")
-    table.add_column("why")
-    for rank, row in enumerate(found.order[:top], start=1):
-        why = ", ".join(_sentence(reason) for reason in found.reasons(row))
-        table.add_row(str(rank), Text(str(found.names[row])), f"{found.scores[row]:.2f}", Text(why))
-    console.print(table)
-    columns = ", ".join(f"{column} {share:.0%}" for column, share in found.importances[:6])
-    console.print(f"\nColumns the model relies on: {columns}")
-
-
-def _sentence(reason: Any) -> str:
-    value = f"{reason.value:.6g}" if isinstance(reason.value, float) else str(reason.value)
-    return f"{reason.column} = {value}"
+    out = console()
+    show_detection(out, found, top)
+    if quality:
+        out.print(
+            f"Against the labels: AUC {quality['auc']:.3f}, average precision {quality['ap']:.3f}, p@k {quality['p@k']:.3f}"
+        )
+    if output:
+        out.print(f"Scores of all rows: {output}")
+    if saved:
+        out.print(f"Model: {saved} (it holds some rows of the table: share it as you would share the table)")
+    if page:
+        out.print(f"Report: {page}")

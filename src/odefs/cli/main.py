@@ -5,6 +5,9 @@ from importlib import import_module
 
 COMMANDS = {
     "detect": "Find the outliers of a table and say which columns gave them away.",
+    "score": "Score the rows of another table with a saved model.",
+    "explain": "Say why rows stand out under a saved model.",
+    "report": "Write the report page of a table under a saved model.",
     "datasets": "List, download and generate the paper's datasets.",
     "reproduce": "Run the paper's experiments again.",
 }

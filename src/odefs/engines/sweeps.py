@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from odefs._progress import stage
 from odefs.detectors.protocol import Detector
 from odefs.engines.protocol import Engine
 from odefs.ensemble.combine import component_weights, normalised, with_normaliser
@@ -52,10 +53,11 @@ class Fitted:
 
 def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Scaled:
     """Find the scaling, draw references, prepare the detector on all columns."""
-    ranges = engine.ranges()
-    scaling = fit_scaling(ranges, scaling_kind)
-    if scaling_kind == "rootstd":
-        scaling = by_root_std(scaling, engine.moments(scaling))
+    with stage("looking at the columns"):
+        ranges = engine.ranges()
+        scaling = fit_scaling(ranges, scaling_kind)
+        if scaling_kind == "rootstd":
+            scaling = by_root_std(scaling, engine.moments(scaling))
     rng = seeds.bare()
     references = detector.sample(engine.n_rows, rng)
     scaling = scaling.centred(engine.take(references, scaling))
@@ -66,7 +68,8 @@ def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Se
 
 def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
     """Score all rows on all columns."""
-    scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
+    with stage("scoring on all columns"):
+        scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
     return Bare(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores)
 
 
@@ -94,11 +97,13 @@ def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, see
         )
         return train_component(plan, detector, outliers, unlabeled, references, rng)
 
-    trained = engine.map(train, range(n_components))
+    with stage("learning which columns matter"):
+        trained = engine.map(train, range(n_components))
     weights = component_weights(np.array([component.loss for component, _ in trained]))
     components = [replace(c, weight=float(plan.trust * u)) for (c, _), u in zip(trained, weights, strict=True)]
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    components, scores = _score_and_normalise(engine, detector, bare.scaling, components, rows)
+    with stage("scoring on the selected columns"):
+        components, scores = _score_and_normalise(engine, detector, bare.scaling, components, rows)
     if plan.trust < 1:
         full_space = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
         components.append(replace(full_space, weight=1 - plan.trust))

@@ -5,6 +5,7 @@ outlier score.
 """
 
 import numbers
+import os
 import warnings
 from typing import Any, Self
 
@@ -25,6 +26,9 @@ from odefs.inspection.explain import explain_all, explain_top
 from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.scaling import KINDS
 from odefs.selection.candidates import cantelli_threshold
+
+OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "candidate_indices_")
+"""Attributes of the length of the training data, which model files do not hold."""
 
 
 class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
@@ -100,6 +104,28 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
             raise ValueError(f"top={top!r} is not a whole number of at least 1.")
         return explain_top(engine, self._model, self._baseline, int(top), self._feature_names())
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file; :func:`odefs.load` reads it.
+
+        The file is arrays and JSON, no pickle. It holds rows of the training data, the references that scores are measured against: treat it
+        as you treat the data.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        from odefs.estimators.files import save_model
+
+        save_model(self, path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
+            raise AttributeError(
+                f"A model loaded from a file has no {name}: files hold nothing of the length of the training data. "
+                "Score the rows again with outlier_scores(X)."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     @property
     def decision_scores_(self) -> np.ndarray:
         """Alias of ``outlier_scores_`` (high = abnormal, unlike ``decision_function``)."""
@@ -137,11 +163,20 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
                 f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not."
             )
 
+    def _check_settings(self, detector: Detector) -> None:
+        """Check all parameters of an estimator whose detector is at hand, as ``fit`` does."""
+        self._check_shared_parameters(detector)
+
+    def _why_not_saved(self) -> str | None:
+        """A sentence where the model needs more than a file holds."""
+        return None
+
     def _finish(
         self, engine: LocalEngine, model: Model, scores: np.ndarray, threshold_rate: float, seeds: Seeds
     ) -> Self:
         """Set what every fitted estimator has."""
         self._model = model
+        self.__dict__.pop("_from_file", None)
         if model.detector.attribution is not None:
             self._baseline = usual_contributions(engine, model, seeds)
         self.outlier_scores_ = scores

@@ -241,6 +241,10 @@ class ODEFS(BaseOutlierEstimator):
             self._report(fallbacks)
             return self
 
+    def _check_settings(self, detector: Detector) -> None:
+        self._plan()
+        super()._check_settings(detector)
+
     def _plan(self) -> Plan:
         """Check the parameters and turn them into a plan."""
         if self.n_estimators not in ("auto", "paper"):

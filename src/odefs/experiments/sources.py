@@ -54,15 +54,16 @@ def is_here(name: str) -> bool:
 
 
 def _read_table(path: Path, label: str) -> Source:
-    from odefs.tables.encode import encode_table
-    from odefs.tables.read import TableError, read_table
+    from odefs.tables.columns import TableError
+    from odefs.tables.encoder import TableEncoder
+    from odefs.tables.read import read_table
 
     try:
-        frame = read_table(path)
+        frame = read_table(path).frame
     except TableError as error:
         raise DatasetError(str(error)) from error
     label = label or next((name for name in LABELS if name in frame.columns), "")
     if label not in frame.columns:
         raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
     y = read_labels(frame[label].to_numpy(), str(path))
-    return Source(encode_table(frame.drop(label)).X, y, None)
+    return Source(TableEncoder().fit_transform(frame.drop(label)), y, None)

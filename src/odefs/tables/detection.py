@@ -1,91 +1,225 @@
-"""From a table on disk to scores and reasons in the table's own columns: what the command line shows."""
+"""From a table to scores and reasons in its own columns: the same door for files and for data frames."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from odefs.estimators import ODEFS
-from odefs.inspection.explanation import Explanation, Reason
-from odefs.tables.encode import encode_table
-from odefs.tables.read import TableError, read_table
+from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.encoder import TableEncoder
+from odefs.tables.flags import Flagging, flag_rows
+from odefs.tables.frames import frame_index, table_of
+from odefs.tables.reasons import Reason, ReasonFinder
 
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """Scores of all rows, and reasons on request."""
+    """Scores of all rows of a table, which of them stand out, and why.
 
-    identifier: str
-    names: Sequence[Any]
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        High is abnormal; 1.0 is an ordinary row.
+    is_outlier : ndarray of bool
+    threshold : float
+        Flagged rows score above it.
+    model, encoder : the fitted ``ODEFS`` and ``TableEncoder``
+    table : the columns that were used, as they were read
+    left_out : dict
+        Columns that were not used, and why.
+    notes : list of str
+        What was recognised.
+    index : the frame's own index, where it has one
+    """
+
+    model: Any
+    encoder: TableEncoder
+    table: Table
+    X: np.ndarray
     scores: np.ndarray
-    is_outlier: np.ndarray
-    columns: list[str]
+    flagging: Flagging
+    identifier: str
+    row_names: Sequence[Any]
     left_out: dict[str, str]
-    importances: list[tuple[str, float]]
-    explained: Explanation
-    place: dict[int, int]
+    notes: list[str]
+    index: Any = None
+    hidden: frozenset[str] = frozenset()
+    source: dict[str, Any] = field(default_factory=dict)
+    run: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         return int(self.scores.size)
 
     @property
-    def order(self) -> list[int]:
-        """Row numbers, most outlying first."""
-        return [int(row) for row in np.argsort(-self.scores, kind="stable")]
+    def is_outlier(self) -> np.ndarray:
+        return self.flagging.is_outlier
 
-    def reasons(self, row: int, k: int = 3) -> list[Reason]:
-        """Columns whose contribution exceeds the usual one by at least a quarter of the foremost excess."""
-        reasons = self.explained.reasons(self.place[row], k)
-        return [reason for reason in reasons if reason.excess >= 0.25 * reasons[0].excess]
+    @property
+    def threshold(self) -> float:
+        return self.flagging.threshold
 
-    def as_columns(self) -> dict[str, Any]:
-        """The output table: rank (ties share the best), score and flag of every row, in the order of the file."""
-        rank = np.searchsorted(np.sort(-self.scores), -self.scores) + 1
-        name = self.identifier if self.identifier not in ("score", "rank", "outlier") else f"{self.identifier} (id)"
-        return {
-            name: list(self.names),
-            "score": self.scores,
-            "rank": rank,
-            "outlier": np.where(self.is_outlier, "yes", "no"),
-        }
+    @property
+    def convention(self) -> str:
+        """How the flagged rows were chosen."""
+        return self.flagging.convention
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Row numbers, most outlying first; in the order of the table among equals."""
+        return np.argsort(-self.scores, kind="stable")
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """1 for the most outlying row; equal scores share the best rank."""
+        return np.searchsorted(np.sort(-self.scores), -self.scores) + 1
+
+    @cached_property
+    def importances(self) -> list[tuple[str, float]]:
+        """Input columns with their share in what the model relies on, most important first."""
+        shares = self.encoder.by_column(self.model.feature_importances_)
+        return [(self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
+
+    @cached_property
+    def _finder(self) -> ReasonFinder:
+        return ReasonFinder(self.model, self.encoder, self.table, self.X, self.scores, self.is_outlier)
+
+    def reasons(self, rows: Sequence[int] | None = None, k: int = 3) -> list[list[Reason]]:
+        """At most ``k`` reasons for each of the given rows (by number from 0), by default for the flagged ones in the order of their scores."""
+        if rows is None:
+            rows = [int(row) for row in self.order if self.is_outlier[row]]
+        return self._finder.reasons(rows, k)
+
+    def report(self) -> Any:
+        """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
+        from importlib import import_module
+
+        return import_module("odefs.report").build_report(self)
+
+    def save(self, path: Any) -> None:
+        """Write model and encoder to one file; :func:`odefs.load` gives them back as a pipeline that takes raw frames."""
+        from importlib import import_module
+
+        import_module("odefs.tables.files").save_detection(self, path)
+
+    def _repr_html_(self) -> str:
+        text: str = self.report()._repr_html_()
+        return text
 
 
-def detect_table(
-    path: Path, identifier: str | None, drop: Sequence[str], seed: int, n_jobs: int | None, top: int
+def detect(
+    frame: Any,
+    *,
+    id: str | None = None,
+    model: Any = None,
+    encoder: TableEncoder | None = None,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    hide: Sequence[str] = (),
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    **encoding: Any,
 ) -> Detection:
-    """Read, encode, fit, and explain the ``top`` outliers."""
-    frame = read_table(path)
-    unknown = [column for column in (*drop, *([identifier] if identifier else [])) if column not in frame.columns]
-    if unknown:
-        raise TableError(f"{path}: there is no column {unknown[0]!r}; the columns are {', '.join(frame.columns)}.")
-    names = list(frame[identifier]) if identifier else list(range(1, frame.height + 1))
-    frame = frame.drop([*drop, *([identifier] if identifier else [])])
-    table = encode_table(frame)
-    if not table.columns:
-        raise TableError(f"{path}: no column is left to look at.")
-    model = ODEFS(missing="ignore", random_state=seed, n_jobs=n_jobs).fit(table.X)
-    rows = np.argsort(-model.outlier_scores_, kind="stable")[:top]
-    explanation = model.explain(table.X[rows])
-    values = frame.select(table.columns)[rows.tolist()].to_numpy(allow_copy=True).astype(object)
-    explained = Explanation(
-        table.by_column(np.asarray(explanation)),
-        table.by_column(explanation.baseline),
-        values,
-        np.array(table.columns),
-    )
-    importances = table.by_column(model.feature_importances_)
-    order = np.argsort(-importances, kind="stable")
+    """Find the outliers of a data frame and say why they stand out.
+
+    Parameters
+    ----------
+    frame : data frame of pandas, polars or pyarrow
+    id : str, optional
+        Column that names the rows; it is not looked at.
+    model : ODEFS, optional
+        An unfitted estimator with settings of one's own.
+    contamination, threshold, flag
+        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
+    hide : sequence of str
+        Columns that are used but whose values are not shown in the report.
+    encoder : TableEncoder, optional
+    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import odefs
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> found = odefs.detect(frame)
+    >>> int(found.order[0]), found.reasons([99])[0][0].column
+    (99, 'price')
+    """
+    table = table_of(frame)
+    identifier, row_names, table = split_identifier(table, id)
+    encoder = TableEncoder(**encoding) if encoder is None else encoder
+    used = encoder.learn_table(table)
+    if not used.columns:
+        raise TableError("no column is left to look at.")
+    X = encoder.encode_table(used)
+    model = ODEFS(random_state=random_state, n_jobs=n_jobs) if model is None else model
+    model.fit(X)
+    scores = model.outlier_scores_
+    flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
     return Detection(
-        identifier or "row",
-        names,
-        model.outlier_scores_,
-        model.is_outlier_,
-        table.columns,
-        table.left_out,
-        [(table.columns[k], float(importances[k])) for k in order],
-        explained,
-        {int(row): place for place, row in enumerate(rows)},
+        model,
+        encoder,
+        used,
+        X,
+        scores,
+        flagging,
+        identifier,
+        row_names,
+        encoder.left_out_,
+        encoder.notes_,
+        frame_index(frame),
+        frozenset(hide),
     )
+
+
+def score(
+    frame: Any,
+    model: Any,
+    encoder: TableEncoder,
+    *,
+    id: str | None = None,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    hide: Sequence[str] = (),
+) -> Detection:
+    """The rows of another frame under a fitted model and encoder."""
+    identifier, row_names, table = split_identifier(table_of(frame), id)
+    used = encoder.recognised(table)
+    X = encoder.encode_table(used)
+    scores = model.outlier_scores(X)
+    flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
+    return Detection(
+        model,
+        encoder,
+        used,
+        X,
+        scores,
+        flagging,
+        identifier,
+        row_names,
+        encoder.left_out_,
+        [],
+        frame_index(frame),
+        frozenset(hide),
+    )
+
+
+def split_identifier(table: Table, name: str | None) -> tuple[str, Sequence[Any], Table]:
+    """The column that names the rows, apart from the others; row numbers from 1 without one."""
+    if name is None:
+        return "row", range(1, table.n_rows + 1), table
+    if name not in table:
+        raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
+    return name, _as_names(table[name]), table.without([name])
+
+
+def _as_names(column: Column) -> list[Any]:
+    values = column.values
+    if column.kind == "category":
+        return list(values)
+    return [None if np.isnan(v) else (int(v) if float(v).is_integer() else float(v)) for v in values]

@@ -1,42 +1,192 @@
-"""Reading a table from a file, through polars; the only file that imports it."""
+"""Reading a table from files through polars: csv, parquet, arrow, ndjson, Excel; a folder or glob of parquet files; standard input."""
 
+import glob
+import hashlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-READABLE = (".csv", ".parquet")
+from odefs.tables.columns import TableError
+from odefs.tables.delimited import Dialect, broken_line, sniff
+
+TEXT = (".csv", ".tsv", ".txt", ".gz")
+ARROW = (".arrow", ".feather", ".ipc")
+LINES = (".ndjson", ".jsonl")
+EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
+READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
+NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
+MAX_COLUMNS = 20_000
 
 
-class TableError(Exception):
-    """The file cannot be used; the message is one sentence for the user."""
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A polars data frame, where it came from, the line of each row if it was text, and what should be said about the reading."""
+
+    frame: Any
+    name: str
+    n_bytes: int
+    sha256: str
+    lines: Any = None
+    notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path) -> Any:
-    """A polars data frame with the file's rows."""
+def read_table(path: str | Path, sheet: str | None = None, text_columns: Sequence[str] = ()) -> Reading:
+    """Read a table. ``text_columns`` of a csv file are not to be taken for numbers."""
     import polars as pl
 
-    if not path.is_file():
-        raise TableError(f"{path}: there is no such file.")
-    if path.suffix.lower() not in READABLE:
-        raise TableError(f"{path}: only {' and '.join(READABLE)} files can be read.")
+    name = "standard input" if str(path) == "-" else Path(path).name
+    source: Path | bytes | list[Path] = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
     try:
-        if path.suffix.lower() == ".parquet":
-            frame = pl.read_parquet(path)
+        if isinstance(source, list):
+            found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
         else:
-            frame = pl.read_csv(path, infer_schema_length=None, null_values=["", "NA", "N/A", "NaN", "nan", "null"])
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise TableError(f"{path}: {str(error).splitlines()[0]}") from error
+            found = _read_one(pl, source, name, sheet, text_columns)
+        size, digest = _fingerprint(source)
+    except pl.exceptions.PolarsError as error:
+        raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+    except (OSError, UnicodeError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TableError(f"{path}: cannot be read ({reason}).") from error
+    frame, lines, notes = found
     if frame.height < 2:
         raise TableError(f"{path}: a table needs at least two rows, this one has {frame.height}.")
-    return frame
+    if frame.width > MAX_COLUMNS:
+        raise TableError(f"{path}: {frame.width:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
+    return Reading(frame, name, size, digest, lines, notes)
 
 
-def write_csv(path: Path, columns: dict[str, Any]) -> None:
-    """Write columns of equal length, under a temporary name first so that a killed run leaves no half file."""
-    import polars as pl
+def _existing(path: str | Path) -> Path | list[Path]:
+    """The file, or all parquet files of a folder or glob in the order of their names."""
+    found = Path(path)
+    if found.is_file():
+        return found
+    if found.is_dir():
+        parts = sorted(found.glob("*.parquet"))
+        if not parts:
+            raise TableError(f"{path}: there is no parquet file in this folder.")
+        return parts
+    if glob.has_magic(str(path)):
+        parts = sorted(Path(part) for part in glob.glob(str(path)))
+        if not parts:
+            raise TableError(f"{path}: no file matches.")
+        other = [part for part in parts if part.suffix.lower() != ".parquet"]
+        if other:
+            raise TableError(f"{path}: {other[0].name} is not a parquet file; only these can be read together.")
+        return parts
+    raise TableError(f"{path}: there is no such file.")
 
-    partial = path.with_name(path.name + ".part")
+
+def _partitions(pl: Any, parts: list[Path]) -> Any:
+    first = pl.read_parquet_schema(parts[0])
+    for part in parts[1:]:
+        if pl.read_parquet_schema(part) != first:
+            raise TableError(f"{part}: its columns are not those of {parts[0].name}.")
+    return pl.concat([pl.read_parquet(part) for part in parts])
+
+
+def _read_one(
+    pl: Any, source: Path | bytes, name: str, sheet: str | None, text_columns: Sequence[str]
+) -> tuple[Any, Any, tuple[str, ...]]:
+    ending = source.suffix.lower() if isinstance(source, Path) else _guess(source)
+    if sheet is not None and ending not in EXCEL:
+        raise TableError(f"{name}: --sheet is for Excel files.")
+    if ending == ".parquet":
+        return pl.read_parquet(source), None, ()
+    if ending in ARROW:
+        return pl.read_ipc(source), None, ()
+    if ending in LINES:
+        return pl.read_ndjson(source, infer_schema_length=None), None, ()
+    if ending in EXCEL:
+        return _read_excel(pl, source, name, sheet), None, ()
+    if ending in TEXT:
+        return _read_text(pl, source, name, text_columns)
+    raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
+
+
+def _guess(content: bytes) -> str:
+    """What standard input holds, by its first bytes."""
+    starts = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"PK\x03\x04": ".xlsx", b"{": ".ndjson"}
+    return next((ending for start, ending in starts.items() if content.startswith(start)), ".csv")
+
+
+def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> Any:
     try:
-        pl.DataFrame(columns).write_csv(partial)
-        partial.replace(path)
-    except OSError as error:
-        raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
+        return pl.read_excel(source, sheet_name=sheet) if sheet else pl.read_excel(source)
+    except ModuleNotFoundError as error:
+        raise TableError(f'{name}: reading Excel files needs another package: pip install "odefs[cli]"') from error
+    except Exception as error:  # the readers behind polars raise errors of their own
+        raise TableError(f"{name}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+
+
+def _read_text(
+    pl: Any, source: Path | bytes, name: str, text_columns: Sequence[str]
+) -> tuple[Any, Any, tuple[str, ...]]:
+    dialect = sniff(source, name)
+    notes = [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
+    try:
+        frame = _read_csv(pl, source, dialect, dict.fromkeys(text_columns, pl.String))
+    except pl.exceptions.ComputeError as error:
+        if "utf-8" in str(error) and dialect.encoding == "utf-8":
+            dialect = Dialect(dialect.separator, "cp1252")
+            notes.append("read as cp1252 text, for it is not utf-8")
+            frame = _read_csv(pl, source, dialect, dict.fromkeys(text_columns, pl.String))
+        elif "more fields" in str(error):
+            raise TableError(f"{name}: {broken_line(source, dialect)}.") from error
+        else:
+            raise
+    zeros = _with_leading_zeros(pl, source, dialect, frame)
+    if zeros:
+        frame = _read_csv(pl, source, dialect, dict.fromkeys([*zeros, *text_columns], pl.String))
+        notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
+    return (*_numbered(pl, frame), tuple(notes))
+
+
+def _read_csv(
+    pl: Any, source: Any, dialect: Dialect, types: dict[str, Any], columns: Sequence[str] | None = None
+) -> Any:
+    encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
+    return pl.read_csv(
+        source,
+        separator=dialect.separator,
+        encoding=encoding,
+        infer_schema_length=None,
+        null_values=NULLS,
+        schema_overrides=types,
+        columns=columns,
+    )
+
+
+def _with_leading_zeros(pl: Any, source: Any, dialect: Dialect, frame: Any) -> list[str]:
+    """Columns of whole numbers such as 00123: codes, whose zeros the reader would drop."""
+    whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
+    if not whole:
+        return []
+    text = _read_csv(pl, source, dialect, dict.fromkeys(whole, pl.String), whole)
+    found = text.select(pl.col(whole).str.contains(r"^\s*0\d").any()).row(0)
+    return [name for name, zero in zip(whole, found, strict=True) if zero]
+
+
+def _numbered(pl: Any, frame: Any) -> tuple[Any, Any]:
+    """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
+    text = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    lines = frame.select(pl.int_range(2, pl.len() + 2)).to_series()
+    if text:
+        breaks = [pl.col(name).str.count_matches("\n", literal=True).fill_null(0) for name in text]
+        lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()
+    if frame.width > 1:
+        filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
+        frame, lines = frame.filter(filled), lines.filter(filled)
+    return frame, lines.to_numpy()
+
+
+def _fingerprint(source: Path | bytes | list[Path]) -> tuple[int, str]:
+    """Size and sha256; of several files, over their own digests."""
+    if isinstance(source, bytes):
+        return len(source), hashlib.sha256(source).hexdigest()
+    if isinstance(source, Path):
+        with open(source, "rb") as file:
+            return source.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
+    parts = [_fingerprint(part) for part in source]
+    return sum(size for size, _ in parts), hashlib.sha256("".join(digest for _, digest in parts).encode()).hexdigest()

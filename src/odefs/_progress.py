@@ -1,0 +1,37 @@
+"""How far long work has come. Sweeps and tasks tell it; nobody hears it unless a listener is set, as the command line does."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str, int, int], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("odefs_progress", default=None)
+_stage: ContextVar[str] = ContextVar("odefs_stage", default="working")
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Call ``listener(stage, done, total)`` as work goes on inside the block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Give the work inside the block a name."""
+    token = _stage.set(name)
+    try:
+        yield
+    finally:
+        _stage.reset(token)
+
+
+def tell(done: int, total: int) -> None:
+    """Say that ``done`` of ``total`` parts of the present stage are finished."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(_stage.get(), done, total)

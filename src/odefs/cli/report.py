@@ -1,0 +1,41 @@
+"""``odefs report MODEL FILE -o HTML``: the report page of a table under a saved model."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from odefs.cli import options
+from odefs.cli.guard import guarded, progress
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="HTML",
+    help="The page; also .md or .json.",
+)
+@click.option("--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@options.reading
+@options.flagging
+@click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debug: bool, **chosen: Any) -> None:
+    """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
+    with guarded(debug):
+        from odefs.cli.scoring import score_file
+        from odefs.cli.work import write_report
+        from odefs.tables.write import check_target
+
+        check_target(output, force, (".html", ".htm", ".md", ".json"))
+        with progress(quiet):
+            write_report(score_file(model, file, **chosen).found, output)
+        if not quiet:
+            click.echo(f"Report: {output}")

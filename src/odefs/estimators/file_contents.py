@@ -1,0 +1,138 @@
+"""The parts of an estimator in a file: its class, parameters, what it learned about columns, and the summary of its fit."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.estimators.base import BaseOutlierEstimator
+from odefs.exceptions import Fallback, ModelFileError
+from odefs.persist.checks import Arrays, need, need_count, need_number, require
+from odefs.persist.detectors import describe_detector, restore_detector
+from odefs.persist.plain import from_plain, to_plain
+from odefs.persist.sparse_weights import get_sparse, put_sparse
+
+KINDS = {
+    "ODEFS": "odefs.estimators",
+    "LeSiNN": "odefs.estimators",
+    "RandFS": "odefs.baselines",
+    "RegFS": "odefs.baselines",
+    "DisFS": "odefs.baselines",
+    "CINFO": "odefs.baselines",
+}
+"""The classes that a file may name, and where they live: a fixed table, nothing else is ever imported for a file. By name, as the baselines are built on this layer."""
+
+VECTORS = {"feature_importances_": "columns", "component_loss_": "subsets", "component_weight_": "subsets"}
+"""Attributes that are stored as they are, and what they have one number for."""
+
+MAX_LISTED_JOBS = 1024
+"""A file may ask for so many threads; more would be a way to bring a machine down."""
+
+
+def class_of(kind: str) -> type[BaseOutlierEstimator]:
+    return getattr(import_module(KINDS[kind]), kind)
+
+
+def put_parameters(estimator: Any) -> dict[str, Any]:
+    stored: dict[str, Any] = {}
+    for name, value in estimator.get_params(deep=False).items():
+        if isinstance(value, Detector):
+            stored[name] = {"$detector": describe_detector(value)}
+        elif isinstance(value, np.random.RandomState | np.random.Generator):
+            # A generator that has been drawn from cannot repeat the fit either.
+            stored[name] = None
+        else:
+            stored[name] = to_plain(value, f"The parameter {name}")
+    return stored
+
+
+def make_estimator(kind: str, stored: dict[str, Any], handed_over: Detector | None, detector: Detector) -> Any:
+    """An unfitted estimator with checked parameters; those that the file does not know keep their defaults."""
+    chosen = class_of(kind)
+    known = set(chosen._get_param_names())
+    parameters = {}
+    for name, value in stored.items():
+        require(name in known, f"{kind} has no parameter {name!r} in this version")
+        if isinstance(value, dict):
+            described = need(value, "$detector", dict)
+            custom = not need(described, "built_in", bool)
+            parameters[name] = restore_detector(described, handed_over if custom else None)
+        else:
+            parameters[name] = value
+    estimator: Any = chosen(**parameters)
+    try:
+        estimator._check_settings(detector)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ModelFileError(f"its parameters are not valid: {error}") from None
+    jobs = estimator.n_jobs
+    require(jobs is None or (jobs != 0 and abs(jobs) <= MAX_LISTED_JOBS), f"n_jobs={jobs} is out of range")
+    return estimator
+
+
+def get_names(names: list[Any], n_columns: int) -> np.ndarray:
+    require(
+        len(names) == n_columns and all(type(name) is str for name in names), "feature names do not fit the columns"
+    )
+    found = np.empty(n_columns, dtype=object)
+    found[:] = names
+    return found
+
+
+def put_learned(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What the estimator learned about columns: the subsets are those of the first components, so their number is enough."""
+    learned: dict[str, Any] = {}
+    for name in VECTORS:
+        if hasattr(estimator, name):
+            arrays[f"learned/{name}"] = getattr(estimator, name)
+    if hasattr(estimator, "feature_subsets_"):
+        learned["n_subsets"] = len(estimator.feature_subsets_)
+    if hasattr(estimator, "feature_weights_"):
+        put_sparse(estimator.feature_weights_, arrays, "learned/feature_weights_")
+    for name in ("n_iter_", "trust_"):
+        if hasattr(estimator, name):
+            learned[name] = to_plain(getattr(estimator, name), name)
+    return learned
+
+
+def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None:
+    components, n_columns = estimator._model.components, estimator.n_features_in_
+    n_subsets = 0
+    if "n_subsets" in learned:
+        n_subsets = need_count(learned, "n_subsets", 1, len(components))
+        estimator.feature_subsets_ = [component.columns for component in components[:n_subsets]]
+    for name, per in VECTORS.items():
+        if f"learned/{name}" in arrays:
+            shape = (n_columns if per == "columns" else n_subsets,)
+            values = arrays.take(f"learned/{name}", "f", shape)
+            require(np.isfinite(values).all(), f"{name} is not finite")
+            setattr(estimator, name, values)
+    if "learned/feature_weights_/present" in arrays:
+        estimator.feature_weights_ = get_sparse(arrays, "learned/feature_weights_", (n_subsets, n_columns))
+    if "n_iter_" in learned:
+        estimator.n_iter_ = need_count(learned, "n_iter_", 0, 2**31)
+    if "trust_" in learned:
+        estimator.trust_ = need_number(learned, "trust_")
+
+
+def put_fit_info(info: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The summary of the fit; arrays in it stay arrays."""
+    stored: dict[str, Any] = {}
+    for name, value in info.items():
+        if isinstance(value, np.ndarray):
+            arrays[f"training/{name}"] = value
+        else:
+            stored[name] = to_plain(value, f"fit_info_[{name!r}]")
+    return stored
+
+
+def get_fit_info(stored: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    info = {name: from_plain(value) for name, value in stored.items()} | arrays.take_all("training/")
+    fallbacks = stored.get("fallbacks", [])
+    fits = isinstance(fallbacks, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in fallbacks
+    )
+    require(fits, "fallbacks of its fit are not pairs of a keyword and a sentence")
+    info["fallbacks"] = [Fallback(*pair) for pair in fallbacks]
+    return info

@@ -1,0 +1,161 @@
+"""Save and load fitted estimators: which classes a file may name, and which of their attributes it holds.
+
+The file format is :mod:`odefs.persist`'s. Attributes of the length of the training data are never stored.
+"""
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.detectors.protocol import Detector
+from odefs.estimators.file_contents import (
+    KINDS,
+    class_of,
+    get_fit_info,
+    get_learned,
+    get_names,
+    make_estimator,
+    put_fit_info,
+    put_learned,
+    put_parameters,
+)
+from odefs.exceptions import ModelFileError
+from odefs.persist.checks import Arrays, need, need_count, need_number, require
+from odefs.persist.layout import VERSION
+from odefs.persist.models import get_model, put_model
+from odefs.persist.plain import require_plain
+from odefs.persist.reading import read_file
+from odefs.persist.writing import write_file
+
+MAX_MESSAGE = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """What a model file holds: the estimator, what the caller stored beside it, and the header as it stands in the file."""
+
+    estimator: Any
+    extra: dict[str, Any] | None
+    extra_arrays: dict[str, np.ndarray]
+    header: dict[str, Any]
+
+
+def save_model(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    extra: dict[str, Any] | None = None,
+    extra_arrays: Mapping[str, np.ndarray] | None = None,
+) -> None:
+    """Write a fitted estimator to one file, with a plain JSON object and named arrays of the caller's beside it.
+
+    The file appears under its name only once it is complete. It holds rows of the training data: the references that scores are measured against.
+    """
+    kind = type(estimator).__name__
+    if kind not in KINDS or type(estimator) is not class_of(kind):
+        raise TypeError(f"{kind} cannot be saved: model files hold {', '.join(KINDS)}.")
+    check_is_fitted(estimator)
+    reason = estimator._why_not_saved()
+    if reason is not None:
+        raise ValueError(reason)
+    estimator._check_settings(estimator._model.detector)
+    if extra is not None:
+        if type(extra) is not dict:
+            raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
+        require_plain(extra, "extra")
+    arrays: dict[str, np.ndarray] = {}
+    names = getattr(estimator, "feature_names_in_", None)
+    header = {
+        "format": VERSION,
+        "kind": kind,
+        "parameters": put_parameters(estimator),
+        "n_features_in": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "offset": float(estimator.offset_),
+        "model": put_model(estimator._model, arrays),
+        "learned": put_learned(estimator, arrays),
+        "training": put_fit_info(estimator.fit_info_, arrays),
+        "versions": _versions(),
+        "extra": extra,
+    }
+    if hasattr(estimator, "_baseline"):
+        arrays["baseline"] = estimator._baseline
+    for name, array in (extra_arrays or {}).items():
+        arrays[f"extra/{name}"] = np.asarray(array)
+    write_file(path, header, arrays)
+
+
+def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
+    """Load an estimator that ``save`` wrote; it scores, predicts and explains bit for bit as the saved one did.
+
+    Loading executes nothing from the file and checks all of it, so files of unknown origin may be loaded.
+
+    Parameters
+    ----------
+    path : str or path
+    detector : Detector, optional
+        The detector, if the model was fitted with one that is not built in.
+
+    Returns
+    -------
+    estimator : ODEFS, LeSiNN or one of odefs.baselines
+        Without ``outlier_scores_``, ``is_outlier_`` and ``candidate_indices_``, which belong to the training rows.
+
+    Raises
+    ------
+    ModelFileError
+        One sentence, where the file is cut off, damaged, too new, or no model.
+    """
+    return read_model(path, detector).estimator
+
+
+def read_model(path: str | os.PathLike[str], detector: Detector | None = None) -> Loaded:
+    """Load an estimator together with what the caller stored beside it."""
+    if detector is not None and not isinstance(detector, Detector):
+        raise TypeError(f"detector={detector!r} is not an odefs.detectors.Detector.")
+    try:
+        return _restore(*read_file(path), detector)
+    except ModelFileError as error:
+        sentence = str(error)
+        cut = sentence if len(sentence) <= MAX_MESSAGE else f"{sentence[:MAX_MESSAGE]} ..."
+        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {cut}") from None
+
+
+def _restore(header: dict[str, Any], stored: dict[str, np.ndarray], handed_over: Detector | None) -> Loaded:
+    kind = need(header, "kind", str)
+    require(header.get("format") == VERSION, "its header is of another format version")
+    require(kind in KINDS, f"no estimator is called {kind!r}")
+    arrays = Arrays(stored)
+    n_columns = need_count(header, "n_features_in", 1, 2**40)
+    model = get_model(need(header, "model", dict), arrays, n_columns, handed_over)
+    estimator = make_estimator(kind, need(header, "parameters", dict), handed_over, model.detector)
+    estimator._model = model
+    estimator._from_file = True
+    estimator.n_features_in_ = n_columns
+    estimator.offset_ = need_number(header, "offset")
+    if header.get("feature_names") is not None:
+        estimator.feature_names_in_ = get_names(need(header, "feature_names", list), n_columns)
+    if "baseline" in arrays:
+        estimator._baseline = arrays.take("baseline", "f", (n_columns,))
+        require(np.isfinite(estimator._baseline).all(), "usual contributions are not finite")
+    require(
+        hasattr(estimator, "_baseline") == (model.detector.attribution is not None),
+        "usual contributions and the detector do not belong together",
+    )
+    get_learned(estimator, need(header, "learned", dict), arrays)
+    estimator.fit_info_ = get_fit_info(need(header, "training", dict), arrays)
+    extra = header.get("extra")
+    require(extra is None or type(extra) is dict, "what stands beside the model is not an object")
+    extra_arrays = arrays.take_all("extra/")
+    arrays.require_empty()
+    return Loaded(estimator, extra, extra_arrays, header)
+
+
+def _versions() -> dict[str, str]:
+    packages = ("odefs", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

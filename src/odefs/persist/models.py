@@ -1,0 +1,80 @@
+"""The frozen model in a file: scaling per column, and each component on its own columns. Nothing has the length of the training data."""
+
+from typing import Any
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.ensemble.model import Component, Model
+from odefs.persist.checks import Arrays, need, need_number, require
+from odefs.persist.detectors import describe_detector, is_built_in, restore_detector
+from odefs.persist.states import get_state, put_state
+from odefs.scaling import CLIP_UNSCALED, Scaling
+
+PRECISIONS = ("float32", "float64")
+
+
+def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Add the model's arrays and return the rest as plain values."""
+    arrays["scaling/low"], arrays["scaling/width"] = model.scaling.low, model.scaling.width
+    for name in ("normaliser", "weight", "loss"):
+        arrays[f"components/{name}"] = np.array([getattr(component, name) for component in model.components])
+    states = []
+    for i, component in enumerate(model.components):
+        arrays[f"components/{i}/columns"] = component.columns
+        if component.w is not None:
+            arrays[f"components/{i}/w"] = component.w
+        states.append(put_state(component.state, arrays, f"components/{i}/state"))
+    return {
+        "dtype": model.dtype.name,
+        "detector": describe_detector(model.detector),
+        "scaling": {"factor": float(model.scaling.factor), "clip": float(model.scaling.clip)},
+        "states": states,
+    }
+
+
+def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_over: Detector | None) -> Model:
+    """A model that can score any row of ``n_columns`` numbers without leaving its arrays."""
+    detector = restore_detector(need(described, "detector", dict), handed_over)
+    dtype = need(described, "dtype", str)
+    require(dtype in PRECISIONS, f"{dtype!r} is no precision to score in")
+    scaling = _get_scaling(need(described, "scaling", dict), arrays, n_columns)
+    states = need(described, "states", list)
+    require(states, "it has no components")
+    numbers = {
+        name: arrays.take(f"components/{name}", "f", (len(states),)) for name in ("normaliser", "weight", "loss")
+    }
+    require(all(np.isfinite(values).all() for values in numbers.values()), "numbers of its components are not finite")
+    require((numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(), "components have no positive scale")
+    components = []
+    for i, state in enumerate(states):
+        require(isinstance(state, dict), "a state is not an object")
+        columns = _get_columns(arrays, f"components/{i}/columns", n_columns)
+        w = None
+        if f"components/{i}/w" in arrays:
+            w = arrays.take(f"components/{i}/w", "f", columns.shape)
+            require(np.isfinite(w).all() and (w >= 0).all(), "feature weights are negative or not finite")
+        expected = detector.name if is_built_in(detector) else None
+        restored = get_state(state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip)
+        scalars = {name: float(values[i]) for name, values in numbers.items()}
+        components.append(Component(columns, w, restored, **scalars))
+    return Model(detector, scaling, tuple(components), np.dtype(dtype))
+
+
+def _get_scaling(described: dict[str, Any], arrays: Arrays, n_columns: int) -> Scaling:
+    low, width = (arrays.take(f"scaling/{name}", "f", (n_columns,)) for name in ("low", "width"))
+    factor, clip = need_number(described, "factor"), need_number(described, "clip")
+    require(low.dtype == width.dtype == np.float64, "its scaling is not in double precision")
+    require(np.isfinite(low).all() and np.isfinite(width).all(), "its scaling is not finite")
+    require(
+        (width > 0).all() and factor > 0 and 0 < clip <= CLIP_UNSCALED, "its scaling has units that are not positive"
+    )
+    return Scaling(low, width, factor, clip)
+
+
+def _get_columns(arrays: Arrays, name: str, n_columns: int) -> np.ndarray:
+    columns = arrays.take(name, "i")
+    require(columns.ndim == 1 and columns.size > 0, "a component has no columns")
+    require(columns[0] >= 0 and columns[-1] < n_columns, "a component's columns do not exist")
+    require((columns[1:] > columns[:-1]).all(), "a component's columns are not in ascending order")
+    return columns.astype(np.intp, copy=False)

@@ -1,0 +1,123 @@
+"""Read a model file into a header and arrays. Nothing in it is believed before it is checked; nothing is allocated beyond the file's own length.
+
+Every refusal is a :class:`~odefs.exceptions.ModelFileError` of one sentence.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from typing import Any, NoReturn
+
+import numpy as np
+
+from odefs.exceptions import ModelFileError
+from odefs.persist.layout import (
+    ALIGNMENT,
+    CHECKSUM,
+    MAGIC,
+    MAX_DEPTH,
+    PREAMBLE,
+    VERSION,
+    Entry,
+    aligned,
+    parse_entry,
+)
+from odefs.persist.plain import nested_deeper
+
+
+def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays by name."""
+    # Asked before it is opened: opening a pipe would wait for someone to write into it.
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ModelFileError("it is not a regular file.")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        preamble = file.read(PREAMBLE.size)
+        header_length = _check_preamble(preamble, size)
+        content = _aligned_buffer(size)
+        content[: PREAMBLE.size] = np.frombuffer(preamble, dtype=np.uint8)
+        read, rest = PREAMBLE.size, content[PREAMBLE.size :].data
+        while count := file.readinto(rest[read - PREAMBLE.size :]):
+            read += count
+    if read != size:
+        raise ModelFileError("it became shorter while it was read.")
+    digest = hashlib.sha256(content[: CHECKSUM.start].data)
+    digest.update(content[CHECKSUM.stop :].data)
+    if digest.digest() != content[CHECKSUM].tobytes():
+        raise ModelFileError("it is damaged: its checksum does not match its contents.")
+    header = _parse_header(content[PREAMBLE.size : PREAMBLE.size + header_length].tobytes())
+    return header, _cut_arrays(header, content, PREAMBLE.size + header_length)
+
+
+def _check_preamble(preamble: bytes, size: int) -> int:
+    """Length of the header, once the first bytes are those of a file this version reads, whole."""
+    if not preamble:
+        raise ModelFileError("it is empty.")
+    if preamble[: len(MAGIC)] != MAGIC[: len(preamble)]:
+        raise ModelFileError("it is not an odefs model file: it does not begin like one.")
+    if len(preamble) < PREAMBLE.size:
+        raise ModelFileError(f"it is cut off: {size} bytes are too few for a model file.")
+    _, version, reserved, header_length, length, _ = PREAMBLE.unpack(preamble)
+    if version > VERSION:
+        raise ModelFileError(
+            f"it is of format version {version}, and this odefs reads versions up to {VERSION}: update odefs to load it."
+        )
+    if version < 1 or reserved != 0:
+        raise ModelFileError("it is damaged: its first bytes make no sense.")
+    if length != size:
+        what = "cut off" if size < length else "damaged"
+        raise ModelFileError(f"it is {what}: it should hold {length} bytes and holds {size}.")
+    if header_length > size - PREAMBLE.size:
+        raise ModelFileError("it is damaged: its header is longer than the file.")
+    return int(header_length)
+
+
+def _aligned_buffer(size: int) -> np.ndarray:
+    """Memory for the whole file, whose start is as aligned as the arrays are within it."""
+    memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
+
+
+def _parse_header(text: bytes) -> dict[str, Any]:
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(constant)
+
+    try:
+        header = json.loads(text.decode("ascii"), parse_constant=refuse)
+    except (ValueError, RecursionError):
+        raise ModelFileError("its header is not valid JSON.") from None
+    if not isinstance(header, dict):
+        raise ModelFileError("its header is not a JSON object.")
+    if nested_deeper(header, MAX_DEPTH):
+        raise ModelFileError("its header is nested too deep.")
+    return header
+
+
+def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> dict[str, np.ndarray]:
+    listed = header.get("arrays")
+    if not isinstance(listed, list):
+        raise ModelFileError("its header lists no arrays.")
+    arrays: dict[str, np.ndarray] = {}
+    for described in listed:
+        entry = parse_entry(described)
+        start = aligned(position)
+        position = start + entry.n_bytes
+        if position > content.size:
+            raise ModelFileError(f"its array {entry.name!r} reaches beyond the end of the file.")
+        if entry.name in arrays:
+            raise ModelFileError(f"its array {entry.name!r} occurs twice.")
+        arrays[entry.name] = _as_array(entry, content[start:position])
+    if position != content.size:
+        raise ModelFileError("it holds bytes that belong to no array.")
+    return arrays
+
+
+def _as_array(entry: Entry, raw: np.ndarray) -> np.ndarray:
+    if entry.dtype.kind == "b" and (raw > 1).any():
+        raise ModelFileError(f"its array {entry.name!r} holds truth values other than true and false.")
+    flat = raw.view(entry.dtype)
+    # On a big-endian machine this is where the bytes are turned.
+    flat = flat.astype(entry.dtype.newbyteorder("="), copy=False)
+    return flat.reshape(entry.shape[::-1]).T if entry.fortran else flat.reshape(entry.shape)

@@ -1,0 +1,95 @@
+"""Write a model file: under a temporary name in the same folder, flushed to the disk, then renamed. A save that fails leaves nothing behind."""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odefs.persist.layout import (
+    CHECKSUM,
+    DTYPES,
+    MAGIC,
+    MAX_DEPTH,
+    MAX_DIMENSIONS,
+    PREAMBLE,
+    VERSION,
+    Entry,
+    aligned,
+)
+from odefs.persist.plain import nested_deeper
+
+
+def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write the header, completed by the list of arrays, and the arrays. Equal contents give equal bytes."""
+    stored = [_stored(name, array) for name, array in arrays.items()]
+    complete = {**header, "arrays": [entry.as_plain() for entry, _ in stored]}
+    if nested_deeper(complete, MAX_DEPTH):
+        raise ValueError(f"What is to be stored is nested more than {MAX_DEPTH} deep.")
+    text = json.dumps(complete, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    parts = list(_padded([text, *(data for _, data in stored)]))
+    length = PREAMBLE.size + sum(len(part) for part in parts)
+    preamble = PREAMBLE.pack(MAGIC, VERSION, 0, len(text), length, bytes(32))
+    digest = hashlib.sha256(preamble[: CHECKSUM.start])
+    for part in parts:
+        digest.update(part)
+    replace_file(path, [preamble[: CHECKSUM.start], digest.digest(), *parts])
+
+
+def replace_file(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
+    """Put a new file in the place of an old one, whole or not at all."""
+    # A link stays one: what it leads to is replaced.
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    try:
+        # By os.open, so that the umask decides who may read it.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(temporary, flags, 0o666), "wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _flush_folder(target.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, on systems that can flush a folder."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _stored(name: str, array: np.ndarray) -> tuple[Entry, memoryview]:
+    """The array's entry and its bytes, little-endian, in its own order."""
+    dtype = DTYPES.get(array.dtype.name)
+    if dtype is None or array.ndim > MAX_DIMENSIONS:
+        raise TypeError(
+            f"{name} is an array of {array.dtype} with {array.ndim} dimensions; model files hold booleans, integers and floats of up to "
+            f"64 bits with at most {MAX_DIMENSIONS} dimensions."
+        )
+    # Sums over an array depend on its order in memory in their last bit, so the order is kept.
+    fortran = bool(array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous)
+    flat = np.ascontiguousarray(array.T if fortran else array, dtype=dtype).reshape(-1)
+    return Entry(name, dtype, array.shape, fortran), flat.view(np.uint8).data
+
+
+def _padded(parts: Iterable[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+    position = PREAMBLE.size
+    for part in parts:
+        if position != aligned(position):
+            yield bytes(aligned(position) - position)
+        yield part
+        position = aligned(position) + len(part)

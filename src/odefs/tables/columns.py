@@ -1,0 +1,103 @@
+"""A table as the encoder sees it: columns of numbers, truth values, times or categories, wherever they came from."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["number", "boolean", "time", "category"]
+
+
+class TableError(ValueError):
+    """The table cannot be used; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column.
+
+    Numbers, truth values (0 and 1) and times (seconds since 1970, UTC) are float64 in ``numbers``, NaN where missing. Categories are ``codes`` into
+    the sorted ``levels``, -1 where missing.
+    """
+
+    name: str
+    kind: Kind
+    numbers: np.ndarray | None = None
+    codes: np.ndarray | None = None
+    levels: tuple[str, ...] = ()
+    whole: bool = False
+    """Whether the numbers were stored as integers."""
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def _data(self) -> np.ndarray:
+        data = self.codes if self.kind == "category" else self.numbers
+        assert data is not None
+        return data
+
+    @property
+    def category_codes(self) -> np.ndarray:
+        assert self.codes is not None
+        return self.codes
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """Numbers, or an object array of the categories' text with ``None`` where missing."""
+        if self.kind != "category":
+            return self._data
+        return np.array([*self.levels, None], dtype=object)[self._data]
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        return self._data < 0 if self.kind == "category" else np.isnan(self._data)
+
+    @cached_property
+    def n_distinct(self) -> int:
+        """Distinct values besides missing ones."""
+        return int(np.unique(self._data[~self.missing]).size)
+
+    def at(self, row: int) -> float | str | None:
+        """One cell; ``None`` where missing."""
+        cell = self._data[row]
+        if self.kind == "category":
+            return None if cell < 0 else self.levels[int(cell)]
+        return None if np.isnan(cell) else float(cell)
+
+    def take(self, rows: np.ndarray) -> "Column":
+        data = self._data[rows]
+        return replace(self, codes=data) if self.kind == "category" else replace(self, numbers=data)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of equal length by name."""
+
+    columns: tuple[Column, ...]
+    n_rows: int
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def __getitem__(self, name: str) -> Column:
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def without(self, names: Sequence[str]) -> "Table":
+        return Table(tuple(column for column in self.columns if column.name not in names), self.n_rows)
+
+    def take(self, rows: np.ndarray) -> "Table":
+        return Table(tuple(column.take(rows) for column in self.columns), len(rows))

@@ -1,0 +1,272 @@
+"""``TableEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
+
+Numbers and times stay one number, truth values 0 and 1, categories one column per value with rare values grouped. A missing cell says nothing about a row: it is
+replaced by what is usual in its column, the median or the most common value, and marked in a column of its own only on request. Times of day get a column of their own beside the date. What was learned of each column is a :class:`ColumnSpec`: plain values that
+a model file can hold.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.frames import table_of
+from odefs.tables.roles import Overrides, apply_style, assign_role
+
+RARE = "(rare)"
+MISSING = "(missing)"
+DAY = 86400.0
+FLOAT32_DIGITS = 1e4
+"""float32 holds seven digits: a column whose values exceed its spread by no more than this keeps three digits of its spread at worst."""
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """One input column as it was in training."""
+
+    name: str
+    kind: str
+    style: str
+    levels: tuple[str, ...]
+    """Categories with a column of their own."""
+    grouped: int
+    """How many rarer categories share a column."""
+    fill: float
+    """The median, in the place of missing numbers."""
+    fill_level: str
+    """The most common category, in the place of missing ones."""
+    marks_missing: bool
+    by_hour: bool
+    low: float
+    high: float
+    missing_share: float
+
+    def feature_names(self) -> list[str]:
+        if self.kind == "category":
+            rare = [RARE] if self.grouped else []
+            missing = [MISSING] if self.marks_missing else []
+            return [f"{self.name}={level}" for level in (*self.levels, *rare, *missing)]
+        names = [self.name]
+        if self.by_hour:
+            names.append(f"{self.name} (time of day)")
+        return [*names, f"{self.name}={MISSING}"] if self.marks_missing else names
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Encode a data frame of pandas, polars or pyarrow with columns of any kind.
+
+    Parameters
+    ----------
+    number, category : sequence of str
+        Columns to be read as numbers, or as categories, whatever they look like.
+    drop : sequence of str
+        Columns to leave out.
+    keep : sequence of str
+        Columns to use even if they look like identifiers.
+    na : sequence of str
+        Further words (or numbers) that mean "missing".
+    max_categories : int, default=50
+        Columns that one text column may become; its rarer values share the last one.
+    mark_missing : bool, default=False
+        Mark missing cells in a column of their own, for tables where a missing cell is suspicious. Otherwise cells are missing for reasons that have
+        nothing to do with the row, and marking them would make outliers of all rows with a blank.
+
+    Attributes
+    ----------
+    specs_ : list of ColumnSpec
+    left_out_ : dict of str
+        Columns that are not used, and why.
+    notes_ : list of str
+        What was recognised.
+    feature_names_in_, n_features_in_
+    """
+
+    def __init__(
+        self,
+        number: Sequence[str] = (),
+        category: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        na: Sequence[str] = (),
+        max_categories: int = 50,
+        mark_missing: bool = False,
+    ) -> None:
+        self.number = number
+        self.category = category
+        self.drop = drop
+        self.keep = keep
+        self.na = na
+        self.max_categories = max_categories
+        self.mark_missing = mark_missing
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what each column holds.
+
+        Parameters
+        ----------
+        X : data frame
+        y : ignored
+        """
+        self.learn_table(table_of(X))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+        """Learn what each column holds and encode the frame."""
+        return self.encode_table(self.learn_table(table_of(X)))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode another frame with the columns of the training frame."""
+        return self.encode_table(self.recognised(table_of(X)))
+
+    def recognised(self, table: Table) -> Table:
+        """The used columns of another table, read as the training table's were."""
+        check_is_fitted(self, "specs_")
+        absent = [spec.name for spec in self.specs_ if spec.name not in table]
+        if absent:
+            named = ", ".join(map(repr, absent))
+            raise TableError(
+                f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
+            )
+        return Table(
+            tuple(apply_style(table[spec.name], spec.kind, spec.style, self.na) for spec in self.specs_), table.n_rows
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        check_is_fitted(self, "specs_")
+        return np.array([name for spec in self.specs_ for name in spec.feature_names()], dtype=object)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the input columns that are used."""
+        return [spec.name for spec in self.specs_]
+
+    @property
+    def sources(self) -> np.ndarray:
+        """For each encoded column, which of :attr:`columns` it comes from."""
+        return np.repeat(np.arange(len(self.specs_)), [len(spec.feature_names()) for spec in self.specs_])
+
+    def by_column(self, values: np.ndarray) -> np.ndarray:
+        """Sum the last axis, over encoded columns, back to input columns."""
+        starts = np.flatnonzero(np.diff(self.sources, prepend=-1))
+        return np.add.reduceat(np.asarray(values), starts, axis=-1)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that was learned, as plain values."""
+        return {
+            "parameters": {name: list(v) if isinstance(v, Sequence) else v for name, v in self.get_params().items()},
+            "specs": [asdict(spec) | {"levels": list(spec.levels)} for spec in self.specs_],
+            "left_out": self.left_out_,
+            "notes": self.notes_,
+            "columns": [str(name) for name in self.feature_names_in_],
+            "dtype": self.dtype_.str,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The encoder that :meth:`state` describes."""
+        encoder = cls(**state["parameters"])
+        encoder.specs_ = [ColumnSpec(**{**spec, "levels": tuple(spec["levels"])}) for spec in state["specs"]]
+        encoder.left_out_, encoder.notes_ = dict(state["left_out"]), list(state["notes"])
+        encoder._set_names(state["columns"])
+        encoder.dtype_ = np.dtype(state["dtype"])
+        return encoder
+
+    def _set_names(self, names: Sequence[str]) -> None:
+        self.feature_names_in_ = np.array(list(names), dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+
+    def learn_table(self, table: Table) -> Table:
+        """Learn what each column holds; the used columns, read as what they are."""
+        asked = [*self.number, *self.category, *self.drop, *self.keep]
+        unknown = [name for name in asked if name not in table]
+        if unknown:
+            raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(table.names)}.")
+        overrides = Overrides(*(frozenset(v) for v in (self.number, self.category, self.keep, self.na)))
+        roles = [assign_role(column, overrides) for column in table if column.name not in self.drop]
+        self.left_out_ = {role.column.name: role.left_out for role in roles if role.left_out}
+        self.notes_ = [note for role in roles for note in role.notes]
+        used = [role for role in roles if not role.left_out]
+        self.specs_ = [_learn_column(role.column, role.style, self.max_categories, self.mark_missing) for role in used]
+        self._set_names(table.names)
+        kept = Table(tuple(role.column for role in used), table.n_rows)
+        self.dtype_ = _dtype(self.specs_, kept)
+        return kept
+
+    def encode_table(self, table: Table) -> np.ndarray:
+        """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
+        widths = [len(spec.feature_names()) for spec in self.specs_]
+        out = np.zeros((table.n_rows, sum(widths)), dtype=self.dtype_)
+        start = 0
+        for spec, column, width in zip(self.specs_, table, widths, strict=True):
+            _encode_column(spec, column, out[:, start : start + width])
+            start += width
+        return out
+
+
+def _learn_column(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
+    missing = float(column.missing.mean())
+    levels: tuple[str, ...] = ()
+    marks = mark_missing and missing > 0
+    grouped, fill, fill_level, low, high, by_hour = 0, 0.0, "", 0.0, 0.0, False
+    if column.kind == "category":
+        counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+        # The most frequent first, in alphabetical order among equals.
+        order = np.argsort(-counts, kind="stable")
+        present = order[: int((counts > 0).sum())]
+        room = max_categories - marks
+        kept = present if present.size <= room else present[: max(1, room - 1)]
+        fill_level = column.levels[order[0]]
+        levels, grouped = tuple(column.levels[i] for i in sorted(kept)), int(present.size - kept.size)
+    else:
+        known = column.values[~column.missing]
+        fill, low, high = float(np.median(known)), float(known.min()), float(known.max())
+        by_hour = column.kind == "time" and high - low > DAY and bool((known % DAY != 0).any())
+    return ColumnSpec(
+        column.name, column.kind, style, levels, grouped, fill, fill_level, marks, by_hour, low, high, missing
+    )
+
+
+def _dtype(specs: Sequence[ColumnSpec], table: Table) -> np.dtype[Any]:
+    """float32 where it keeps the digits that matter in every column, float64 otherwise."""
+    for spec, column in zip(specs, table, strict=True):
+        if spec.kind in ("number", "boolean"):
+            spread = float(np.nanstd(column.values))
+            if max(abs(spec.low), abs(spec.high)) > 3e38 or (
+                spread and max(abs(spec.low), abs(spec.high)) > FLOAT32_DIGITS * spread
+            ):
+                return np.dtype(np.float64)
+    return np.dtype(np.float32)
+
+
+def _encode_column(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
+    if spec.kind == "category":
+        _encode_category(spec, column, out)
+        return
+    missing = column.missing
+    values = np.where(missing, spec.fill, column.values) if missing.any() else column.values
+    # Times count from the first one in training: float32 has too few digits for seconds since 1970.
+    out[:, 0] = values - spec.low if spec.kind == "time" else values
+    if spec.by_hour:
+        out[:, 1] = values % DAY / 3600
+    if spec.marks_missing:
+        out[:, -1] = missing
+
+
+def _encode_category(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
+    """One column per known value; unknown values join the rare ones, or have no column set where there are none."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    place = {level: code for code, level in enumerate(spec.levels)}
+    n_levels = len(spec.levels)
+    rare = n_levels if spec.grouped else -1
+    missing = n_levels + bool(spec.grouped) if spec.marks_missing else place[spec.fill_level]
+    codes = np.array([*(place.get(level, rare) for level in column.levels), missing], dtype=np.int64)[
+        column.category_codes
+    ]
+    one_hot = OneHotEncoder(categories=[np.arange(out.shape[1])], handle_unknown="ignore", dtype=out.dtype)
+    encoded = one_hot.fit([[0]]).transform(codes[:, None])
+    out[encoded.nonzero()] = 1

@@ -1,0 +1,84 @@
+"""Model files that know their table: the encoder stands beside the estimator, and a loaded model takes the raw frame."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from odefs.detectors import Detector
+from odefs.estimators.files import read_model, save_model
+from odefs.exceptions import ModelFileError
+from odefs.tables.detection import Detection
+from odefs.tables.encoder import TableEncoder
+
+
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A fitted model and encoder, and what was noted about the training table."""
+
+    model: Any
+    encoder: TableEncoder
+    identifier: str | None
+    flagged_share: float
+    hidden: tuple[str, ...]
+    source: dict[str, Any]
+    run: dict[str, Any]
+
+
+def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
+    """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
+    extra = {
+        "encoder": found.encoder.state(),
+        "identifier": None if found.identifier == "row" else found.identifier,
+        "flagged_share": float(found.is_outlier.mean()),
+        "hidden": sorted(found.hidden),
+        "source": found.source,
+        "run": found.run,
+    }
+    save_model(found.model, path, extra=extra)
+
+
+def load_table_model(path: str | os.PathLike[str]) -> TableModel:
+    """A model that the command line saved."""
+    loaded = read_model(path)
+    if loaded.extra is None or "encoder" not in loaded.extra:
+        raise ModelFileError(f"{path}: this model was fitted to an array, not to a table; use it in Python.")
+    return _table_model(loaded.estimator, loaded.extra, path)
+
+
+def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[str]) -> TableModel:
+    try:
+        encoder = TableEncoder.from_state(extra["encoder"])
+        width = len(encoder.get_feature_names_out())
+        if width != estimator.n_features_in_:
+            raise ValueError(f"{width} encoded columns, {estimator.n_features_in_} in the model")
+        return TableModel(
+            estimator,
+            encoder,
+            extra["identifier"],
+            float(extra["flagged_share"]),
+            tuple(extra["hidden"]),
+            dict(extra["source"]),
+            dict(extra["run"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{path}: what is said about the table cannot be read ({error}).") from error
+
+
+def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
+    """A fitted estimator from a file that ``save`` or the command line wrote.
+
+    A model of the command line comes back as a scikit-learn pipeline of encoder and estimator: it takes the raw data frame. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+    detector : Detector, optional
+        Needed where the model was fitted with a detector of one's own.
+    """
+    loaded = read_model(path, detector)
+    if loaded.extra is None or "encoder" not in loaded.extra:
+        return loaded.estimator
+    found = _table_model(loaded.estimator, loaded.extra, path)
+    return Pipeline([("table", found.encoder), ("model", found.model)])

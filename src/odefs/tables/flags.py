@@ -1,0 +1,65 @@
+"""Which rows are flagged, and by what convention. None of the conventions promises an error rate."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odefs.tables.columns import TableError
+
+
+@dataclass(frozen=True, eq=False)
+class Flagging:
+    """Flagged rows score above ``threshold``; ``convention`` says how it was chosen."""
+
+    is_outlier: np.ndarray
+    threshold: float
+    convention: str
+
+
+def flag_rows(
+    scores: np.ndarray,
+    default: float,
+    model_contamination: Any,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    trained: bool = False,
+) -> Flagging:
+    """At most one of the last three may be given; without any, the model's own threshold ``default`` counts."""
+    given = [
+        name
+        for name, v in (("contamination", contamination), ("threshold", threshold), ("flag", flag))
+        if v is not None
+    ]
+    if len(given) > 1:
+        raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
+    if threshold is not None:
+        return _above(scores, float(threshold), "their score exceeds the threshold that was given")
+    if contamination is not None:
+        if not 0 < contamination <= 0.5:
+            raise TableError(f"contamination={contamination} must lie above 0 and not above 0.5.")
+        limit = float(np.percentile(scores, 100 * (1 - contamination)))
+        return _above(
+            scores,
+            limit,
+            f"they are the {contamination:.4g} share of the rows with the highest scores, as was asked for",
+        )
+    if flag is not None:
+        if flag < 1:
+            raise TableError(f"flag={flag} must be at least 1.")
+        lowest = float(np.sort(scores)[-min(flag, scores.size)])
+        return _above(
+            scores,
+            float(np.nextafter(lowest, -np.inf)),
+            "they have the highest scores, as many as were asked for, with ties",
+        )
+    where = " of the training rows' scores" if trained else " of all scores"
+    if model_contamination == "auto":
+        return _above(scores, default, f"their score exceeds mean + 2 std{where} (a convention, not an error rate)")
+    return _above(scores, default, f"their score exceeds what a {model_contamination:.4g} share{where} exceeds")
+
+
+def _above(scores: np.ndarray, threshold: float, convention: str) -> Flagging:
+    with np.errstate(invalid="ignore"):
+        return Flagging(scores > threshold, threshold, convention)

@@ -1,0 +1,131 @@
+"""Text that is really numbers or dates: decimal commas, thousands marks, currencies, percentages, day-first dates, words for "missing".
+
+Works on the distinct values of a column. A style is chosen on a sample, then applied to all; what it cannot read counts as missing and is told.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", "."])
+ENOUGH = 0.9
+"""Share of a column's rows that must read as numbers (or dates) for the column to be taken as such."""
+
+SAMPLE = 500
+
+_CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
+_SIGN = re.compile(
+    rf"^(?P<open>\()?\s*(?P<minus>[-+\u2212])?\s*{_CURRENCY}?\s*(?P<minus2>[-+\u2212])?(?P<body>[\d.,'\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*(?P<percent>%)?\s*{_CURRENCY}?\s*(?P<close>\))?$"
+)
+_COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\s  ]\d{3})+|\d+)?(?:,\d+)?$")
+_POINT = re.compile(r"^(?:\d{1,3}(?:[,'\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
+_MARKS = re.compile(r"['\s  ]")
+LEADING_ZERO = re.compile(r"^[-+]?0\d")
+
+DATE_STYLES: dict[str, tuple[str, ...]] = {
+    "ISO dates": ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y/%m/%d"),
+    "day-first dates": tuple(
+        f"%d{s}%m{s}%{y}{time}" for s in "./-" for y in "Yy" for time in ("", " %H:%M", " %H:%M:%S")
+    ),
+    "month-first dates": tuple(
+        f"%m{s}%d{s}%{y}{time}" for s in "/-." for y in "Yy" for time in ("", " %H:%M", " %H:%M:%S")
+    ),
+    "times of day": ("%H:%M", "%H:%M:%S"),
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a column's text is read. ``name`` is one of the keys below and is what a model file keeps."""
+
+    name: str
+    kind: str
+    read: Callable[[str], float]
+
+
+def is_missing_word(text: str) -> bool:
+    return text.strip().lower() in MISSING_WORDS
+
+
+def _number(text: str, decimal: str) -> float:
+    """A number with the given decimal mark; NaN where it is none."""
+    match = _SIGN.match(text.strip())
+    if match is None or (match["open"] is None) != (match["close"] is None):
+        return np.nan
+    body = match["body"].strip()
+    if not (_COMMA if decimal == "," else _POINT).match(body):
+        return np.nan
+    body = _MARKS.sub("", body)
+    body = body.replace(".", "").replace(",", ".") if decimal == "," else body.replace(",", "")
+    try:
+        value = float(body)
+    except ValueError:
+        return np.nan
+    negative = match["open"] is not None or not {"-", "\u2212"}.isdisjoint((match["minus"], match["minus2"]))
+    value = -value if negative else value
+    return value / 100 if match["percent"] else value
+
+
+def _date(text: str, formats: Sequence[str]) -> float:
+    text = text.strip().removesuffix("Z")
+    for form in formats:
+        try:
+            seconds = datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
+            return seconds % 86400 if formats is DATE_STYLES["times of day"] else seconds
+        except ValueError:
+            continue
+    if formats is DATE_STYLES["ISO dates"]:
+        try:
+            when = datetime.fromisoformat(text)
+            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        except ValueError:
+            pass
+    return np.nan
+
+
+STYLES: dict[str, Style] = {
+    "numbers": Style("numbers", "number", lambda text: _number(text, ".")),
+    "numbers with decimal comma": Style("numbers with decimal comma", "number", lambda text: _number(text, ",")),
+    **{
+        name: Style(name, "time", lambda text, formats=formats: _date(text, formats))  # type: ignore[misc]
+        for name, formats in DATE_STYLES.items()
+    },
+}
+
+
+def recognise(levels: Sequence[str], counts: np.ndarray) -> Style | None:
+    """The style that reads a column's distinct values, or ``None`` where they are just text. ``counts`` says how often each occurs."""
+    known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
+    if not known or any(LEADING_ZERO.match(levels[i]) and levels[i].strip().isdigit() for i in known):
+        return None
+    step = max(1, len(known) // SAMPLE)
+    sample = known[::step]
+    weights = counts[sample]
+    best: tuple[float, Style] | None = None
+    for style in STYLES.values():
+        read = ~np.isnan([style.read(levels[i]) for i in sample])
+        share = float((weights * read).sum() / weights.sum())
+        # The first style wins ties: a point is a decimal mark, and 03/04 is the third of April, unless the column says otherwise.
+        if share >= ENOUGH and (best is None or share > best[0]):
+            best = share, style
+    return None if best is None else best[1]
+
+
+def read_levels(levels: Sequence[str], style: Style) -> np.ndarray:
+    """The number of each distinct value; NaN for missing words and for what the style cannot read."""
+    return np.array([np.nan if is_missing_word(level) else style.read(level) for level in levels], dtype=np.float64)
+
+
+def describe(levels: Sequence[str], style: Style) -> str:
+    """What was recognised, for the screen."""
+    shown = "".join(levels[:SAMPLE])
+    extras = []
+    if style.kind == "number":
+        extras += ["percentages"] if "%" in shown else []
+        extras += ["currencies"] if re.search(_CURRENCY, shown) else []
+        mark = "," if style.name == "numbers" else "."
+        extras += ["thousands marks"] if mark in shown or _MARKS.search(shown.strip()) else []
+    return style.name + (f" ({', '.join(extras)})" if extras else "")

@@ -1,0 +1,196 @@
+"""What each column of a table is good for: how it is read, and whether it can help at all.
+
+Columns that cannot help (empty, one value, identifiers, free text) are left out with a reason. A column of measurements is never taken for an identifier: only
+whole numbers that count the rows or carry an identifier's name, and text that differs from row to row, are.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefs.tables.columns import Column
+from odefs.tables.recognise import STYLES, Style, describe, is_missing_word, read_levels, recognise
+
+IDENTIFIER_NAME = re.compile(
+    r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$|(?<=[a-z])(Id|ID|Nr|No|Key)$", re.IGNORECASE
+)
+FREE_TEXT_SHARE = 0.5
+FEW_LEVELS = 20
+MOSTLY_MISSING = 0.5
+"""Where more cells are missing, what takes their place would be the column's main value, and every known value odd."""
+
+SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0, -1.0)
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the user says about columns, which overrules what is guessed."""
+
+    number: frozenset[str] = frozenset()
+    category: frozenset[str] = frozenset()
+    keep: frozenset[str] = frozenset()
+    na: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Role:
+    """A column as it will be used, how its text is read, why it is left out, and what should be said about it."""
+
+    column: Column
+    style: str = ""
+    left_out: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def assign_role(column: Column, overrides: Overrides) -> Role:
+    """Recognise what a column holds and decide whether it is used."""
+    column = _without_words(column, overrides.na)
+    style = ""
+    notes: list[str] = []
+    if column.kind == "category" and column.name not in overrides.category:
+        column, style, notes = _recognised(column, forced=column.name in overrides.number)
+    elif column.kind != "category" and column.name in overrides.category:
+        column = as_category(column)
+    left_out = (
+        ""
+        if column.name in overrides.keep
+        else _useless(column, column.name in (overrides.number | overrides.category))
+    )
+    if not left_out and column.kind == "number":
+        notes += _sentinels(column)
+    return Role(column, style, left_out, tuple(notes))
+
+
+def apply_style(column: Column, kind: str, style: str, na: Collection[str] = ()) -> Column:
+    """Read a column of another table as the training table's column was read."""
+    column = _without_words(column, na)
+    if kind == "category":
+        return column if column.kind == "category" else as_category(column)
+    if column.kind == "category":
+        if column.missing.all():
+            return Column(column.name, "number", np.full(len(column), np.nan))
+        return _converted(column, STYLES[style or "numbers"])
+    return column
+
+
+def as_category(column: Column) -> Column:
+    """Numbers and times as categories, one per distinct value."""
+    numbers = column.values
+    known, codes = np.unique(numbers[~column.missing], return_inverse=True)
+    names = [f"{int(v)}" if float(v).is_integer() else repr(float(v)) for v in known]
+    order = np.argsort(names, kind="stable")
+    place = np.empty(len(names), dtype=np.int32)
+    place[order] = np.arange(len(names))
+    out = np.full(len(column), -1, dtype=np.int32)
+    out[~column.missing] = place[codes]
+    return Column(column.name, "category", codes=out, levels=tuple(names[i] for i in order))
+
+
+def _without_words(column: Column, words: Collection[str]) -> Column:
+    """Words that mean "missing" as missing cells."""
+    if column.kind == "category":
+        gone = [i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)]
+        if not gone:
+            return column
+        kept = [i for i in range(len(column.levels)) if i not in set(gone)]
+        place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
+        place[kept] = np.arange(len(kept))
+        return replace(column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept))
+    numbers = [float(word) for word in words if _is_number(word)]
+    if not numbers:
+        return column
+    return replace(column, numbers=np.where(np.isin(column.values, numbers), np.nan, column.values))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _recognised(column: Column, forced: bool) -> tuple[Column, str, list[str]]:
+    counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
+    style = recognise(column.levels, counts) if len(column.levels) else None
+    if style is None and forced:
+        style = STYLES["numbers"]
+    if style is None:
+        return column, "", _half_numbers(column, counts)
+    read = _converted(column, style)
+    notes = [f"{column.name}: text read as {describe(column.levels, style)}"]
+    lost = read.missing & ~column.missing
+    if lost.any():
+        row = int(np.flatnonzero(lost)[0])
+        notes.append(
+            f"{column.name}: {int(lost.sum())} cells are not {style.name.split()[0]} and count as missing, the first is {column.at(row)!r} in row {row + 1}"
+        )
+    return read, style.name, notes
+
+
+def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
+    """A word on columns that hold text and numbers."""
+    if not counts.sum() or len(column.levels) > 100_000:
+        return []
+    numbers = ~np.isnan(read_levels(column.levels, STYLES["numbers"]))
+    share = counts[numbers].sum() / counts.sum()
+    if not 0.1 <= share <= 0.9:
+        return []
+    is_number = np.append(numbers, False)[column.category_codes]
+    change = int(np.flatnonzero(is_number != is_number[0])[0])
+    return [
+        f"{column.name}: {share:.0%} of its cells are numbers, the others text (it changes in row {change + 1}); it is taken as text, "
+        f"--number {column.name} takes the text as missing"
+    ]
+
+
+def _converted(column: Column, style: Style) -> Column:
+    values = np.append(read_levels(column.levels, style), np.nan)[column.category_codes]
+    known = values[~np.isnan(values)]
+    whole = bool(known.size and (known == np.round(known)).all())
+    return Column(column.name, "time" if style.kind == "time" else "number", values, whole=whole)
+
+
+def _useless(column: Column, forced: bool) -> str:
+    n_rows, distinct = len(column), column.n_distinct
+    if distinct == 0:
+        return "empty"
+    if distinct == 1 and not column.missing.any():
+        return "one value"
+    if forced:
+        return ""
+    if (missing := float(column.missing.mean())) > MOSTLY_MISSING:
+        return f"missing in {missing:.0%} of the rows"
+    if column.kind == "category":
+        all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
+        if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
+            return "text that differs from row to row"
+    if column.kind == "number" and column.whole and distinct == n_rows > 2:
+        steps = np.diff(np.sort(column.values))
+        if (steps == 1).all():
+            return "it counts the rows"
+        if IDENTIFIER_NAME.search(column.name):
+            return "an identifier by its name, different in every row"
+    return ""
+
+
+def _sentinels(column: Column) -> list[str]:
+    """Values that look like a code for "missing": far out, repeated, and all at one place."""
+    values = column.values[~column.missing]
+    if values.size < 20:
+        return []
+    found = []
+    for code in SENTINELS:
+        count = int((values == code).sum())
+        others = values[values != code]
+        if count < 2 or not others.size:
+            continue
+        spread = max(float(others.max() - others.min()), 1e-12)
+        gap = max(float(others.min()) - code, code - float(others.max()))
+        if gap > (0.5 * spread if code != -1 else 0) and (code != -1 or (others.min() > 0 and gap > 0.1 * spread)):
+            found.append(
+                f"{column.name}: {count} cells are {code:g}, perhaps a code for missing; --na={code:g} makes them so"
+            )
+    return found

@@ -1,0 +1,101 @@
+"""``explain`` for a pipeline: contributions of encoded columns summed back to the columns the pipeline was given."""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from odefs.inspection.explanation import Explanation
+
+
+def explain(pipeline: Any, X: Any) -> Explanation:
+    """Contributions of the input columns of a fitted pipeline whose last step is an estimator of this library.
+
+    Parameters
+    ----------
+    pipeline : scikit-learn pipeline, or an estimator of this library
+    X : what the pipeline takes
+
+    Raises
+    ------
+    ValueError
+        Where a step mixes columns (as PCA does), so that its output belongs to no single input column.
+    """
+    if not hasattr(pipeline, "steps"):
+        return pipeline.explain(X)
+    rows, names = X, _names_of(X)
+    sources = np.arange(len(names))
+    for _, step in pipeline.steps[:-1]:
+        if step in (None, "passthrough"):
+            continue
+        encoded = step.transform(rows)
+        sources = sources[_sources(step, sources.size, encoded.shape[1])]
+        rows = encoded
+    found = pipeline.steps[-1][1].explain(rows)
+    membership = sources[:, None] == np.arange(len(names))
+    used = membership.any(axis=0)
+    values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
+    data = np.asarray(X, dtype=object)[:, used]
+    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution)
+
+
+def _names_of(X: Any) -> list[str]:
+    if hasattr(X, "columns"):
+        return [str(name) for name in X.columns]
+    if hasattr(X, "column_names"):
+        return [str(name) for name in X.column_names]
+    return [f"x{k}" for k in range(np.shape(X)[1])]
+
+
+def _sources(step: Any, n_in: int, n_out: int) -> np.ndarray:
+    """For each output column of a fitted transformer, the input column it comes from."""
+    if hasattr(step, "specs_"):
+        place = {name: k for k, name in enumerate(step.feature_names_in_)}
+        return np.array([place[step.columns[k]] for k in step.sources])
+    if hasattr(step, "transformers_"):
+        return _column_transformer(step, n_out)
+    if hasattr(step, "get_support"):
+        return np.flatnonzero(step.get_support())
+    if hasattr(step, "categories_"):
+        return _one_hot(step, n_out)
+    names_in, names_out = getattr(step, "feature_names_in_", None), getattr(step, "get_feature_names_out", None)
+    one_to_one = n_in == n_out and not hasattr(step, "components_")
+    if one_to_one and (names_in is None or names_out is None or list(names_out()) == list(names_in)):
+        return np.arange(n_in)
+    if n_in == 1:
+        return np.zeros(n_out, dtype=np.intp)
+    raise ValueError(
+        f"the output of {type(step).__name__} cannot be traced back to its input columns: explain the last step on its own input instead."
+    )
+
+
+def _one_hot(step: Any, n_out: int) -> np.ndarray:
+    nameless = copy.copy(step)
+    vars(nameless).pop("feature_names_in_", None)
+    names = list(nameless.get_feature_names_out([f"{k}\x00" for k in range(step.n_features_in_)]))
+    if len(names) != n_out:
+        raise ValueError(f"the output of {type(step).__name__} cannot be traced back to its input columns.")
+    return np.array([int(name.split("\x00")[0]) for name in names])
+
+
+def _column_transformer(step: Any, n_out: int) -> np.ndarray:
+    place = {name: k for k, name in enumerate(getattr(step, "feature_names_in_", []))}
+    sources = np.full(n_out, -1, dtype=np.intp)
+    for name, transformer, columns in step.transformers_:
+        part = step.output_indices_[name]
+        width = part.stop - part.start
+        if width == 0:
+            continue
+        chosen = _indices(columns, place, step.n_features_in_)
+        own = np.arange(width) if transformer == "passthrough" else _sources(transformer, chosen.size, width)
+        sources[part] = chosen[own]
+    return sources
+
+
+def _indices(columns: Any, place: dict[str, int], n_in: int) -> np.ndarray:
+    if isinstance(columns, slice):
+        return np.arange(n_in)[columns]
+    chosen = [columns] if isinstance(columns, str | int) else list(columns)
+    if chosen and isinstance(chosen[0], bool | np.bool_):
+        return np.flatnonzero(chosen)
+    return np.array([place[c] if isinstance(c, str) else int(c) for c in chosen], dtype=np.intp)

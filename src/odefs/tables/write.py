@@ -1,0 +1,104 @@
+"""Writing results by the file's ending, under a temporary name first: a run that is stopped leaves no half file."""
+
+import gzip
+import io
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from odefs.tables.columns import TableError
+
+WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None:
+    """Refuse what could not be written later, before any work is done."""
+    if endings and not path.name.lower().endswith(endings):
+        raise TableError(f"{path}: the name must end in one of {', '.join(endings)}.")
+    if path.is_dir():
+        raise TableError(f"{path}: this is a folder.")
+    if path.exists() and not force:
+        raise TableError(f"{path}: the file exists; --force replaces it.")
+    if not path.parent.is_dir():
+        raise TableError(f"{path}: cannot be written (there is no folder {path.parent}).")
+    if not os.access(path.parent, os.W_OK):
+        raise TableError(f"{path}: cannot be written (the folder {path.parent} is read-only).")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = False) -> None:
+    """Write columns of equal length; ``None`` means csv to standard output. ``excel`` writes a byte order mark and defuses formulas."""
+    import polars as pl
+
+    frame = pl.DataFrame(dict(columns), strict=False)
+    if excel or (path is not None and path.suffix.lower() == ".xlsx"):
+        frame = _defused(pl, frame)
+    if path is None:
+        buffer = io.BytesIO()
+        frame.write_csv(buffer, include_bom=excel)
+        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()
+        return
+    ending = path.name.lower()
+    with replacing(path) as partial:
+        if ending.endswith(".parquet"):
+            frame.write_parquet(partial)
+        elif ending.endswith((".arrow", ".feather")):
+            frame.write_ipc(partial)
+        elif ending.endswith((".ndjson", ".jsonl")):
+            frame.write_ndjson(partial)
+        elif ending.endswith(".xlsx"):
+            _write_excel(frame, partial)
+        else:
+            content = io.BytesIO()
+            frame.write_csv(content, include_bom=excel, separator="\t" if ".tsv" in ending else ",")
+            packed = ending.endswith(".gz")
+            partial.write_bytes(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
+
+
+def _write_excel(frame: Any, path: Path) -> None:
+    try:
+        from xlsxwriter import Workbook
+    except ModuleNotFoundError as error:
+        raise TableError('writing Excel files needs another package: pip install "odefs[cli]"') from error
+    content = io.BytesIO()
+    with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
+        # The same table gives the same bytes: no time of writing inside.
+        workbook.set_properties({"created": datetime(2000, 1, 1)})
+        frame.write_excel(workbook, autofit=False)
+    path.write_bytes(content.getvalue())
+
+
+def _defused(pl: Any, frame: Any) -> Any:
+    """Text that a spreadsheet would take for a formula, with an apostrophe in front; names of columns as well."""
+    text = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    risky = r"^[=+\-@\t\r]"
+    cells = [
+        pl.when(pl.col(name).str.contains(risky)).then("'" + pl.col(name)).otherwise(pl.col(name)).alias(name)
+        for name in text
+    ]
+    frame = frame.with_columns(cells)
+    return frame.rename({name: f"'{name}" for name in frame.columns if name.startswith(FORMULA_STARTS)})
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a page or a summary."""
+    with replacing(path) as partial:
+        partial.write_text(content, encoding="utf-8")

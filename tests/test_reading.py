@@ -1,0 +1,187 @@
+"""Files of all kinds, good and bad, as tables."""
+
+import gzip
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+
+from odefs.tables.columns import TableError
+from odefs.tables.read import read_table
+from odefs.tables.write import write_table
+
+FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.5, None, 2.5]})
+TEXT = "a,b,c\n1,x,0.5\n2,y,\n3,,2.5\n"
+
+
+def excel() -> bytes:
+    out = io.BytesIO()
+    FRAME.write_excel(out)
+    return out.getvalue()
+
+
+def packed(method: str) -> bytes:
+    out = io.BytesIO()
+    getattr(FRAME, method)(out)
+    return out.getvalue()
+
+
+FILES = {
+    "t.csv": lambda: TEXT.encode(),
+    "t.csv.gz": lambda: gzip.compress(TEXT.encode()),
+    "t.tsv": lambda: TEXT.replace(",", "\t").encode(),
+    "semicolon.csv": lambda: TEXT.replace(",", ";").encode(),
+    "pipe.txt": lambda: TEXT.replace(",", "|").encode(),
+    "mark.csv": lambda: b"\xef\xbb\xbf" + TEXT.encode(),
+    "wide.csv": lambda: TEXT.encode("utf-16"),
+    "breaks.csv": lambda: TEXT.replace("\n", "\r\n").encode(),
+    "t.parquet": lambda: packed("write_parquet"),
+    "t.arrow": lambda: packed("write_ipc"),
+    "t.feather": lambda: packed("write_ipc"),
+    "t.ndjson": lambda: packed("write_ndjson"),
+    "t.jsonl": lambda: packed("write_ndjson"),
+    "t.xlsx": excel,
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_gives_the_same_table(name, tmp_path):
+    (tmp_path / name).write_bytes(FILES[name]())
+    read = read_table(tmp_path / name)
+    assert read.frame.rows() == FRAME.rows()
+    assert read.frame.columns == FRAME.columns
+    assert read.n_bytes == (tmp_path / name).stat().st_size
+
+
+@pytest.mark.parametrize("how", ["folder", "glob"])
+def test_parquet_files_are_one_table(how, tmp_path):
+    for i in range(3):
+        FRAME.with_columns(a=pl.col("a") + 10 * i).write_parquet(tmp_path / f"part-{i}.parquet")
+    read = read_table(tmp_path if how == "folder" else tmp_path / "part-*.parquet")
+    assert read.frame["a"].to_list() == [1, 2, 3, 11, 12, 13, 21, 22, 23]
+
+
+def test_parts_that_do_not_match_are_named(tmp_path):
+    FRAME.write_parquet(tmp_path / "1.parquet")
+    FRAME.drop("b").write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(TableError, match=r"2\.parquet: its columns are not those of 1\.parquet"):
+        read_table(tmp_path)
+
+
+def test_a_sheet_by_name(tmp_path):
+    from xlsxwriter import Workbook
+
+    with Workbook(tmp_path / "t.xlsx") as book:
+        FRAME.write_excel(book, worksheet="first")
+        FRAME.reverse().write_excel(book, worksheet="second")
+    assert read_table(tmp_path / "t.xlsx", sheet="second").frame["a"].to_list() == [3, 2, 1]
+    with pytest.raises(TableError, match="nowhere"):
+        read_table(tmp_path / "t.xlsx", sheet="nowhere")
+    (tmp_path / "t.csv").write_text(TEXT)
+    with pytest.raises(TableError, match="--sheet is for Excel files"):
+        read_table(tmp_path / "t.csv", sheet="second")
+
+
+def test_western_text_is_read_and_told(tmp_path):
+    (tmp_path / "t.csv").write_bytes("name;ort\nJürgen;Köln\nAnne;Bad\n".encode("cp1252"))
+    read = read_table(tmp_path / "t.csv")
+    assert read.frame.row(0) == ("Jürgen", "Köln")
+    assert read.notes == ("read as cp1252 text",)
+
+
+def test_an_odd_byte_far_down_the_file_is_read_and_told(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,1\n" * 100_000 + b"\xfc,2\n")
+    read = read_table(tmp_path / "t.csv")
+    assert read.frame["a"][-1] == "ü"
+    assert "not utf-8" in read.notes[0]
+
+
+def test_leading_zeros_are_kept_and_told(tmp_path):
+    (tmp_path / "t.csv").write_text("zip,n\n01234,1\n12345,2\n")
+    read = read_table(tmp_path / "t.csv")
+    assert read.frame["zip"].to_list() == ["01234", "12345"]
+    assert read.notes == ("zip: numbers with leading zeros are taken as categories",)
+
+
+def test_lines_are_those_of_the_file(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b\n"x\ny",1\n\nz,2\nw,3\n')
+    read = read_table(tmp_path / "t.csv")
+    assert read.frame["b"].to_list() == [1, 2, 3]
+    assert read.lines.tolist() == [2, 5, 6]
+
+
+def test_a_type_that_changes_at_the_end_of_a_long_file_is_seen(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n" + "1\n" * 50_000 + "x\n")
+    assert read_table(tmp_path / "t.csv").frame["a"][-1] == "x"
+
+
+def test_thousands_of_columns_are_read(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "\n".join([",".join(f"c{i}" for i in range(10_000)), *[",".join(["1"] * 10_000)] * 3])
+    )
+    assert read_table(tmp_path / "t.csv").frame.width == 10_000
+
+
+BAD = {
+    "no such file": ("gone.csv", None, "there is no such file"),
+    "empty": ("t.csv", b"", "the file is empty"),
+    "blank": ("t.csv", b" \n\n", "the file is empty"),
+    "header only": ("t.csv", b"a,b\n", "needs at least two rows, this one has 0"),
+    "one row": ("t.csv", b"a,b\n1,2\n", "needs at least two rows, this one has 1"),
+    "long line": ("t.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the header has 2"),
+    "long line after a quoted break": ("t.csv", b'a,b\n"1\n1",2\n1,2,3\n', "line 4 has 3 fields, the header has 2"),
+    "zero bytes": ("t.csv", b"a,b\n\x00\x01\x02,2\n" * 9, "not a text file"),
+    "unknown ending": ("t.docx", b"hello", "files that end in .docx cannot be read"),
+    "broken parquet": ("t.parquet", b"not parquet", "t.parquet: "),
+    "broken arrow": ("t.arrow", b"not arrow at all", "t.arrow: "),
+    "broken json": ("t.ndjson", b'{"a": 1}\n{"a": \n', "t.ndjson: "),
+    "broken excel": ("t.xlsx", b"not excel", "t.xlsx: "),
+    "broken gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:-30], "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_gives_one_sentence_that_names_it(name, tmp_path):
+    file, content, sentence = BAD[name]
+    if content is not None:
+        (tmp_path / file).write_bytes(content)
+    with pytest.raises(TableError) as caught:
+        read_table(tmp_path / file)
+    assert sentence in str(caught.value)
+    assert file in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_without_tables_is_told(tmp_path):
+    with pytest.raises(TableError, match="there is no parquet file in this folder"):
+        read_table(tmp_path)
+    with pytest.raises(TableError, match="no file matches"):
+        read_table(tmp_path / "*.parquet")
+
+
+WRITTEN = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.arrow", "t.ndjson", "t.xlsx"]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_read_back_and_equal_bytes_come_of_equal_tables(name, tmp_path):
+    columns = {"row": np.arange(1, 4), "score": np.array([0.5, 1.25, 3.0]), "why": ["a = 1", None, "b, c"]}
+    contents = []
+    for _ in range(2):
+        write_table(tmp_path / name, columns)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+    assert read_table(tmp_path / name).frame.rows() == list(zip(*(list(v) for v in columns.values()), strict=True))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_no_formula_reaches_a_spreadsheet(tmp_path):
+    columns = {"=cmd": ["=1+1", "+1", "-1", "@x", "plain"], "n": [-1.0, 2.0, 3.0, 4.0, 5.0]}
+    write_table(tmp_path / "t.csv", columns, excel=True)
+    text = (tmp_path / "t.csv").read_bytes()
+    assert text.startswith(b"\xef\xbb\xbf'=cmd,n")
+    assert b"'=1+1" in text
+    assert b"'@x" in text
+    assert b",-1.0" in text
+    write_table(tmp_path / "t.xlsx", columns)
+    assert read_table(tmp_path / "t.xlsx").frame.item(0, 0) == "'=1+1"

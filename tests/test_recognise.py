@@ -1,0 +1,85 @@
+"""Text that is really numbers or dates."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odefs.tables.recognise import describe, read_levels, recognise
+
+READ = {
+    "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),
+    "decimal comma with points": (["1.234,56", "12,50"], "numbers with decimal comma", [1234.56, 12.5]),
+    "thousands commas": (["1,234", "2,345,678"], "numbers", [1234, 2345678]),
+    "thousands blanks": (["1 234,5", "23,0"], "numbers with decimal comma", [1234.5, 23]),
+    "thousands apostrophes": (["1'234.5", "23.0"], "numbers", [1234.5, 23]),
+    "dollars": (["$1,234.50", "$3.00", "-$2.00", "$-1.00"], "numbers", [1234.5, 3, -2, -1]),
+    "euros behind": (["12,50 €", "3,00 €"], "numbers with decimal comma", [12.5, 3]),
+    "currency names": (["USD 12.5", "EUR 3"], "numbers", [12.5, 3]),
+    "percentages": (["12.5%", "3 %"], "numbers", [0.125, 0.03]),
+    "accounting": (["(12.50)", "3.00"], "numbers", [-12.5, 3]),
+    "minus sign": (["\u22125", "4"], "numbers", [-5, 4]),
+    "exponents": (["1e5", "2.5E-3"], "numbers", [1e5, 2.5e-3]),
+    "day-first by the point": (["12.03.2020", "31.12.2021"], "day-first dates", [1583971200, 1640908800]),
+    "day-first by a 25": (["25/03/2020", "04/01/2020"], "day-first dates", [1585094400, 1578096000]),
+    "month-first by a 25": (["03/25/2020", "04/01/2020"], "month-first dates", [1585094400, 1585699200]),
+    "iso": (
+        ["2020-01-01", "2020-01-01T10:00:00Z", "2020-01-01 10:00:00+01:00"],
+        "ISO dates",
+        [1577836800, 1577872800, 1577869200],
+    ),
+    "times": (["10:30", "23:59:59"], "times of day", [37800, 86399]),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_is_read(name):
+    levels, style, numbers = READ[name]
+    found = recognise(levels, np.ones(len(levels)))
+    assert found is not None
+    assert found.name == style
+    assert read_levels(levels, found) == pytest.approx(numbers)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        ["a", "b"],
+        ["00123", "01234", "12345"],
+        ["-", "?"],
+        ["1.2.3", "2.3.4"],
+        ["A1", "A2"],
+        ["1-2", "3-4"],
+        ["(5", "6)"],
+    ],
+    ids=str,
+)
+def test_is_text(levels):
+    assert recognise(levels, np.ones(len(levels))) is None
+
+
+def test_words_for_missing_do_not_count():
+    levels = ["NA", "N/A", "-", "?", "null", "1,5", "2,5"]
+    found = recognise(levels, np.ones(len(levels)))
+    assert np.isnan(read_levels(levels, found)[:5]).all()
+    assert read_levels(levels, found)[5:].tolist() == [1.5, 2.5]
+
+
+def test_a_few_words_among_numbers_are_missing_and_many_make_it_text():
+    numbers = [str(i) for i in range(95)]
+    assert recognise([*numbers, "unknown"], np.ones(96)).name == "numbers"
+    assert recognise([*numbers, "unknown"], np.r_[np.ones(95), 60.0]) is None
+
+
+def test_what_was_recognised_is_said():
+    levels = ["$1,234.50", "$3.00"]
+    assert describe(levels, recognise(levels, np.ones(2))) == "numbers (currencies, thousands marks)"
+
+
+@given(st.lists(st.floats(-1e9, 1e9).map(lambda v: round(v, 2)), min_size=3, unique=True))
+def test_formatted_numbers_are_read_back(values):
+    english = [f"{value:,.2f}" for value in values]
+    german = [text.translate(str.maketrans(",.", ".,")) for text in english]
+    for levels in (english, german):
+        found = recognise(levels, np.ones(len(levels)))
+        assert read_levels(levels, found) == pytest.approx(values)

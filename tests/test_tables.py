@@ -1,0 +1,246 @@
+"""Mixed tables as matrices: the encoder, its roles for columns, and the way back to the user's columns."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import odefs
+from odefs import ODEFS, TableEncoder
+from odefs.tables.columns import TableError
+from odefs.tables.encoder import RARE
+
+N = 60
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "price": rng.normal(10, 2, N),
+            "shop": rng.choice(["a", "b", "c"], N),
+            "member": rng.random(N) < 0.5,
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 10**6, N), unit="min"),
+            "amount": [f"{v:.2f}".replace(".", ",") for v in rng.normal(5, 1, N)],
+        },
+        index=[f"r{i}" for i in range(N)],
+    )
+
+
+def test_columns_of_all_kinds_become_numbers(frame):
+    encoder = TableEncoder()
+    X = encoder.fit_transform(frame)
+    names = list(encoder.get_feature_names_out())
+    assert names == ["price", "shop=a", "shop=b", "shop=c", "member", "when", "when (time of day)", "amount"]
+    assert X.shape == (N, len(names))
+    assert X[:, 0] == pytest.approx(frame["price"], rel=1e-6)
+    assert (X[:, 1:4].argmax(axis=1) == frame["shop"].map({"a": 0, "b": 1, "c": 2})).all()
+    assert X[:, 7] == pytest.approx(frame["amount"].str.replace(",", ".").astype(float), rel=1e-6)
+    assert encoder.notes_ == ["amount: text read as numbers with decimal comma"]
+
+
+def test_pandas_polars_and_arrow_give_the_same_matrix(frame):
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    matrices = [TableEncoder().fit_transform(f) for f in (frame, pl.from_arrow(arrow), arrow)]
+    assert np.array_equal(matrices[0], matrices[1])
+    assert np.array_equal(matrices[0], matrices[2])
+
+
+def test_one_hot_is_scikit_learns():
+    values = np.random.default_rng(1).choice(list("xyzuvw"), size=(N, 1))
+    ours = TableEncoder().fit_transform(pd.DataFrame(values, columns=["c"]))
+    assert np.array_equal(ours, OneHotEncoder(sparse_output=False).fit_transform(values))
+
+
+def test_rare_values_share_a_column_and_unseen_ones_join_it():
+    values = [f"v{i}" for i in range(40)] * 3 + ["v0"] * 40
+    encoder = TableEncoder(max_categories=5).fit(pd.DataFrame({"c": values}))
+    names = list(encoder.get_feature_names_out())
+    assert len(names) == 5
+    assert names[-1] == f"c={RARE}"
+    assert encoder.transform(pd.DataFrame({"c": ["v0", "v39", "new"]}))[:, -1].tolist() == [0, 1, 1]
+
+
+def test_unseen_values_set_no_column_where_nothing_is_rare():
+    encoder = TableEncoder().fit(pd.DataFrame({"c": ["a", "b"] * 10}))
+    assert encoder.transform(pd.DataFrame({"c": ["a", "new"]})).sum(axis=1).tolist() == [1, 0]
+
+
+def test_missing_cells_take_what_is_usual():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, None], "c": ["a", "a", "b", None]})
+    assert TableEncoder().fit_transform(frame)[3].tolist() == [2, 1, 0]
+    marked = TableEncoder(mark_missing=True).fit(frame)
+    assert list(marked.get_feature_names_out()) == ["x", "x=(missing)", "c=a", "c=b", "c=(missing)"]
+    assert marked.transform(frame)[3].tolist() == [2, 1, 0, 0, 1]
+
+
+LEFT_OUT = {
+    "counts": (range(N), "it counts the rows"),
+    "shuffled counts": (np.random.default_rng(0).permutation(N) + 1000, "it counts the rows"),
+    "customer_id": (
+        np.random.default_rng(0).permutation(10 * N)[:N],
+        "an identifier by its name, different in every row",
+    ),
+    "customerId": (
+        np.random.default_rng(0).permutation(10 * N)[:N],
+        "an identifier by its name, different in every row",
+    ),
+    "name": ([f"n{i}" for i in range(N)], "text that differs from row to row"),
+    "same": ([1] * N, "one value"),
+    "nothing": ([None] * N, "empty"),
+    "holes": ([1.0, 2.0] + [None] * (N - 2), "missing in 97% of the rows"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_columns_that_cannot_help_are_left_out_and_named(name):
+    values, reason = LEFT_OUT[name]
+    encoder = TableEncoder().fit(pd.DataFrame({name: list(values), "x": np.arange(N) % 7}))
+    assert encoder.left_out_ == {name: reason}
+    assert encoder.columns == ["x"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.random.default_rng(0).normal(size=N),
+        np.random.default_rng(0).permutation(10 * N)[:N],
+        np.arange(N) * 3,
+        np.arange(N) + 0.5,
+    ],
+    ids=["normal", "whole", "steps", "halves"],
+)
+def test_a_measured_column_is_never_called_an_identifier(values):
+    assert TableEncoder().fit(pd.DataFrame({"pressure": values})).left_out_ == {}
+
+
+def test_the_user_has_the_last_word():
+    frame = pd.DataFrame(
+        {"id": range(N), "code": [1, 2, 3] * 20, "zip": ["00123", "01234", "x"] * 20, "x": np.arange(N) % 7}
+    )
+    assert "id" in TableEncoder(keep=["id"]).fit(frame).columns
+    assert "code=1" in TableEncoder(category=["code"]).fit(frame).get_feature_names_out()
+    assert TableEncoder(number=["zip"]).fit(frame).specs_[1].kind == "number"
+    assert TableEncoder(drop=["x"]).fit(frame).columns == ["code", "zip"]
+    assert TableEncoder(na=["3"], drop=["id"]).fit(frame).specs_[0].missing_share == pytest.approx(1 / 3)
+    with pytest.raises(TableError, match="there is no column 'nowhere'; the columns are id, code, zip, x"):
+        TableEncoder(drop=["nowhere"]).fit(frame)
+
+
+def test_suspicious_codes_are_reported():
+    values = np.r_[np.random.default_rng(0).normal(20, 5, 95), [-999.0] * 5]
+    assert TableEncoder().fit(pd.DataFrame({"t": values})).notes_ == [
+        "t: 5 cells are -999, perhaps a code for missing; --na=-999 makes them so"
+    ]
+    assert TableEncoder(na=["-999"]).fit(pd.DataFrame({"t": values})).notes_ == []
+    assert TableEncoder().fit(pd.DataFrame({"t": np.r_[values[:95], -1.0, -1.0]})).notes_ == [] or values[:95].min() > 0
+
+
+def test_a_column_that_changes_half_way_is_told():
+    values = [str(i % 9) for i in range(50)] + ["x", "y"] * 25
+    notes = TableEncoder().fit(pd.DataFrame({"c": values})).notes_
+    assert "50% of its cells are numbers, the others text (it changes in row 51)" in notes[0]
+
+
+def test_a_missing_column_is_named(frame):
+    encoder = TableEncoder().fit(frame)
+    with pytest.raises(TableError, match="lacks columns 'shop', 'when', which the model was trained on"):
+        encoder.transform(frame.drop(columns=["shop", "when"]))
+    assert np.array_equal(encoder.transform(frame.assign(extra=1)), encoder.transform(frame))
+
+
+def test_state_is_plain_and_gives_the_encoder_back(frame):
+    encoder = TableEncoder(na=["b"]).fit(frame)
+    again = TableEncoder.from_state(json.loads(json.dumps(encoder.state())))
+    assert np.array_equal(again.transform(frame), encoder.transform(frame))
+    assert again.get_params() == {**encoder.get_params(), "number": [], "category": [], "drop": [], "keep": []}
+
+
+def test_the_last_digits_of_large_numbers_are_kept():
+    X = TableEncoder().fit_transform(pd.DataFrame({"x": 1e9 + np.arange(N) % 10}))
+    assert X.dtype == np.float64
+    assert np.unique(X).size == 10
+
+
+def test_in_a_pipeline_with_reasons_in_the_input_columns(frame):
+    frame.loc["r7", ["price", "shop"]] = [99.0, "zzz"]
+    pipeline = make_pipeline(TableEncoder(), ODEFS(n_estimators=8, random_state=0)).fit(frame)
+    assert clone(pipeline).fit(frame).predict(frame)[7] == -1
+    explanation = odefs.explain(pipeline, frame)
+    assert list(explanation.feature_names) == list(frame.columns)
+    assert np.asarray(explanation).sum(axis=1) == pytest.approx(-pipeline.score_samples(frame))
+    assert explanation.reasons(7)[0].column in ("price", "shop")
+
+
+def test_column_transformers_are_traced(frame):
+    columns = ColumnTransformer([("n", StandardScaler(), ["price"]), ("c", OneHotEncoder(), ["shop", "member"])])
+    pipeline = make_pipeline(columns, ODEFS(n_estimators=4, random_state=0)).fit(frame)
+    explanation = odefs.explain(pipeline, frame)
+    assert list(explanation.feature_names) == ["price", "shop", "member"]
+    assert np.asarray(explanation).sum(axis=1) == pytest.approx(-pipeline.score_samples(frame))
+    mixing = make_pipeline(StandardScaler(), PCA(1), ODEFS(n_estimators=4)).fit(frame[["price", "member"]])
+    with pytest.raises(ValueError, match="PCA cannot be traced"):
+        odefs.explain(mixing, frame[["price", "member"]])
+
+
+def test_detect_takes_frames_and_keeps_the_index(frame):
+    frame.loc["r7", "price"] = 99.0
+    found = odefs.detect(frame)
+    assert found.index[found.order[0]] == "r7"
+    assert found.is_outlier[7]
+    reason = found.reasons([7])[0][0]
+    assert (reason.column, reason.value) == ("price", 99.0)
+    assert reason.percentile > 99
+    assert 5 < reason.usual[0] < reason.usual[1] < 15
+    assert 0 < reason.share <= 1
+    assert np.array_equal(odefs.detect(pl.from_pandas(frame)).scores, found.scores)
+
+
+def test_reasons_for_categories_say_how_rare_they_are(frame):
+    frame["shop"] = ["a"] * 40 + ["b"] * 19 + ["odd"]
+    reason = odefs.detect(frame).reasons([N - 1])[0][0]
+    assert (reason.column, reason.value, reason.frequency) == ("shop", "odd", pytest.approx(1 / N))
+    assert reason.usual[0] in ("a", "b")
+
+
+def test_saved_by_detect_it_loads_as_a_pipeline_that_takes_raw_frames(frame, tmp_path):
+    found = odefs.detect(frame)
+    found.save(tmp_path / "m.odefs")
+    pipeline = odefs.load(tmp_path / "m.odefs")
+    assert np.array_equal(-pipeline.score_samples(frame), found.model.outlier_scores(found.X))
+
+
+@pytest.mark.parametrize(
+    ("options", "flagged"),
+    [({"flag": 3}, 3), ({"contamination": 0.1}, 6), ({"threshold": 0.0}, N), ({"threshold": 99.0}, 0)],
+    ids=str,
+)
+def test_what_is_flagged_can_be_chosen(frame, options, flagged):
+    found = odefs.detect(frame, **options)
+    assert found.is_outlier.sum() == flagged
+    assert ((found.scores > found.threshold) == found.is_outlier).all()
+
+
+def test_ties_are_flagged_together():
+    found = odefs.detect(pd.DataFrame({"x": [0.0, 1.0] * 20 + [50.0] * 3, "y": [1.0, 2.0] * 20 + [9.0] * 3}), flag=1)
+    assert found.is_outlier.sum() == 3
+    assert found.ranks[found.is_outlier].tolist() == [1, 1, 1]
+
+
+def test_contradicting_flags_are_refused(frame):
+    with pytest.raises(TableError, match="threshold and flag contradict"):
+        odefs.detect(frame, threshold=1.0, flag=2)
+
+
+def test_nothing_but_a_frame_will_do():
+    with pytest.raises(TableError, match="a data frame of pandas, polars or pyarrow is needed, not list"):
+        odefs.detect([1, 2, 3])
