@@ -6,8 +6,9 @@ Charts hold no data: the page's script fills the named sources ``bins``, ``point
 
 import os
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import vl_convert
@@ -52,7 +53,7 @@ def static_scores(summary: dict[str, Any]) -> str:
 @lru_cache(maxsize=1)
 def vega_script() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script. Bundling takes seconds, so the result is kept in the user's cache folder, by version."""
-    kept = _cache_folder() / f"vega-embed-{vl_convert.__version__}.js"
+    kept = _cache_folder() / f"vega-embed-{version('vl-convert-python')}.js"
     try:
         return kept.read_text(encoding="utf-8")
     except OSError:
@@ -91,7 +92,12 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
     font = "system-ui, sans-serif"
     return (
         chart.add_params(*colours, *signals)
-        .configure(background="transparent", font=font, padding={"left": 0, "top": 4, "right": 4, "bottom": 8}, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+        .configure(
+            background="transparent",
+            font=font,
+            padding={"left": 0, "top": 4, "right": 4, "bottom": 8},
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        )
         .configure_view(stroke=_colour("line"))
         .configure_axis(
             labelColor=_colour("muted"),
@@ -110,15 +116,26 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
     )
 
 
-def _scores(scale: str, cut: float = 0.0) -> Any:
-    x = alt.X("low:Q", bin="binned", title="score (1 is an ordinary row)", scale=alt.Scale(type=scale, zero=False, nice=False), axis=alt.Axis(grid=False, tickCount=8))  # type: ignore[arg-type]
+def _scores(scale: Literal["linear", "log"], cut: float = 0.0) -> Any:
+    x = alt.X(
+        "low:Q",
+        bin="binned",
+        title="score (1 is an ordinary row)",
+        scale=alt.Scale(type=scale, zero=False, nice=False),
+        axis=alt.Axis(grid=False, tickCount=8),
+    )
     bars = (
         alt.Chart(alt.NamedData("bins"))
         .mark_bar(binSpacing=1)
         .encode(
             x=x,
             x2=alt.X2("high:Q"),
-            y=alt.Y("count:Q", title="rows (log scale)", scale=alt.Scale(type="symlog"), axis=alt.Axis(values=[1, 10, 100, 1000, 10000, 100000, 1000000], format="~s")),
+            y=alt.Y(
+                "count:Q",
+                title="rows (log scale)",
+                scale=alt.Scale(type="symlog"),
+                axis=alt.Axis(values=[1, 10, 100, 1000, 10000, 100000, 1000000], format="~s"),
+            ),
             color=_either(alt.ColorValue, "datum.low >= cut", _colour("accent"), _colour("muted")),
             tooltip=[
                 alt.Tooltip("low:Q", title="from", format=".3~f"),
@@ -127,13 +144,19 @@ def _scores(scale: str, cut: float = 0.0) -> Any:
             ],
         )
     )
-    rule = alt.Chart(alt.NamedData("cuts")).mark_rule(color=_colour("ink"), strokeWidth=1.5, strokeDash=[5, 3]).encode(x=alt.XDatum(_colour("cut"), type="quantitative"))
+    rule = (
+        alt.Chart(alt.NamedData("cuts"))
+        .mark_rule(color=_colour("ink"), strokeWidth=1.5, strokeDash=[5, 3])
+        .encode(x=alt.XDatum(_colour("cut"), type="quantitative"))
+    )
     return _styled(alt.layer(bars, rule).properties(width="container", height=220), alt.param(name="cut", value=cut))
 
 
 def _map() -> Any:
     above, picked = "datum.place < flagged", "datum.place === picked"
-    brush = alt.selection_interval(name="brush", zoom=False, mark=alt.BrushConfig(fill="#808080", fillOpacity=0.15, stroke="#808080"))
+    brush = alt.selection_interval(
+        name="brush", zoom=False, mark=alt.BrushConfig(fill="#808080", fillOpacity=0.15, stroke="#808080")
+    )
     chart = (
         alt.Chart(alt.NamedData("points"), name="rows")
         .mark_point(filled=True, cursor="pointer")
@@ -173,7 +196,11 @@ def _weights(n_components: int) -> Any:
             x=alt.X("column:N", title=None, sort=None, axis=alt.Axis(labelAngle=-60, labelLimit=110)),
             y=alt.Y("component:O", title="component", axis=alt.Axis(values=list(range(step, n_components + 1, step)))),
             opacity=alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
-            tooltip=[alt.Tooltip("column:N"), alt.Tooltip("component:O"), alt.Tooltip("weight:Q", title="weight (largest = 1)")],
+            tooltip=[
+                alt.Tooltip("column:N"),
+                alt.Tooltip("component:O"),
+                alt.Tooltip("weight:Q", title="weight (largest = 1)"),
+            ],
         )
         .properties(width="container", height=max(120, 9 * n_components))
     )

@@ -20,13 +20,17 @@ TOP_INLINE = 10
 
 def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
     """One self-contained HTML page."""
-    return _environment().get_template("page.html.j2").render(
-        summary=summary,
-        words=words,
-        style=Markup(_text("style.css")),
-        script=Markup(_text("page.js")),
-        vega=Markup(vega_script()),
-        data=Markup(safe_json(page_data(summary, drawing))),
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            summary=summary,
+            words=words,
+            style=Markup(_text("style.css")),
+            script=Markup(_text("page.js")),
+            vega=Markup(vega_script()),
+            data=Markup(safe_json(page_data(summary, drawing))),
+        )
     )
 
 
@@ -37,7 +41,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
     return {
         "rows": summary["rows"],
         "identifier": summary["identifier"],
-        "file": str(summary["source"].get("name", "table")),
+        "file": summary["source"]["name"],
         "command": summary["commands"]["other_threshold"],
         "scores": {key: summary["scores"][key] for key in ("edges", "counts", "choices", "chosen")},
         "names": drawing["names"],
@@ -69,8 +73,10 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
 
 def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
     """The page in a frame for a notebook, with a still picture and a table for viewers that show neither frames nor scripts."""
-    return _environment().get_template("inline.html.j2").render(
-        summary=summary, words=words, page=page, picture=picture, top=summary["top"][:TOP_INLINE]
+    return (
+        _environment()
+        .get_template("inline.html.j2")
+        .render(summary=summary, words=words, page=page, picture=picture, top=summary["top"][:TOP_INLINE])
     )
 
 
@@ -89,13 +95,23 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
         values = [[value, words.value(value, of), n] for value, n in record["values"]]
         return {"name": record["column"], "values": values, "rows": record["rows"], "others": record["others"]}
     labels = ["", ""] if record["low"] is None else [words.value(record[end], of, 4) for end in ("least", "most")]
-    return {"name": record["column"], "low": record["low"], "high": record["high"], "labels": labels, "counts": record["counts"]}
+    return {
+        "name": record["column"],
+        "low": record["low"],
+        "high": record["high"],
+        "labels": labels,
+        "counts": record["counts"],
+    }
 
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_text), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(_text),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["attribute"] = lambda text: Markup(escape(str(text), quote=True))
     return environment

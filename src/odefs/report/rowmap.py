@@ -47,7 +47,13 @@ def collect_map(
         "explained": [float(share) for share in (size**2 / max((size**2).sum(), 1e-300))[:2]],
         "drawn": int(rows.size),
         "points": [
-            [round(float(x), 3), round(float(y), 3), int(places[row]), float(f"{detection.scores[row]:.4g}"), plain(names[row])]
+            [
+                round(float(x), 3),
+                round(float(y), 3),
+                int(places[row]),
+                float(f"{detection.scores[row]:.4g}"),
+                plain(names[row]),
+            ]
             for row, (x, y) in zip(rows.tolist(), points, strict=True)
         ],
     }
@@ -57,7 +63,9 @@ def _rows(detection: Detected, order: np.ndarray, foremost: Sequence[int]) -> np
     """A sample of all rows, one of the flagged rows, and the foremost ones."""
     flagged = np.flatnonzero(detection.is_outlier)
     some = flagged[sample_rows(flagged.size, FLAGGED_ROWS, seed=3)]
-    return np.unique(np.concatenate([sample_rows(order.size, ORDINARY_ROWS, seed=2), some, np.array(foremost, np.intp)]))
+    return np.unique(
+        np.concatenate([sample_rows(order.size, ORDINARY_ROWS, seed=2), some, np.array(foremost, np.intp)])
+    )
 
 
 def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from odefs.tables.wording import say_value
 
 HIDDEN = "(hidden)"
 MISSING = "missing"
@@ -50,24 +51,14 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes:,.1f} GB"
 
 
-def moment(seconds: float) -> str:
-    """A point in time (UTC), without a clock time at midnight."""
-    try:
-        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    except OverflowError:
-        return number(seconds)
-    midnight = not (when.hour or when.minute or when.second or when.microsecond)
-    return f"{when:%Y-%m-%d}" if midnight else f"{when:%Y-%m-%d %H:%M:%S}"
-
-
 def value(cell: Any, kind: str, digits: int = 6) -> str:
     """A cell as people read it."""
     if cell is None:
         return MISSING
     if kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
-    if kind == "time" and isinstance(cell, int | float):
-        return moment(cell)
+    if kind == "time":
+        return say_value(cell, kind)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         return number(float(cell), digits)
     return str(cell)
@@ -86,7 +77,15 @@ def headline(summary: dict[str, Any]) -> str:
     for kind in summary["kinds"]:
         columns += [trait["column"] for trait in kind["traits"] if trait["column"] not in columns]
     stand = "stands" if flagged == 1 else "stand"
-    return f"{count(flagged)} of {count(rows, 'row')} {stand} out" + (f", mostly by {listed(columns[:4])}." if columns else ".")
+    return f"{count(flagged)} of {count(rows, 'row')} {stand} out" + (
+        f", mostly by {listed(columns[:4])}." if columns else "."
+    )
+
+
+def convention(summary: dict[str, Any]) -> str:
+    """How the flagged rows were chosen, as a sentence."""
+    text = summary["convention"].rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def trait(record: dict[str, Any]) -> str:
@@ -115,18 +114,16 @@ def kind_details(record: dict[str, Any]) -> list[str]:
             lines.append(f"{column}: {span(one['range'], of)}" + (f"; usually {span(usual, of, 4)}" if usual else ""))
         elif one["what"] in ("value", "any"):
             unnamed = one["distinct"] - len(one["values"])
-            shown = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
-            lines.append(f"{column}: {'; '.join(shown + ([most_common(usual, of)] if usual else []))}")
+            parts = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
+            parts += [f"usually {value(usual[0], of)}"] if usual else []
+            if parts:
+                lines.append(f"{column}: {'; '.join(parts)}")
     return lines
 
 
 def span(usual: Sequence[Any], of: str, digits: int = 6) -> str:
     low, high = (value(bound, of, digits) for bound in usual)
     return low if low == high else f"{low} to {high}"
-
-
-def most_common(usual: Sequence[Any], of: str) -> str:
-    return f"most often {value(usual[0], of)} ({percent(usual[1])})" if usual[1] is not None else f"most often {value(usual[0], of)}"
 
 
 def short_reason(reason: dict[str, Any]) -> str:
@@ -142,24 +139,26 @@ def short_reason(reason: dict[str, Any]) -> str:
 def sentence(reason: dict[str, Any]) -> str:
     """A reason as a sentence."""
     part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
-    column, of = reason["column"], reason["kind"]
     if reason["hidden"]:
-        return f"{column} {HIDDEN} gives {part}."
-    shown, usual = value(reason["value"], of), reason["usual"]
-    if reason["direction"] == "missing":
-        known = "" if not usual else f"; ordinary rows have {span(usual, of, 4)}" if of in ("number", "time") else f"; {most_common(usual, of)}"
-        return f"{column} is missing{known}. It gives {part}."
-    if reason["direction"] == "value":
-        often = f", as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else ""
-        return f"{column} is {shown}{often}{f'; {most_common(usual, of)}' if usual else ''}. It gives {part}."
-    ordinary = f"; the middle half of ordinary rows lies between {value(usual[0], of, 4)} and {value(usual[1], of, 4)}" if usual else ""
-    if reason["direction"] == "within":
-        return f"{column} is {shown}, not unusual by itself, but odd beside the rest of the row{ordinary}. It gives {part}."
-    return f"{column} is {shown}, {_place(reason)}{ordinary}. It gives {part}."
+        return f"{reason['column']} {HIDDEN} gives {part}."
+    usual = f"; {_usual(reason)}" if reason["usual"] else ""
+    return f"{reason['column']} is {value(reason['value'], reason['kind'])}, {_place(reason)}{usual}. It gives {part}."
+
+
+def _usual(reason: dict[str, Any]) -> str:
+    usual, of = reason["usual"], reason["kind"]
+    if of in ("number", "time"):
+        return f"ordinary rows like it have {span(usual, of, 4)}"
+    return f"ordinary rows like it most often have {value(usual[0], of)} ({percent(usual[1])})"
 
 
 def _place(reason: dict[str, Any]) -> str:
-    high, at = reason["direction"] == "high", reason["percentile"]
+    direction, at = reason["direction"], reason["percentile"]
+    if direction in ("missing", "value"):
+        return f"as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else "a rare case"
+    if direction == "within":
+        return "not unusual by itself, but odd beside the rest of the row"
+    high = direction == "high"
     if at is None:
         return "higher than usual" if high else "lower than usual"
     beyond = at if high else 100 - at
