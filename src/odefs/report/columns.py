@@ -16,6 +16,8 @@ SHOWN_COLUMNS = 60
 SAMPLE = 20_000
 BINS = 24
 NAMED_VALUES = 6
+SHORT_TEXT = 48
+"""Length to which texts are cut where all columns of many rows are shown."""
 WHOLE_BINS = 40
 TAIL = 0.005
 """Histograms reach from one quantile of the ordinary rows to the other, with this share of them beyond either: outliers would squeeze
@@ -58,7 +60,7 @@ def collect_distributions(detection: Detected, names: Sequence[str]) -> list[dic
 def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
     """The named columns' values of each record."""
     at = np.array([record["row"] - 1 for record in rows], dtype=np.intp)
-    by_column = [[cell(value) for value in detection.table[name].values[at]] for name in names]
+    by_column = [[cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names]
     return [list(values) for values in zip(*by_column, strict=True)]
 
 
@@ -73,28 +75,30 @@ def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dic
     values = column.values[rows]
     record: dict[str, Any] = {"column": column.name, "kind": column.kind, "rows": int(rows.size)}
     if column.kind in ("category", "boolean"):
-        counts = Counter(cell(value) for value in values)
-        missing = counts.pop(None, 0)
+        present = [value for value in values.tolist() if value is not None and value == value]
+        counts: Counter[Any] = Counter()
+        for value, n in Counter(present).items():
+            counts[cell(value, SHORT_TEXT)] += n
         common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
         named = common[:NAMED_VALUES]
         return record | {
-            "missing": missing,
+            "missing": int(values.size - len(present)),
             "distinct": len(common),
             "values": [[value, count] for value, count in named],
             "others": sum(count for _, count in common[NAMED_VALUES:]),
         }
     known = np.isfinite(values)
     record["missing"] = int(np.count_nonzero(~known))
-    present = values[known]
-    if present.size == 0:
+    measured = values[known]
+    if measured.size == 0:
         return record | {"low": None, "high": None, "counts": []}
-    least, most, edges = _bins(values[known & ordinary] if (known & ordinary).any() else present)
+    least, most, edges = _bins(values[known & ordinary] if (known & ordinary).any() else measured)
     return record | {
         "least": least,
         "most": most,
         "low": float(edges[0]),
         "high": float(edges[-1]),
-        "counts": [int(count) for count in np.histogram(present, edges)[0]],
+        "counts": [int(count) for count in np.histogram(measured, edges)[0]],
     }
 
 

@@ -57,7 +57,10 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "kind": row["kind"],
                 "reasons": [words.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
-                "cells": cells,
+                # Text stands in "shown" alone.
+                "cells": [
+                    cell if kinds[name] in ("number", "time") else None for name, cell in zip(shown, cells, strict=True)
+                ],
                 "shown": [words.value(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
             }
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
@@ -92,7 +95,7 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
     """A distribution with its labels."""
     of = record["kind"]
     if of in ("category", "boolean"):
-        values = [[value, words.value(value, of), n] for value, n in record["values"]]
+        values = [[words.value(value, of), n] for value, n in record["values"]]
         return {"name": record["column"], "values": values, "rows": record["rows"], "others": record["others"]}
     labels = ["", ""] if record["low"] is None else [words.value(record[end], of, 4) for end in ("least", "most")]
     return {

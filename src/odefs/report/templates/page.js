@@ -196,9 +196,9 @@
       const line = (text, n, own, share) => element("li", own ? { class: "own" } : {}, element("span", {}, text), element("span", { class: "track", "aria-hidden": "true" }, element("span", { style: `width:${(100 * n) / total}%` })), element("span", {}, share));
       const share = (n) => { const p = (100 * n) / total; return n === 0 ? "rare" : p < 0.1 ? "<0.1%" : `${p < 10 ? p.toFixed(1) : Math.round(p)}%`; };
       const shown = column.values.slice(0, 4);
-      for (const [raw, text, n] of shown) list.append(line(text, n, raw === top.cells[k], share(n)));
-      const own = column.values.find(([raw]) => raw === top.cells[k]);
-      if (top.cells[k] !== null && !shown.includes(own)) list.append(line(top.shown[k], own ? own[2] : 0, true, own ? share(own[2]) : "rare"));
+      for (const [text, n] of shown) list.append(line(text, n, text === top.shown[k], share(n)));
+      const own = column.values.find(([text]) => text === top.shown[k]);
+      if (!shown.includes(own)) list.append(line(top.shown[k], own ? own[1] : 0, true, own ? share(own[1]) : "rare"));
       value.append(list);
       return box;
     }
