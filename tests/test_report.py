@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from odefs import ODEFS
 from odefs.datasets.transactions import make_transactions, transactions_path
 from odefs.report import build_report, words
 from odefs.report.kinds import collect_kinds
@@ -129,7 +130,7 @@ def test_scores_of_any_spread_have_a_histogram_and_thresholds(scores):
 
 def test_names_held_by_the_page_are_bounded():
     assert len(held_names(range(10**6), np.arange(10**6))) == 10_000
-    assert sum(map(len, held_names(["x" * 100] * 10**5, np.arange(10**5)))) <= 300_000
+    assert sum(map(len, held_names(["x" * 100] * 10**5, np.arange(10**5)))) <= 200_000
 
 
 def test_identical_rows_stand_once_with_their_count():
@@ -234,18 +235,18 @@ def test_markdown_text_is_escaped():
 
 def test_hidden_columns_show_no_value_in_any_form():
     secret = [f"SECRET{i % 5}" for i in range(394)] + ["SECRETRARE"] * 6
-    salary = np.round(np.random.default_rng(1).normal(54321.0, 3.0, 400), 2)
-    salary[:6] = 98765.43
+    salary = np.round(np.random.default_rng(1).normal(7654321.0, 3.0, 400), 2)
+    salary[:6] = 9876543.21
     frame = mixed_frame().with_columns(
         secret=pl.Series(secret), salary=salary, who=pl.Series([f"PERSON{i}" for i in range(400)])
     )
     detection = detect(frame, id="who", hide=["secret", "salary", "who"])
-    detection = replace(detection, notes=["salary: 98765.43 looks like a mark for missing", "shop: fine"])
+    detection = replace(detection, notes=["salary: 9876543.21 looks like a mark for missing", "shop: fine"])
     report = build_report(detection)
     reasons = [reason for row in report.summary["top"] for reason in row["reasons"] if reason["hidden"]]
     assert {reason["column"] for reason in reasons} == {"secret", "salary"}, "the hidden columns must be reasons here"
     for text in (report.html(), report.json(), report.markdown(), report._repr_html_()):
-        assert not re.search(r"SECRET|PERSON|(?<![\w.])(98,?765|54,?3\d\d)(?!\d)", text)
+        assert not re.search(r"SECRET|PERSON|9,?876,?543|7,?654,?3\d\d", text)
         assert "(hidden)" in text or '"hidden": true' in text
     assert report.summary["notes"] == ["shop: fine"]
     assert "salary" not in report.summary["map"]["columns"]
@@ -363,12 +364,17 @@ def test_page_of_a_large_table_stays_below_two_megabytes():
     rng = np.random.default_rng(0)
     n = 100_000
     columns = {f"measured quantity {k:02d}": rng.normal(size=n) for k in range(42)}
-    texts = np.array([f"a value with many letters, number {i:03d} of its column" for i in range(40)])
+    texts = np.array([f"a value with many letters, number {i:03d} of its column" for i in range(12)])
     columns |= {f"described as {k}": rng.choice(texts, n) for k in range(8)}
     for k in range(3):
         columns[f"measured quantity {k:02d}"][k * 900 : k * 900 + 1200] += 9
     names = pl.Series([f"{i:08x}-0000-4000-8000-{i:012x}" for i in range(n)])
-    detection = detect(pl.DataFrame(columns).with_columns(id=names), id="id", contamination=0.03)
+    detection = detect(
+        pl.DataFrame(columns).with_columns(id=names),
+        id="id",
+        model=ODEFS(n_estimators=2, random_state=0),
+        contamination=0.03,
+    )
     report = build_report(detection)
     assert len(report.summary["top"]) == 200
     assert len(report.html().encode()) < 2_000_000

@@ -46,7 +46,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
         "scores": {key: summary["scores"][key] for key in ("edges", "counts", "choices", "chosen")},
         "names": drawing["names"],
         "held": drawing["held_scores"],
-        "points": drawing["points"],
+        "points": [_point(point, len(drawing["names"])) for point in drawing["points"]],
         "columns": [_column(record) for record in summary["distributions"]],
         "top": [
             {
@@ -57,10 +57,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "kind": row["kind"],
                 "reasons": [words.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
-                # Text stands in "shown" alone.
-                "cells": [
-                    cell if kinds[name] in ("number", "time") else None for name, cell in zip(shown, cells, strict=True)
-                ],
+                "cells": [_position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
                 "shown": [words.value(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
             }
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
@@ -89,6 +86,16 @@ def safe_json(value: Any) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def _point(point: list[Any], held: int) -> list[Any]:
+    """Coordinates, place and score of a row; its name only where the page does not hold it already."""
+    return point[:4] if point[2] < held else point
+
+
+def _position(cell: Any, of: str) -> float | None:
+    """Where a number is drawn, with as many digits as that takes; text is not drawn."""
+    return None if cell is None or of not in ("number", "time") else float(f"{cell:.{5 if of == 'number' else 12}g}")
 
 
 def _column(record: dict[str, Any]) -> dict[str, Any]:

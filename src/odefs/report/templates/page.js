@@ -59,7 +59,7 @@
     cuts: [{}],
   }, { cut });
   const drawMap = async () => {
-    const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name) }));
+    const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name ?? data.names[place]) }));
     points.sort((a, b) => b.place - a.place);
     await draw("map", { points }, { flagged, picked: () => (state.open === null ? -1 : data.top[state.open].place) });
     if (!views.map) return;
