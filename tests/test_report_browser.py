@@ -170,8 +170,10 @@ def test_a_kind_shows_its_rows(page):
     page.find_element(By.CSS_SELECTOR, "[data-kind='0']").click()
     assert len(shown_names(page)) == 8
     assert text(page, "#table-status") == "8 of 50 rows: kind 1."
+    assert page.execute_script("return odefsReport.views.map.signal('kept')") == list(range(8))
     page.find_element(By.CSS_SELECTOR, "[data-kind='0']").click()
     assert len(shown_names(page)) == 25
+    assert page.execute_script("return odefsReport.views.map.signal('kept')") is None
 
 
 def test_counts_command_table_map_and_csv_follow_the_threshold(page):
@@ -202,7 +204,6 @@ def test_counts_command_table_map_and_csv_follow_the_threshold(page):
 def test_the_map_opens_rows_and_an_area_narrows_the_table(page):
     chart = page.find_element(By.CSS_SELECTOR, "#chart-map svg")
     page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chart)
-    point = page.find_elements(By.CSS_SELECTOR, "#chart-map .mark-symbol path")[-1]  # the foremost row is drawn last
     point_of = "return [...document.querySelectorAll('#chart-map .mark-symbol path')].find((p) => p.__data__.datum.place === arguments[0])"
     point = page.execute_script(point_of, 8)
     ActionChains(page).move_to_element(point).click().perform()
@@ -216,6 +217,7 @@ def test_the_map_opens_rows_and_an_area_narrows_the_table(page):
     assert 0 < narrowed < 50
     page.find_element(By.ID, "clear").click()
     assert "50 rows" in text(page, "#table-status")
+    assert page.execute_script("return odefsReport.views.map.signal('brush')") == {}
 
 
 def test_the_main_path_with_tab_and_enter_alone(page):

@@ -1,7 +1,8 @@
 """The charts, written with Altair; the only file that imports Altair and vl-convert.
 
 Charts hold no data: the page's script fills the named sources ``bins``, ``points``, ``cells`` and ``rounds``, and sets the signals: colours,
-``cut`` (the threshold), ``flagged`` (how many rows lie above it) and ``picked`` (the row that is open).
+``cut`` (the threshold), ``flagged`` (how many rows lie above it), ``picked`` (the row that is open) and ``kept`` (the rows the table is
+narrowed to).
 """
 
 import os
@@ -154,6 +155,7 @@ def _scores(scale: Literal["linear", "log"], cut: float = 0.0) -> Any:
 
 def _map() -> Any:
     above, picked = "datum.place < flagged", "datum.place === picked"
+    beside = "kept !== null && indexof(kept, datum.place) < 0"
     brush = alt.selection_interval(
         name="brush", zoom=False, mark=alt.BrushConfig(fill="#808080", fillOpacity=0.15, stroke="#808080")
     )
@@ -166,7 +168,7 @@ def _map() -> Any:
             color=_either(alt.ColorValue, above, _colour("accent"), _colour("muted")),
             shape=_either(alt.ShapeValue, above, "triangle-up", "circle"),
             size=_either(alt.SizeValue, above, 64, 22),
-            opacity=_either(alt.OpacityValue, above, 0.9, 0.4),
+            opacity=alt.OpacityValue(0.4, condition=[{"test": beside, "value": 0.08}, {"test": above, "value": 0.9}]),
             tooltip=[alt.Tooltip("name:N"), alt.Tooltip("score:Q", format=".2f")],
         )
         .add_params(brush)
@@ -184,7 +186,12 @@ def _map() -> Any:
         .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"))
     )
     layered = alt.layer(chart, ring, label).properties(width="container", height=420)
-    return _styled(layered, alt.param(name="flagged", value=0), alt.param(name="picked", value=-1))
+    return _styled(
+        layered,
+        alt.param(name="flagged", value=0),
+        alt.param(name="picked", value=-1),
+        alt.param(name="kept", value=None),
+    )
 
 
 def _weights(n_components: int) -> Any:

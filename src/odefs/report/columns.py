@@ -47,7 +47,7 @@ def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str
     """Columns whose values are shown: those that give most reasons, then the most important ones."""
     given = Counter(reason["column"] for row in rows for reason in row["reasons"])
     names = [record["column"] for record in importances if not record["hidden"]]
-    return sorted(names, key=lambda name: (-given[name], names.index(name)))[:SHOWN_COLUMNS]
+    return sorted(names, key=lambda name: -given[name])[:SHOWN_COLUMNS]
 
 
 def collect_distributions(detection: Detected, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -81,7 +81,7 @@
     if (data.charts.objective) draw("objective", { rounds: objective.flatMap((trace, i) => trace.map((value, k) => ({ component: i + 1, round: k + 1, objective: value }))) });
     else byId("objective-figure").hidden = true;
   };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { for (const view of Object.values(views)) if (view) setColours(view).run(); });
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", () => { for (const view of Object.values(views)) if (view) setColours(view).run(); });
 
   // ---- threshold ----
   const slider = byId("threshold");
@@ -166,6 +166,10 @@
       row.tr.hidden = !passed || (!state.all && matching > FIRST && row.i !== state.open);
       body.append(row.tr);
       if (row.i === state.open && details) { details.hidden = row.tr.hidden; body.append(details); }
+    }
+    if (views.map) {
+      const kept = state.kind !== null || state.search ? rows.filter(passes).map((row) => data.top[row.i].place) : null;
+      views.map.signal("kept", kept).run();
     }
     const narrowed = state.kind !== null || state.area || state.search;
     const why = [state.kind === null ? "" : `kind ${state.kind + 1}`, state.area ? "in the area marked on the map" : "", state.search ? `with "${state.search}"` : ""].filter(Boolean).join(", ");
