@@ -1,13 +1,15 @@
 """The charts, written with Altair; the only file that imports Altair and vl-convert.
 
 Charts hold no data: the page's script fills the named sources ``bins``, ``points``, ``cells`` and ``rounds``, and sets the signals: colours,
-``cut`` (the threshold), ``flagged`` (how many rows lie above it) and ``picked`` (the row that is open).
+``cut`` (the threshold), ``flagged`` (how many rows lie above it), ``picked`` (the row that is open) and ``kept`` (the rows the table is
+narrowed to).
 """
 
 import os
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import vl_convert
@@ -31,7 +33,7 @@ def charts(summary: dict[str, Any]) -> dict[str, Any]:
         specs["map"] = _map()
     training = summary["training"]
     specs["weights"] = _weights(len(training["components"]))
-    if any(len(part["objective"]) > 1 for part in training["components"]):
+    if any(len(part["objective"]) > 2 for part in training["components"]):
         specs["objective"] = _objective()
     return specs
 
@@ -52,7 +54,7 @@ def static_scores(summary: dict[str, Any]) -> str:
 @lru_cache(maxsize=1)
 def vega_script() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script. Bundling takes seconds, so the result is kept in the user's cache folder, by version."""
-    kept = _cache_folder() / f"vega-embed-{vl_convert.__version__}.js"
+    kept = _cache_folder() / f"vega-embed-{version('vl-convert-python')}.js"
     try:
         return kept.read_text(encoding="utf-8")
     except OSError:
@@ -91,8 +93,13 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
     font = "system-ui, sans-serif"
     return (
         chart.add_params(*colours, *signals)
-        .configure(background="transparent", font=font, padding=0)
-        .configure_view(stroke=None)
+        .configure(
+            background="transparent",
+            font=font,
+            padding={"left": 0, "top": 4, "right": 4, "bottom": 8},
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        )
+        .configure_view(stroke=_colour("line"))
         .configure_axis(
             labelColor=_colour("muted"),
             titleColor=_colour("muted"),
@@ -110,13 +117,14 @@ def _styled(chart: Any, *signals: alt.Parameter) -> Any:
     )
 
 
-def _scores(scale: str, cut: float = 0.0) -> Any:
+def _scores(scale: Literal["linear", "log"], cut: float = 0.0) -> Any:
     x = alt.X(
         "low:Q",
+        bin="binned",
         title="score (1 is an ordinary row)",
         scale=alt.Scale(type=scale, zero=False, nice=False),
         axis=alt.Axis(grid=False, tickCount=8),
-    )  # type: ignore[arg-type]
+    )
     bars = (
         alt.Chart(alt.NamedData("bins"))
         .mark_bar(binSpacing=1)
@@ -147,6 +155,7 @@ def _scores(scale: str, cut: float = 0.0) -> Any:
 
 def _map() -> Any:
     above, picked = "datum.place < flagged", "datum.place === picked"
+    beside = "kept !== null && indexof(kept, datum.place) < 0"
     brush = alt.selection_interval(
         name="brush", zoom=False, mark=alt.BrushConfig(fill="#808080", fillOpacity=0.15, stroke="#808080")
     )
@@ -154,12 +163,12 @@ def _map() -> Any:
         alt.Chart(alt.NamedData("points"), name="rows")
         .mark_point(filled=True, cursor="pointer")
         .encode(
-            x=alt.X("x:Q", title="first principal component", axis=alt.Axis(labels=False)),
-            y=alt.Y("y:Q", title="second principal component", axis=alt.Axis(labels=False)),
+            x=alt.X("x:Q", title="first principal component", axis=alt.Axis(labels=False, grid=False)),
+            y=alt.Y("y:Q", title="second principal component", axis=alt.Axis(labels=False, grid=False)),
             color=_either(alt.ColorValue, above, _colour("accent"), _colour("muted")),
             shape=_either(alt.ShapeValue, above, "triangle-up", "circle"),
             size=_either(alt.SizeValue, above, 64, 22),
-            opacity=_either(alt.OpacityValue, above, 0.9, 0.4),
+            opacity=alt.OpacityValue(0.4, condition=[{"test": beside, "value": 0.08}, {"test": above, "value": 0.9}]),
             tooltip=[alt.Tooltip("name:N"), alt.Tooltip("score:Q", format=".2f")],
         )
         .add_params(brush)
@@ -177,16 +186,22 @@ def _map() -> Any:
         .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"))
     )
     layered = alt.layer(chart, ring, label).properties(width="container", height=420)
-    return _styled(layered, alt.param(name="flagged", value=0), alt.param(name="picked", value=-1))
+    return _styled(
+        layered,
+        alt.param(name="flagged", value=0),
+        alt.param(name="picked", value=-1),
+        alt.param(name="kept", value=None),
+    )
 
 
 def _weights(n_components: int) -> Any:
+    step = 1 if n_components <= 12 else 5
     chart = (
         alt.Chart(alt.NamedData("cells"))
         .mark_rect(color=_colour("accent"))
         .encode(
             x=alt.X("column:N", title=None, sort=None, axis=alt.Axis(labelAngle=-60, labelLimit=110)),
-            y=alt.Y("component:O", title="component", axis=alt.Axis(values=list(range(5, n_components + 1, 5)))),
+            y=alt.Y("component:O", title="component", axis=alt.Axis(values=list(range(step, n_components + 1, step)))),
             opacity=alt.Opacity("weight:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             tooltip=[
                 alt.Tooltip("column:N"),
@@ -204,7 +219,7 @@ def _objective() -> Any:
         alt.Chart(alt.NamedData("rounds"))
         .mark_line(color=_colour("accent"), strokeWidth=1, opacity=0.55)
         .encode(
-            x=alt.X("round:Q", title="round", axis=alt.Axis(grid=False, format="d", tickMinStep=1)),
+            x=alt.X("round:O", title="round", axis=alt.Axis(grid=False, labelAngle=0, labelOverlap=True)),
             y=alt.Y("objective:Q", title="objective", scale=alt.Scale(zero=False)),
             detail=alt.Detail("component:O"),
         )

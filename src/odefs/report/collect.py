@@ -30,8 +30,8 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     shown = shown_columns(importances, rows)
     drawn = collect_map(detection, order, [group[0] for group in groups], names)
     summary = {
-        "source": _plain_dict(detection.source),
-        "run": _plain_dict(detection.run),
+        "source": {"name": "table", "columns": None, "bytes": None, "sha256": None} | _plain_dict(detection.source),
+        "run": {"command": None, "seed": None, "parameters": {}, "versions": {}} | _plain_dict(detection.run),
         "commands": {"other_threshold": _without_choice(detection.run.get("command"))},
         "identifier": identifier,
         "rows": int(detection.scores.size),

@@ -16,8 +16,12 @@ SHOWN_COLUMNS = 60
 SAMPLE = 20_000
 BINS = 24
 NAMED_VALUES = 6
+SHORT_TEXT = 48
+"""Length to which texts are cut where all columns of many rows are shown."""
+WHOLE_BINS = 40
 TAIL = 0.005
-"""Histograms reach from one quantile to the other with this share beyond either, so that an extreme value leaves them readable."""
+"""Histograms reach from one quantile of the ordinary rows to the other, with this share of them beyond either: outliers would squeeze
+them, and lie beyond the ends."""
 
 
 def collect_importances(detection: Detected) -> list[dict[str, Any]]:
@@ -43,19 +47,20 @@ def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str
     """Columns whose values are shown: those that give most reasons, then the most important ones."""
     given = Counter(reason["column"] for row in rows for reason in row["reasons"])
     names = [record["column"] for record in importances if not record["hidden"]]
-    return sorted(names, key=lambda name: (-given[name], names.index(name)))[:SHOWN_COLUMNS]
+    return sorted(names, key=lambda name: -given[name])[:SHOWN_COLUMNS]
 
 
 def collect_distributions(detection: Detected, names: Sequence[str]) -> list[dict[str, Any]]:
     """Distribution of each named column on a sample of the rows."""
     rows = sample_rows(detection.table.n_rows, SAMPLE, seed=1)
-    return [_distribution(detection.table[name], rows) for name in names]
+    ordinary = ~detection.is_outlier[rows]
+    return [_distribution(detection.table[name], rows, ordinary) for name in names]
 
 
 def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
     """The named columns' values of each record."""
     at = np.array([record["row"] - 1 for record in rows], dtype=np.intp)
-    by_column = [[cell(value) for value in detection.table[name].values[at]] for name in names]
+    by_column = [[cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names]
     return [list(values) for values in zip(*by_column, strict=True)]
 
 
@@ -66,32 +71,44 @@ def sample_rows(n_rows: int, size: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).choice(n_rows, size, replace=False))
 
 
-def _distribution(column: Column, rows: np.ndarray) -> dict[str, Any]:
+def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dict[str, Any]:
     values = column.values[rows]
     record: dict[str, Any] = {"column": column.name, "kind": column.kind, "rows": int(rows.size)}
     if column.kind in ("category", "boolean"):
-        counts = Counter(cell(value) for value in values)
-        missing = counts.pop(None, 0)
+        present = [value for value in values.tolist() if value is not None and value == value]
+        counts: Counter[Any] = Counter()
+        for value, n in Counter(present).items():
+            counts[cell(value, SHORT_TEXT)] += n
         common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
         named = common[:NAMED_VALUES]
         return record | {
-            "missing": missing,
+            "missing": int(values.size - len(present)),
             "distinct": len(common),
             "values": [[value, count] for value, count in named],
             "others": sum(count for _, count in common[NAMED_VALUES:]),
         }
-    present = values[np.isfinite(values)]
-    record["missing"] = int(values.size - present.size)
-    if present.size == 0:
+    known = np.isfinite(values)
+    record["missing"] = int(np.count_nonzero(~known))
+    measured = values[known]
+    if measured.size == 0:
         return record | {"low": None, "high": None, "counts": []}
-    low, high = np.quantile(present, [TAIL, 1 - TAIL])
-    if high <= low:
-        low, high = float(present.min()), float(present.max())
-    inside = present[(present >= low) & (present <= high)]
-    bins = BINS if high > low else 1
+    least, most, edges = _bins(values[known & ordinary] if (known & ordinary).any() else measured)
     return record | {
-        "low": float(low),
-        "high": float(high),
-        "median": float(np.median(present)),
-        "counts": [int(count) for count in np.histogram(inside, bins=bins)[0]] if high > low else [int(inside.size)],
+        "least": least,
+        "most": most,
+        "low": float(edges[0]),
+        "high": float(edges[-1]),
+        "counts": [int(count) for count in np.histogram(measured, edges)[0]],
     }
+
+
+def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """The range of ordinary values and the edges of the bins over it; whole numbers get a bin each while they are few."""
+    low, high = (float(bound) for bound in np.quantile(values, [TAIL, 1 - TAIL], method="nearest"))
+    if high <= low:
+        low, high = float(values.min()), float(values.max())
+    if high <= low:
+        return low, high, np.array([low - 0.5, low + 0.5])
+    if high - low < WHOLE_BINS and (values == np.round(values)).all():
+        return low, high, np.arange(low - 0.5, high + 1)
+    return low, high, np.linspace(low, high, BINS + 1)

@@ -36,7 +36,8 @@ def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     traits = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
     total = sum(rows[i]["count"] for i in traits)
     least = max(LEAST_ROWS, LEAST_SHARE * total)
-    left, kinds = dict(traits), []
+    left = dict(traits)
+    kinds: list[tuple[tuple[Trait, ...], list[int]]] = []
     while left and len(kinds) < MAX_KINDS:
         chosen = _next_kind(left, rows, least)
         if chosen is None:
@@ -114,10 +115,10 @@ def _text(group: tuple[Trait, ...]) -> list[tuple[str, str, str]]:
 
 
 def _record(chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    explained = Counter[Trait]()
+    explained: dict[Trait, float] = defaultdict(float)
     for i in members:
         for trait, share in _traits(rows[i]["reasons"]).items():
-            explained[trait] += share * rows[i]["count"]  # type: ignore[assignment]
+            explained[trait] += share * rows[i]["count"]
     ordered = sorted(chosen, key=lambda trait: (-explained[trait], trait.column))
     return {
         "traits": [_described(trait, members, rows) for trait in ordered],

@@ -12,8 +12,8 @@ SHOWN_ROWS, SHOWN_COLUMNS = 50, 20
 def render_markdown(summary: dict[str, Any]) -> str:
     """Headline, kinds, what was read, the foremost rows, the columns, and how the run can be repeated."""
     blocks = [
-        f"# {safe(str(summary['source'].get('name', 'table')))}",
-        f"{safe(words.headline(summary))} {safe(summary['convention'])}",
+        f"# {safe(summary['source']['name'])}",
+        f"{safe(words.headline(summary))} {safe(words.convention(summary))}",
         "## Kinds of outliers",
         *_kinds(summary),
         "## What was read",
@@ -75,13 +75,13 @@ def _read(summary: dict[str, Any]) -> list[str]:
 def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:
     run, source = summary["run"], summary["source"]
     for name in ("command", "seed"):
-        if run.get(name) is not None:
+        if run[name] is not None:
             yield name, run[name]
     yield "threshold", summary["scores"]["short_threshold"]
     for name in ("bytes", "sha256"):
-        if source.get(name) is not None:
+        if source[name] is not None:
             yield name, source[name]
-    for name, version in (run.get("versions") or {}).items():
+    for name, version in run["versions"].items():
         yield f"version of {name}", version
     yield "components", summary["training"]["components_trained"]
 

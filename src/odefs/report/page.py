@@ -41,12 +41,12 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
     return {
         "rows": summary["rows"],
         "identifier": summary["identifier"],
-        "file": str(summary["source"].get("name", "table")),
+        "file": summary["source"]["name"],
         "command": summary["commands"]["other_threshold"],
         "scores": {key: summary["scores"][key] for key in ("edges", "counts", "choices", "chosen")},
         "names": drawing["names"],
         "held": drawing["held_scores"],
-        "points": drawing["points"],
+        "points": [_point(point, len(drawing["names"])) for point in drawing["points"]],
         "columns": [_column(record) for record in summary["distributions"]],
         "top": [
             {
@@ -57,7 +57,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "kind": row["kind"],
                 "reasons": [words.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
-                "cells": cells,
+                "cells": [_position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
                 "shown": [words.value(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
             }
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
@@ -88,13 +88,23 @@ def safe_json(value: Any) -> str:
     return text
 
 
+def _point(point: list[Any], held: int) -> list[Any]:
+    """Coordinates, place and score of a row; its name only where the page does not hold it already."""
+    return point[:4] if point[2] < held else point
+
+
+def _position(cell: Any, of: str) -> float | None:
+    """Where a number is drawn, with as many digits as that takes; text is not drawn."""
+    return None if cell is None or of not in ("number", "time") else float(f"{cell:.{5 if of == 'number' else 12}g}")
+
+
 def _column(record: dict[str, Any]) -> dict[str, Any]:
     """A distribution with its labels."""
     of = record["kind"]
     if of in ("category", "boolean"):
-        values = [[value, words.value(value, of), n] for value, n in record["values"]]
+        values = [[words.value(value, of), n] for value, n in record["values"]]
         return {"name": record["column"], "values": values, "rows": record["rows"], "others": record["others"]}
-    labels = ["", ""] if record["low"] is None else [words.value(record["low"], of), words.value(record["high"], of)]
+    labels = ["", ""] if record["low"] is None else [words.value(record[end], of, 4) for end in ("least", "most")]
     return {
         "name": record["column"],
         "low": record["low"],

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ class Report:
 
     def html(self) -> str:
         """One self-contained page."""
+        _require_extra()
         from odefs.report.page import render_page
 
         return render_page(self.summary, self.drawing)
@@ -51,6 +53,7 @@ class Report:
         return path
 
     def _repr_html_(self) -> str:
+        _require_extra()
         from odefs.report.charts import static_scores
         from odefs.report.page import render_inline
 
@@ -64,3 +67,12 @@ class Report:
         from odefs.report.words import headline
 
         return f"<Report: {headline(self.summary)}>"
+
+
+def _require_extra() -> None:
+    """Say what to install where the page cannot be made."""
+    missing = [name for name in ("jinja2", "altair", "vl_convert") if find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(
+            f"The page needs {' and '.join(missing)}: pip install 'odefs[report]'. JSON and Markdown need nothing more."
+        )

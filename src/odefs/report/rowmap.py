@@ -73,6 +73,7 @@ def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     blank = np.isnan(X)
     filled = np.where(blank, np.nan_to_num(np.nanmedian(np.where(blank.all(axis=0), 0.0, X), axis=0)), X)
     low, middle, high = np.quantile(filled, [0.05, 0.5, 0.95], axis=0)
-    spread = np.where(high > low, (high - low) / 3.29, filled.std(axis=0))
+    two_values = ((filled == low) | (filled == high)).all(axis=0)
+    spread = np.where((high > low) & ~two_values, (high - low) / 3.29, filled.std(axis=0))
     varies = spread > 0
     return np.clip((filled - middle) / np.where(varies, spread, 1.0), -BOUND, BOUND), varies

@@ -59,11 +59,11 @@ def collect_rows(
     ]
 
 
-def cell(value: Any) -> Any:
+def cell(value: Any, longest: int = LONGEST_TEXT) -> Any:
     """A cell as JSON can hold it: numbers, text of bounded length, nothing."""
     value = plain(value)
-    if isinstance(value, str) and len(value) > LONGEST_TEXT:
-        return value[:LONGEST_TEXT] + "…"
+    if isinstance(value, str) and len(value) > longest:
+        return value[: longest - 1] + "…"
     return value
 
 

@@ -11,7 +11,7 @@ import numpy as np
 BINS = 60
 STEPS = 400
 HELD_ROWS = 10_000
-HELD_CHARACTERS = 300_000
+HELD_CHARACTERS = 200_000
 """Foremost rows whose names the page holds, so that flagged rows can be saved from it: so many, or so many characters of names."""
 LONG_TAIL = 30
 """The axis is logarithmic where the largest score is so many times the median."""

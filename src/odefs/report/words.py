@@ -2,22 +2,23 @@
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from odefs.tables.wording import say_value
 
 HIDDEN = "(hidden)"
 MISSING = "missing"
 
 
-def number(value: float) -> str:
-    """At most six digits; thousands are set apart from 10,000 on, so that years stay years."""
+def number(value: float, digits: int = 6) -> str:
+    """At most so many digits, but all those before the point; thousands are set apart from 10,000 on, so that years stay years."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
         return str(value)
     if abs(value) >= 1e15 or abs(value) < 1e-4:
         return f"{value:.4g}"
-    digits = max(0, 6 - max(1, math.floor(math.log10(abs(value))) + 1))
+    digits = max(0, digits - max(1, math.floor(math.log10(abs(value))) + 1))
     text = f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -50,26 +51,16 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes:,.1f} GB"
 
 
-def moment(seconds: float) -> str:
-    """A point in time (UTC), without a clock time at midnight."""
-    try:
-        when = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    except OverflowError:
-        return number(seconds)
-    midnight = not (when.hour or when.minute or when.second or when.microsecond)
-    return f"{when:%Y-%m-%d}" if midnight else f"{when:%Y-%m-%d %H:%M:%S}"
-
-
-def value(cell: Any, kind: str) -> str:
+def value(cell: Any, kind: str, digits: int = 6) -> str:
     """A cell as people read it."""
     if cell is None:
         return MISSING
     if kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
-    if kind == "time" and isinstance(cell, int | float):
-        return moment(cell)
+    if kind == "time":
+        return say_value(cell, kind)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return number(float(cell))
+        return number(float(cell), digits)
     return str(cell)
 
 
@@ -89,6 +80,12 @@ def headline(summary: dict[str, Any]) -> str:
     return f"{count(flagged)} of {count(rows, 'row')} {stand} out" + (
         f", mostly by {listed(columns[:4])}." if columns else "."
     )
+
+
+def convention(summary: dict[str, Any]) -> str:
+    """How the flagged rows were chosen, as a sentence."""
+    text = summary["convention"].rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def trait(record: dict[str, Any]) -> str:
@@ -112,35 +109,21 @@ def kind_details(record: dict[str, Any]) -> list[str]:
     """For each trait what its rows have and what ordinary rows have."""
     lines = []
     for one in record["traits"]:
+        column, of, usual = one["column"], one["kind"], one.get("usual")
         if one.get("range"):
-            low, high = (value(bound, one["kind"]) for bound in one["range"])
-            usual = f"; usually {span(one['usual'], one['kind'])}" if one["usual"] else ""
-            lines.append(f"{one['column']} {low if low == high else f'{low} to {high}'}{usual}")
+            lines.append(f"{column}: {span(one['range'], of)}" + (f"; usually {span(usual, of, 4)}" if usual else ""))
         elif one["what"] in ("value", "any"):
-            shown = ", ".join(value(each, one["kind"]) for each in one["values"])
-            more = (
-                f" and {count(one['distinct'] - len(one['values']))} more"
-                if one["distinct"] > len(one["values"])
-                else ""
-            )
-            lines.append(
-                f"{one['column']} {shown}{more}"
-                + (f"; {most_common(one['usual'], one['kind'])}" if one["usual"] else "")
-            )
+            unnamed = one["distinct"] - len(one["values"])
+            parts = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
+            parts += [f"usually {value(usual[0], of)}"] if usual else []
+            if parts:
+                lines.append(f"{column}: {'; '.join(parts)}")
     return lines
 
 
-def span(usual: Sequence[Any], of: str) -> str:
-    low, high = (value(bound, of) for bound in usual)
+def span(usual: Sequence[Any], of: str, digits: int = 6) -> str:
+    low, high = (value(bound, of, digits) for bound in usual)
     return low if low == high else f"{low} to {high}"
-
-
-def most_common(usual: Sequence[Any], of: str) -> str:
-    return (
-        f"most often {value(usual[0], of)} ({percent(usual[1])})"
-        if usual[1] is not None
-        else f"most often {value(usual[0], of)}"
-    )
 
 
 def short_reason(reason: dict[str, Any]) -> str:
@@ -156,34 +139,26 @@ def short_reason(reason: dict[str, Any]) -> str:
 def sentence(reason: dict[str, Any]) -> str:
     """A reason as a sentence."""
     part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
-    column, of = reason["column"], reason["kind"]
     if reason["hidden"]:
-        return f"{column} {HIDDEN} gives {part}."
-    shown, usual = value(reason["value"], of), reason["usual"]
-    if reason["direction"] == "missing":
-        known = (
-            ""
-            if not usual
-            else f"; ordinary rows have {span(usual, of)}"
-            if of in ("number", "time")
-            else f"; {most_common(usual, of)}"
-        )
-        return f"{column} is missing{known}. It gives {part}."
-    if reason["direction"] == "value":
-        often = f", as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else ""
-        return f"{column} is {shown}{often}{f'; {most_common(usual, of)}' if usual else ''}. It gives {part}."
-    ordinary = (
-        f"; the middle half of ordinary rows lies between {value(usual[0], of)} and {value(usual[1], of)}"
-        if usual
-        else ""
-    )
-    if reason["direction"] == "within":
-        return f"{column} is {shown}, not unusual by itself, but odd beside the rest of the row{ordinary}. It gives {part}."
-    return f"{column} is {shown}, {_place(reason)}{ordinary}. It gives {part}."
+        return f"{reason['column']} {HIDDEN} gives {part}."
+    usual = f"; {_usual(reason)}" if reason["usual"] else ""
+    return f"{reason['column']} is {value(reason['value'], reason['kind'])}, {_place(reason)}{usual}. It gives {part}."
+
+
+def _usual(reason: dict[str, Any]) -> str:
+    usual, of = reason["usual"], reason["kind"]
+    if of in ("number", "time"):
+        return f"ordinary rows like it have {span(usual, of, 4)}"
+    return f"ordinary rows like it most often have {value(usual[0], of)} ({percent(usual[1])})"
 
 
 def _place(reason: dict[str, Any]) -> str:
-    high, at = reason["direction"] == "high", reason["percentile"]
+    direction, at = reason["direction"], reason["percentile"]
+    if direction in ("missing", "value"):
+        return f"as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else "a rare case"
+    if direction == "within":
+        return "not unusual by itself, but odd beside the rest of the row"
+    high = direction == "high"
     if at is None:
         return "higher than usual" if high else "lower than usual"
     beyond = at if high else 100 - at

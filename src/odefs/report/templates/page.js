@@ -59,7 +59,7 @@
     cuts: [{}],
   }, { cut });
   const drawMap = async () => {
-    const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name) }));
+    const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name ?? data.names[place]) }));
     points.sort((a, b) => b.place - a.place);
     await draw("map", { points }, { flagged, picked: () => (state.open === null ? -1 : data.top[state.open].place) });
     if (!views.map) return;
@@ -81,7 +81,7 @@
     if (data.charts.objective) draw("objective", { rounds: objective.flatMap((trace, i) => trace.map((value, k) => ({ component: i + 1, round: k + 1, objective: value }))) });
     else byId("objective-figure").hidden = true;
   };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { for (const view of Object.values(views)) if (view) setColours(view).run(); });
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", () => { for (const view of Object.values(views)) if (view) setColours(view).run(); });
 
   // ---- threshold ----
   const slider = byId("threshold");
@@ -92,7 +92,9 @@
     slider.setAttribute("aria-valuetext", text);
     byId("threshold-value").textContent = text;
     byId("threshold-count").textContent = `${words(n)} of ${words(data.rows)} ${data.rows === 1 ? "row" : "rows"} score above ${text}.`;
-    byId("threshold-command").textContent = data.command ? `${data.command} --threshold ${text}` : `odefs.detect(frame, threshold=${text})`;
+    const command = data.command ? `${data.command} --threshold ${text}` : `odefs.detect(frame, threshold=${text})`;
+    // One span per word: a line never breaks between the dashes of an option.
+    byId("threshold-command").replaceChildren(...command.split(" ").flatMap((word, i) => [...(i ? [" "] : []), element("span", {}, word)]));
     byId("threshold-reset").hidden = state.choice === data.scores.chosen;
     byId("save").disabled = n === 0;
     byId("save-hint").textContent = n > held ? `This page holds the ${words(held)} highest-scoring rows; the command gives all ${words(n)}.` : `${words(n)} ${n === 1 ? "row" : "rows"}: ${data.identifier}, score and rank.`;
@@ -165,6 +167,10 @@
       body.append(row.tr);
       if (row.i === state.open && details) { details.hidden = row.tr.hidden; body.append(details); }
     }
+    if (views.map) {
+      const kept = state.kind !== null || state.search ? rows.filter(passes).map((row) => data.top[row.i].place) : null;
+      views.map.signal("kept", kept).run();
+    }
     const narrowed = state.kind !== null || state.area || state.search;
     const why = [state.kind === null ? "" : `kind ${state.kind + 1}`, state.area ? "in the area marked on the map" : "", state.search ? `with "${state.search}"` : ""].filter(Boolean).join(", ");
     byId("table-status").textContent = narrowed ? `${words(matching)} of ${words(rows.length)} rows: ${why}.` : `${words(rows.length)} rows with the highest scores. Choose a row to see its values.`;
@@ -194,9 +200,9 @@
       const line = (text, n, own, share) => element("li", own ? { class: "own" } : {}, element("span", {}, text), element("span", { class: "track", "aria-hidden": "true" }, element("span", { style: `width:${(100 * n) / total}%` })), element("span", {}, share));
       const share = (n) => { const p = (100 * n) / total; return n === 0 ? "rare" : p < 0.1 ? "<0.1%" : `${p < 10 ? p.toFixed(1) : Math.round(p)}%`; };
       const shown = column.values.slice(0, 4);
-      for (const [raw, text, n] of shown) list.append(line(text, n, raw === top.cells[k], share(n)));
-      const own = column.values.find(([raw]) => raw === top.cells[k]);
-      if (top.cells[k] !== null && !shown.includes(own)) list.append(line(top.shown[k], own ? own[2] : 0, true, own ? share(own[2]) : "rare"));
+      for (const [text, n] of shown) list.append(line(text, n, text === top.shown[k], share(n)));
+      const own = column.values.find(([text]) => text === top.shown[k]);
+      if (!shown.includes(own)) list.append(line(top.shown[k], own ? own[1] : 0, true, own ? share(own[1]) : "rare"));
       value.append(list);
       return box;
     }
@@ -216,12 +222,12 @@
       svg.append(drawn("path", { class: "mark", d: t > 1 ? "M190 6l9 5l-9 5z" : t < 0 ? "M10 6l-9 5l9 5z" : `M${x} 44V8M${x - 4} 2h8l-4 7z` }));
     }
     svg.setAttribute("aria-label", `Distribution of ${column.name}; this row is ${beside}`);
-    value.append(svg, element("div", { class: "ends" }, element("span", {}, column.labels[0]), element("span", {}, at !== null && beside.startsWith("beyond") ? `${beside} ${beside.includes("right") ? "→" : "←"}` : ""), element("span", {}, column.labels[1])));
+    value.append(svg, element("div", { class: "ends" }, element("span", {}, column.labels[0]), element("span", {}, at !== null && beside.startsWith("beyond") ? (beside.includes("right") ? `${beside} →` : `← ${beside}`) : ""), element("span", {}, column.labels[1])));
     return box;
   };
   const describe = (row) => {
     const top = data.top[row.i];
-    const cell = element("td", { colspan: String(row.tr.children.length) });
+    const cell = element("td", { role: "cell", colspan: String(row.tr.children.length) });
     const list = element("ol", {});
     for (const sentence of top.reasons) list.append(element("li", {}, sentence));
     cell.append(element("h3", {}, `Why ${top.name} stands out`), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
@@ -239,7 +245,7 @@
       more.addEventListener("click", () => { show(8, order.length); more.remove(); });
       cell.append(more);
     }
-    return element("tr", { class: "details" }, cell);
+    return element("tr", { class: "details", role: "row" }, cell);
   };
   const rankOf = (k, top) => { const at = top.because.indexOf(data.columns[k].name); return at < 0 ? Infinity : at; };
   const close = () => {

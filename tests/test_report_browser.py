@@ -1,0 +1,297 @@
+"""The page in a real browser: with the mouse, with the keyboard alone, on a phone; no error, no request."""
+
+import csv
+import io
+import json
+import shutil
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from odefs.datasets.transactions import transactions_path
+from odefs.report import build_report
+from odefs.tables.detection import detect
+
+selenium = pytest.importorskip("selenium")
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium and chromedriver are not installed"),
+]
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-prefers-reduced-motion",  # or a click comes while the page still glides
+    "--window-size=1200,1000",
+)
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    downloads = tmp_path_factory.mktemp("downloads")
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.set_script_timeout(30)
+    driver.downloads = downloads
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The bundled example, and one with markup everywhere."""
+    folder = tmp_path_factory.mktemp("pages")
+    frame = pl.read_csv(transactions_path())
+    run = {"command": "odefs detect transactions.csv --id transaction"}
+    plain = replace(detect(frame, id="transaction"), source={"name": "transactions.csv"}, run=run)
+    build_report(plain).save(folder / "plain.html")
+    odd = frame.with_columns(
+        country=pl.col("country").replace("PA", EVIL), transaction=EVIL + pl.col("transaction")
+    ).rename({"amount": EVIL})
+    evil = replace(detect(odd, id="transaction"), source={"name": f"{EVIL}.csv"})
+    build_report(evil).save(folder / "evil.html")
+    return folder
+
+
+@pytest.fixture
+def page(browser, pages):
+    """The open page; afterwards nothing may have gone wrong in it and nothing may have been asked of the network."""
+    browser.get_log("performance")
+    browser.get_log("browser")
+    visit(browser, pages / "plain.html")
+    yield browser
+    check_quiet(browser)
+
+
+def visit(browser, path):
+    browser.get(path.as_uri())
+    browser.execute_async_script("const done = arguments[0]; odefsReport.drawn.then(() => done())")
+
+
+def check_quiet(browser):
+    assert browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    assert asked, "the page itself must show in the log"
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def text(browser, selector):
+    return browser.find_element(By.CSS_SELECTOR, selector).text
+
+
+def shown_names(browser):
+    return [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, "#outliers tr.row:not([hidden]) .open")]
+
+
+def focused(browser):
+    return browser.switch_to.active_element
+
+
+def press(browser, *keys):
+    ActionChains(browser).send_keys(*keys).perform()
+
+
+def tab_to(browser, wanted, limit=80):
+    """Press Tab until ``wanted`` (of the focused element) holds."""
+    for _ in range(limit):
+        press(browser, Keys.TAB)
+        if wanted(focused(browser)):
+            return focused(browser)
+    raise AssertionError("Tab does not lead there")
+
+
+def test_charts_are_drawn(page):
+    for chart, marks in (("scores", 20), ("map", 800)):
+        assert len(page.find_elements(By.CSS_SELECTOR, f"#chart-{chart} svg path")) > marks
+    page.find_element(By.CSS_SELECTOR, "#training > summary").click()
+    WebDriverWait(page, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#chart-weights svg path"))
+
+
+def test_a_click_opens_a_row_and_a_second_one_closes_it(page):
+    row = page.find_element(By.CSS_SELECTOR, "#outliers tr.row .why")
+    row.click()
+    details = text(page, "tr.details")
+    assert "Why T0422 stands out" in details
+    assert "country is SG, as in 0.2% of rows" in details
+    assert "distance_km is 9500.3, higher than 99.9% of rows" in details
+    assert "beyond the right end" in details
+    assert page.find_element(By.CSS_SELECTOR, "tr.row .open").get_attribute("aria-expanded") == "true"
+    assert page.execute_script("return odefsReport.views.map.signal('picked')") == 0
+    row.click()
+    assert not page.find_elements(By.CSS_SELECTOR, "tr.details")
+    assert page.execute_script("return odefsReport.views.map.signal('picked')") == -1
+
+
+def test_sorting_follows_the_headers(page):
+    header = page.find_element(By.CSS_SELECTOR, "[data-sort=name]")
+    header.click()
+    names = shown_names(page)
+    assert names == sorted(names)
+    assert header.find_element(By.XPATH, "..").get_attribute("aria-sort") == "ascending"
+    header.click()
+    assert shown_names(page)[0] > names[-1] or shown_names(page) == sorted(shown_names(page), reverse=True)
+    assert header.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
+    assert len(page.find_elements(By.CSS_SELECTOR, "#outliers [aria-sort]")) == 1
+    page.find_element(By.CSS_SELECTOR, "[data-sort=score]").click()
+    assert shown_names(page)[:2] == ["T0422", "T0058"]
+
+
+def test_searching_narrows_and_clearing_widens(page):
+    page.find_element(By.ID, "search").send_keys("country = sg")
+    assert shown_names(page) == ["T0422", "T0058"]
+    assert text(page, "#table-status") == '2 of 50 rows: with "country = sg".'
+    page.find_element(By.ID, "clear").click()
+    assert len(shown_names(page)) == 25
+    page.find_element(By.ID, "more").click()
+    assert len(shown_names(page)) == 50
+
+
+def test_a_kind_shows_its_rows(page):
+    page.find_element(By.CSS_SELECTOR, "[data-kind='0']").click()
+    assert len(shown_names(page)) == 8
+    assert text(page, "#table-status") == "8 of 50 rows: kind 1."
+    assert page.execute_script("return odefsReport.views.map.signal('kept')") == list(range(8))
+    page.find_element(By.CSS_SELECTOR, "[data-kind='0']").click()
+    assert len(shown_names(page)) == 25
+    assert page.execute_script("return odefsReport.views.map.signal('kept')") is None
+
+
+def test_counts_command_table_map_and_csv_follow_the_threshold(page):
+    assert text(page, "#threshold-count") == "24 of 800 rows score above 2.6."
+    slider = page.find_element(By.ID, "threshold")
+    slider.send_keys(*[Keys.ARROW_RIGHT] * 60)
+    value = float(text(page, "#threshold-value"))
+    assert value > 3
+    count = int(text(page, "#threshold-count").split()[0])
+    assert text(page, "#threshold-count") == f"{count} of 800 rows score above {value:g}."
+    assert text(page, "#threshold-command") == f"odefs detect transactions.csv --id transaction --threshold {value:g}"
+    assert slider.get_attribute("aria-valuetext") == f"{value:g}"
+    flags = page.find_elements(By.CSS_SELECTOR, "#outliers td.flag.yes")
+    assert len(flags) == count < 24
+    assert page.execute_script("return odefsReport.views.map.signal('flagged')") == count
+    assert page.execute_script("return odefsReport.views.scores.signal('cut')") == value
+    page.find_element(By.ID, "save").click()
+    saved = page.downloads / "transactions-outliers.csv"
+    WebDriverWait(page, 10).until(lambda _: saved.exists())
+    lines = list(csv.DictReader(io.StringIO(saved.read_text())))
+    assert len(lines) == count
+    assert lines[0] == {"transaction": "T0422", "score": lines[0]["score"], "rank": "1"}
+    assert all(float(line["score"]) > value for line in lines)
+    page.find_element(By.ID, "threshold-reset").click()
+    assert text(page, "#threshold-count") == "24 of 800 rows score above 2.6."
+
+
+def test_the_map_opens_rows_and_an_area_narrows_the_table(page):
+    chart = page.find_element(By.CSS_SELECTOR, "#chart-map svg")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chart)
+    point_of = "return [...document.querySelectorAll('#chart-map .mark-symbol path')].find((p) => p.__data__.datum.place === arguments[0])"
+    point = page.execute_script(point_of, 8)
+    ActionChains(page).move_to_element(point).click().perform()
+    assert "Why T0567 stands out" in text(page, "tr.details")
+    assert "Its row is open in the table" in text(page, "#map-status")
+    ActionChains(page).move_to_element_with_offset(chart, 300, -150).click_and_hold().move_by_offset(
+        180, 300
+    ).release().perform()
+    WebDriverWait(page, 5).until(lambda b: "in the area marked on the map" in text(b, "#table-status"))
+    narrowed = int(text(page, "#table-status").split()[0])
+    assert 0 < narrowed < 50
+    page.find_element(By.ID, "clear").click()
+    assert "50 rows" in text(page, "#table-status")
+    assert page.execute_script("return odefsReport.views.map.signal('brush')") == {}
+
+
+def test_the_main_path_with_tab_and_enter_alone(page):
+    page.execute_script("window.scrollTo(0, 0)")
+    press(page, Keys.TAB)
+    assert focused(page).text == "Skip to the top outliers"
+    tab_to(page, lambda element: element.get_attribute("data-kind") == "0")
+    press(page, Keys.ENTER)
+    assert text(page, "#table-status") == "8 of 50 rows: kind 1."
+    tab_to(page, lambda element: element.get_attribute("id") == "threshold")
+    press(page, Keys.ARROW_RIGHT)
+    assert text(page, "#threshold-count") != "24 of 800 rows score above 2.6."
+    tab_to(page, lambda element: element.get_attribute("id") == "search")
+    tab_to(page, lambda element: element.get_attribute("id") == "clear")
+    press(page, Keys.ENTER)
+    assert focused(page).get_attribute("id") == "search"
+    press(page, "T0058")
+    assert shown_names(page) == ["T0058"]
+    tab_to(page, lambda element: element.get_attribute("data-sort") == "score")
+    press(page, Keys.ENTER)
+    tab_to(page, lambda element: "open" in element.get_attribute("class").split())
+    press(page, Keys.ENTER)
+    assert "Why T0058 stands out" in text(page, "tr.details")
+    assert focused(page).get_attribute("aria-expanded") == "true"
+    button = tab_to(page, lambda element: element.text.startswith("Show all 15 columns"))
+    before = len(page.find_elements(By.CSS_SELECTOR, ".strip"))
+    assert button.is_displayed()
+    press(page, Keys.ENTER)
+    assert len(page.find_elements(By.CSS_SELECTOR, ".strip")) == 15 > before
+
+
+def test_no_sideways_scrolling_on_a_phone(page, pages):
+    size = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for name in ("plain.html", "evil.html"):
+            visit(page, pages / name)
+            page.find_element(By.CSS_SELECTOR, "tr.row .open").click()
+            assert page.execute_script("return document.documentElement.scrollWidth") == 360
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_dark_mode_reaches_the_charts(page):
+    colour = "return odefsReport.views.scores.signal('accent')"
+    light = page.execute_script(colour)
+    try:
+        features = [{"name": "prefers-color-scheme", "value": "dark"}]
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        WebDriverWait(page, 5).until(lambda b: b.execute_script(colour) != light)
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_markup_in_the_data_shows_as_text(page, pages):
+    visit(page, pages / "evil.html")
+    assert len(page.find_elements(By.CSS_SELECTOR, "script")) == 3
+    assert text(page, ".file") == f"{EVIL}.csv"
+    for button in page.find_elements(By.CSS_SELECTOR, "tr.row .open")[:3]:
+        assert button.text.startswith(EVIL)
+        button.click()
+        assert EVIL in text(page, "tr.details")
+    page.find_element(By.CSS_SELECTOR, "#training > summary").click()
+    WebDriverWait(page, 10).until(lambda b: EVIL[:8] in text(b, "#chart-weights"))
+    assert len(page.find_elements(By.CSS_SELECTOR, "script")) == 3
+
+
+def test_the_notebook_frame_works(page, pages, tmp_path):
+    frame = pl.read_csv(transactions_path())
+    inline = build_report(detect(frame, id="transaction"))._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><body>{inline}", encoding="utf-8")
+    page.get((tmp_path / "notebook.html").as_uri())
+    page.switch_to.frame(0)
+    WebDriverWait(page, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#chart-scores svg"))
+    page.find_element(By.CSS_SELECTOR, "tr.row .open").click()
+    assert "Why T0422 stands out" in text(page, "tr.details")
+    page.switch_to.default_content()
