@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from odefs._ops.choices import mean_squares_to_nearest
 from odefs._ops.masked import masked_squared
 from odefs._ops.nearest import References, nearest_members, nearest_squared, prepare_references
 from odefs.detectors.protocol import Detector
@@ -92,24 +93,25 @@ class LeSiNNDetector(Detector):
     def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``.
 
-        With ``A`` the (rows x references) matrix that has ``1/c`` where a reference is nearest, the sum is ``x^2 (A q) - 2 x (A r) + A r^2``: products
-        with ``A`` instead of a (rows x subsets x columns) array. ``q`` marks observed cells of the references.
+        Which reference is nearest is decided in float64, whatever the rows are; sums over references have the precision of the rows.
         """
-        rows = state.rows.astype(np.float64)
-        X = X.astype(np.float64)
+        rows, X = state.rows.astype(np.float64), X.astype(np.float64)
+        if state.prepared is None or np.isnan(X).any():
+            return self._linearise_masked(X, rows, state.n_subsets, w)
+        return mean_squares_to_nearest(X, rows, state.n_subsets, w, sums_dtype=state.rows.dtype)
+
+    def _linearise_masked(self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None) -> np.ndarray:
+        """The same where cells are missing: every pair is scaled up to the columns it lacks."""
         seen_x, seen_r = ~np.isnan(X), ~np.isnan(rows)
-        squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
+        squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
-        share = known / np.maximum(1, known.sum(axis=0))
-        if not (seen_x.all() and seen_r.all()):
-            share *= self._rescaling(seen_x, seen_r, members, w)
+        share = known / np.maximum(1, known.sum(axis=0)) * self._rescaling(seen_x, seen_r, members, w)
         A = np.zeros((X.shape[0], rows.shape[0]))
         A[np.arange(X.shape[0])[None, :], members] = share
         r = np.where(seen_r, rows, 0.0)
         centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
         x, r = np.where(seen_x, X - centre, 0.0), np.where(seen_r, rows - centre, 0.0)
-        observed = (A @ seen_r) if not seen_r.all() else A.sum(axis=1, keepdims=True)
-        G = x * x * observed - 2 * x * (A @ r) + A @ (r * r)
+        G = x * x * (A @ seen_r) - 2 * x * (A @ r) + A @ (r * r)
         return np.maximum(G, 0.0) * seen_x
 
     def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:

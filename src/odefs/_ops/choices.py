@@ -1,0 +1,92 @@
+"""Which reference of each subset is nearest, and the mean square to these column by column: what training needs.
+
+With ``A`` the (references x rows) matrix that has 1 where a reference is the nearest of its subset, ``sum_i (x - r_i)^2`` over the nearest is
+``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x subsets x columns.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from odefs._ops.blocks import row_blocks, scratch
+
+TIE = 1e-12
+"""Squares that differ by less than this share of the largest norms are equal: in tables of categories many are, and rounding must not choose."""
+
+BLOCK = 128
+"""Rows at a time, so that distances and sums stay in cache."""
+
+
+def mean_squares_to_nearest(
+    X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None, sums_dtype: np.dtype[Any]
+) -> np.ndarray:
+    """``1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the nearest of subset ``i`` under ``w``, of shape ``(n_rows, n_columns)``.
+
+    References are member-major (see :mod:`odefs._ops.nearest`); float64, without missing cells.
+    """
+    n_rows, n_columns = X.shape
+    # Columns that are 0 or one other value u stay where they are, as the scaling left them: there A' r^2 is u A' r, one product less. The
+    # others are moved to where their products keep most digits.
+    top = references.max(axis=0)
+    many = np.flatnonzero(~((references == 0) | (references == top)).all(axis=0))
+    centre = np.zeros(n_columns)
+    centre[many] = references[:, many].mean(axis=0)
+    r = references - centre
+    terms = np.concatenate([r, np.square(r[:, many])], axis=1).astype(sums_dtype)
+    nearer = _Nearer(r, n_subsets, w)
+    out = np.empty((n_rows, n_columns))
+    for rows in row_blocks(n_rows, BLOCK):
+        x, G = X[rows] - centre, out[rows]
+        A = scratch("choices", (r.shape[0], x.shape[0]), terms.dtype)
+        A.reshape(-1, n_subsets, x.shape[0])[...] = nearer.choices(x)
+        sums = np.matmul(A.T, terms, out=scratch("sums", (x.shape[0], terms.shape[1]), terms.dtype))
+        sums /= n_subsets
+        first, second = sums[:, :n_columns], sums[:, n_columns:]
+        np.multiply(first, -2.0, out=G)
+        G += x
+        G *= x
+        first *= top
+        first[:, many] = second
+        G += first
+        np.maximum(G, 0.0, out=G)
+    return out
+
+
+class _Nearer:
+    """References laid out for deciding which of a subset is nearest under ``w``."""
+
+    def __init__(self, references: np.ndarray, n_subsets: int, w: np.ndarray | None) -> None:
+        self.n_subsets = n_subsets
+        self.active, self.root = None, None
+        if w is not None:
+            self.active = np.flatnonzero(w)
+            self.root = np.sqrt(w[self.active])
+            references = references[:, self.active] * self.root
+        self.norms = np.einsum("ij,ij->i", references, references)
+        self.product = references * -2.0
+
+    def choices(self, x: np.ndarray) -> np.ndarray:
+        """True where a member is the nearest of its subset, shape ``(n_members, n_subsets, n_rows)``; the first wins ties."""
+        if self.active is not None and self.root is not None:
+            x = x[:, self.active] * self.root
+        # |x|^2 is the same for all references of a row: their order does not need it.
+        distances = scratch("choice distances", (self.product.shape[0], x.shape[0]), x.dtype)
+        np.matmul(self.product, x.T, out=distances)
+        distances += self.norms[:, None]
+        slack = TIE * (np.einsum("ij,ij->i", x, x) + self.norms.max(initial=0.0))
+        return first_minimum(distances.reshape(-1, self.n_subsets, x.shape[0]), slack)
+
+
+def first_minimum(distances: np.ndarray, slack: np.ndarray) -> np.ndarray:
+    """True at the first entry along the first axis that is within ``slack`` of the smallest.
+
+    Whole planes at a time: ``argmin`` along the first axis takes several times as long.
+    """
+    limit = np.minimum.reduce(distances, axis=0)
+    limit += slack
+    chosen = distances <= limit
+    taken = chosen[0].copy()
+    for plane in chosen[1:]:
+        np.greater(plane, taken, out=plane)
+        taken |= plane
+    return chosen
