@@ -4,8 +4,6 @@ With ``A`` the (references x rows) matrix that has 1 where a reference is the ne
 ``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x subsets x columns.
 """
 
-from typing import Any
-
 import numpy as np
 
 from odefs._ops.blocks import row_blocks, scratch
@@ -17,9 +15,7 @@ BLOCK = 128
 """Rows at a time, so that distances and sums stay in cache."""
 
 
-def mean_squares_to_nearest(
-    X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None, sums_dtype: np.dtype[Any]
-) -> np.ndarray:
+def mean_squares_to_nearest(X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None) -> np.ndarray:
     """``1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the nearest of subset ``i`` under ``w``, of shape ``(n_rows, n_columns)``.
 
     References are member-major (see :mod:`odefs._ops.nearest`); float64, without missing cells.
@@ -32,7 +28,7 @@ def mean_squares_to_nearest(
     centre = np.zeros(n_columns)
     centre[many] = references[:, many].mean(axis=0)
     r = references - centre
-    terms = np.concatenate([r, np.square(r[:, many])], axis=1).astype(sums_dtype)
+    terms = np.concatenate([r, np.square(r[:, many])], axis=1)
     nearer = _Nearer(r, n_subsets, w)
     out = np.empty((n_rows, n_columns))
     for rows in row_blocks(n_rows, BLOCK):

@@ -93,12 +93,12 @@ class LeSiNNDetector(Detector):
     def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``.
 
-        Which reference is nearest is decided in float64, whatever the rows are; sums over references have the precision of the rows.
+        Done in float64 whatever the rows are: float32 would show in the weights, where steps are judged by small falls of the objective.
         """
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
         if state.prepared is None or np.isnan(X).any():
             return self._linearise_masked(X, rows, state.n_subsets, w)
-        return mean_squares_to_nearest(X, rows, state.n_subsets, w, sums_dtype=state.rows.dtype)
+        return mean_squares_to_nearest(X, rows, state.n_subsets, w)
 
     def _linearise_masked(self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None) -> np.ndarray:
         """The same where cells are missing: every pair is scaled up to the columns it lacks."""

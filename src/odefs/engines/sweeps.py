@@ -12,10 +12,12 @@ import numpy as np
 
 from odefs.detectors.protocol import Detector
 from odefs.engines.protocol import Engine
+from odefs.engines.training import Trainer, train_ensemble
 from odefs.ensemble.combine import component_weights, normalised, with_normaliser
-from odefs.ensemble.component import Training, draw_component, train_component
+from odefs.ensemble.component import Training
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
+from odefs.ensemble.settling import Settling
 from odefs.scaling import ColumnRanges, Scaling, by_root_std, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
 
@@ -48,6 +50,7 @@ class Fitted:
     scores: np.ndarray
     candidates: Candidates
     training: tuple[Training, ...]
+    settling: Settling
 
 
 def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Scaled:
@@ -84,27 +87,18 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
 def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, seeds: Seeds) -> Fitted:
     """Find candidates, train the components, score all rows with them."""
     candidates = find_candidates(bare.scores, plan.threshold_rate)
-    n_components = plan.components(engine.n_rows, candidates.rows.size)
-
-    def train(index: int) -> tuple[Component, Training]:
-        rng = seeds.component(index)
-        draw = draw_component(plan, detector, engine.n_rows, candidates.rows, bare.references, rng)
-        outliers, unlabeled, references = (
-            engine.take(rows, bare.scaling) for rows in (draw.outliers, draw.unlabeled, draw.references)
-        )
-        return train_component(plan, detector, outliers, unlabeled, references, rng)
-
-    trained = engine.map(train, range(n_components))
+    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    train = Trainer(engine, detector, plan, bare.scaling, candidates.rows, bare.references, seeds)
+    trained, settling = train_ensemble(train, bare.scores, rows)
     weights = component_weights(np.array([component.loss for component, _ in trained]))
     components = [replace(c, weight=float(plan.trust * u)) for (c, _), u in zip(trained, weights, strict=True)]
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     components, scores = _score_and_normalise(engine, detector, bare.scaling, components, rows)
     if plan.trust < 1:
         full_space = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
         components.append(replace(full_space, weight=1 - plan.trust))
         scores += components[-1].weight * normalised(full_space, bare.scores)
     model = Model(detector, bare.scaling, tuple(components), engine.dtype)
-    return Fitted(model, scores, candidates, tuple(training for _, training in trained))
+    return Fitted(model, scores, candidates, tuple(training for _, training in trained), settling)
 
 
 def subset_component(
