@@ -1,4 +1,4 @@
-"""Which reference of each subset is nearest, and the mean square to these column by column: what training needs.
+"""Which reference of each subset is nearest, and the mean square to these column by column: what training and explaining need.
 
 With ``A`` the (references x rows) matrix that has 1 where a reference is the nearest of its subset, ``sum_i (x - r_i)^2`` over the nearest is
 ``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x subsets x columns.
@@ -46,6 +46,17 @@ def mean_squares_to_nearest(X: np.ndarray, references: np.ndarray, n_subsets: in
         G += first
         np.maximum(G, 0.0, out=G)
     return out
+
+
+def nearest_members(X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> np.ndarray:
+    """Which of the references is nearest, of shape ``(n_subsets, n_rows)``; the first member wins ties."""
+    members = np.zeros((n_subsets, X.shape[0]), dtype=np.intp)
+    centre = references.mean(axis=0)
+    nearer = _Nearer(references - centre, n_subsets, w)
+    for rows in row_blocks(X.shape[0], BLOCK):
+        for p, plane in enumerate(nearer.choices(X[rows] - centre)):
+            members[:, rows] += p * plane
+    return members * n_subsets + np.arange(n_subsets)[:, None]
 
 
 class _Nearer:

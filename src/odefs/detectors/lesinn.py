@@ -10,9 +10,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from odefs._ops.choices import mean_squares_to_nearest
+from odefs._ops.choices import mean_squares_to_nearest, nearest_members
 from odefs._ops.masked import masked_squared
-from odefs._ops.nearest import References, nearest_members, nearest_squared, prepare_references
+from odefs._ops.nearest import References, nearest_squared, prepare_references
 from odefs.detectors.protocol import Detector
 
 Metric = Literal["euclidean", "sqeuclidean"]
@@ -116,9 +116,33 @@ class LeSiNNDetector(Detector):
 
     def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """Shares of the columns in the distance to each subset, from differences and not from expanded squares, so that they add up."""
-        rows = state.rows.astype(np.float64)
-        X = X.astype(np.float64)
-        squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
+        rows, X = state.rows.astype(np.float64), X.astype(np.float64)
+        if state.prepared is None or np.isnan(X).any():
+            return self._contributions_masked(X, rows, state.n_subsets, w)
+        if w is not None:
+            root = np.sqrt(w)
+            rows, X = rows * root, X * root
+        members = nearest_members(X, rows, state.n_subsets)
+        # Where the nearest cannot be told by expanded squares, its distance is that of the score and the parts are another's as near.
+        distances = nearest_squared(X, prepare_references(rows, state.n_subsets))[:, : X.shape[0]]
+        if self.metric == "euclidean":
+            np.sqrt(distances, out=distances)
+        out, parts = np.zeros(X.shape), np.empty(X.shape)
+        for distance, nearest in zip(distances, members, strict=True):
+            np.take(rows, nearest, axis=0, out=parts)
+            np.subtract(X, parts, out=parts)
+            np.multiply(parts, parts, out=parts)
+            total = parts.sum(axis=1)
+            parts *= (distance / np.where(total > 0, total, np.inf))[:, None]
+            out += parts
+        out /= state.n_subsets
+        return out
+
+    def _contributions_masked(
+        self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
+    ) -> np.ndarray:
+        """The same where cells are missing: what the observed columns add is scaled up to the distance of the pair."""
+        squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
         distances = np.where(known, np.sqrt(squares) if self.metric == "euclidean" else squares, 0.0)
         with np.errstate(invalid="ignore"):
@@ -135,15 +159,11 @@ class LeSiNNDetector(Detector):
     def _nearest_pairs(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distance to the nearest reference per subset and row, and which reference that is."""
-        if np.isnan(X).any() or np.isnan(rows).any():
-            pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
-            member = pairs.argmin(axis=0)
-            squares = np.take_along_axis(pairs, member[None], axis=0)[0]
-            return squares, member * n_subsets + np.arange(n_subsets)[:, None]
-        references = prepare_references(rows, n_subsets, w)
-        squares = nearest_squared(X, references)[:, : X.shape[0]].copy()
-        return squares, nearest_members(X, references)
+        """Squared distance to the nearest reference per subset and row where cells are missing, and which reference that is."""
+        pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
+        member = pairs.argmin(axis=0)
+        squares = np.take_along_axis(pairs, member[None], axis=0)[0]
+        return squares, member * n_subsets + np.arange(n_subsets)[:, None]
 
     def _rescaling(
         self, seen_x: np.ndarray, seen_r: np.ndarray, members: np.ndarray, w: np.ndarray | None
