@@ -11,7 +11,7 @@ from odefs._ops.blocks import row_blocks, scratch
 TIE = 1e-12
 """Squares that differ by less than this share of the largest norms are equal: in tables of categories many are, and rounding must not choose."""
 
-BLOCK = 128
+BLOCK = 256
 """Rows at a time, so that distances and sums stay in cache."""
 
 
