@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from odefs._ops.choices import mean_squares_to_nearest, nearest_members
+from odefs._ops.choices import mean_squares_to_nearest, nearest_members, total_shares
 from odefs._ops.masked import masked_squared
 from odefs._ops.nearest import References, nearest_squared, prepare_references
 from odefs.detectors.protocol import Detector
@@ -137,6 +137,14 @@ class LeSiNNDetector(Detector):
             out += parts
         out /= state.n_subsets
         return out
+
+    def total_contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
+        """From expanded squares, unless too many of the distances are too small for that."""
+        total = None
+        if state.prepared is not None and not np.isnan(X).any():
+            rows, x = state.rows.astype(np.float64), X.astype(np.float64)
+            total = total_shares(x, rows, state.n_subsets, w, root=self.metric == "euclidean")
+        return super().total_contributions(X, state, w) if total is None else total
 
     def _contributions_masked(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
