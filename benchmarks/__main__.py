@@ -1,33 +1,60 @@
-"""Run all benchmarks and write ``docs/performance.md``."""
+"""Run all benchmarks and write ``docs/performance.md``; ``python -m benchmarks NAME...`` runs those named and only prints."""
 
+import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from benchmarks import block_scoring, lesinn_speed, start_up
+from benchmarks import adaptive, against_iforest, block_scoring, lesinn_speed, start_up
+from benchmarks.result import Result
 from odefs.versions import collect_versions, processor_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 
+BENCHMARKS: dict[str, Callable[[], list[Result]]] = {
+    "start_up": start_up.run,
+    "block_scoring": block_scoring.run,
+    "lesinn_speed": lesinn_speed.run,
+    "against_iforest": against_iforest.run,
+    "adaptive": adaptive.run,
+}
+
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument("--all", action="store_true", help="adaptive: all datasets instead of a few")
+    arguments = parser.parse_args()
+    unknown = sorted(set(arguments.names) - set(BENCHMARKS))
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(BENCHMARKS)}.")
+    chosen = {name: BENCHMARKS[name] for name in arguments.names or BENCHMARKS}
+    if "adaptive" in chosen and arguments.all:
+        chosen["adaptive"] = partial(adaptive.run, every=True)
+    lines = [*_heading()]
+    for task in chosen.values():
+        for result in task():
+            lines.append(
+                f"| {result.what} | {result.measured} | {result.target} | {'yes' if result.met else '**no**'} |"
+            )
+            print(lines[-1], flush=True)
+    if not arguments.names:
+        PAGE.write_text("\n".join(lines) + "\n")
+        print(f"Written to {PAGE}")
+
+
+def _heading() -> list[str]:
     versions = collect_versions()
     used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas"))
-    lines = [
+    return [
         "# Performance",
         "",
-        "Written by `make bench`. Every line is a ratio or a size measured in one run on one machine:",
+        "Written by `make bench`. Every line is a ratio, a size or a difference measured in one run on one machine:",
         f"{processor_name()}, {versions['threads']} threads; {used}.",
         "",
         "| what | measured | target | met |",
         "| --- | --- | --- | --- |",
     ]
-    for module in (start_up, block_scoring, lesinn_speed):
-        for result in module.run():
-            lines.append(
-                f"| {result.what} | {result.measured} | {result.target} | {'yes' if result.met else '**no**'} |"
-            )
-            print(lines[-1], flush=True)
-    PAGE.write_text("\n".join(lines) + "\n")
-    print(f"Written to {PAGE}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from odefs._ops.nearest import _distinct_rows, nearest_members, nearest_squared, prepare_references
+from odefs._ops.choices import nearest_members
+from odefs._ops.nearest import _distinct_rows, nearest_squared, prepare_references
 from odefs.detectors import LeSiNNDetector
 
 TOLERANCE = {np.float64: 1e-6, np.float32: 1e-4}
@@ -118,7 +119,7 @@ def test_linearised_rows_hold_neighbours_fixed():
     detector = LeSiNNDetector(n_subsets=4, subset_size=6)
     rows = X[detector.sample(30, rng)]
     state = detector.prepare(rows, rng)
-    members = nearest_members(X, prepare_references(rows, 4))
+    members = nearest_members(X, rows, 4)
     expected = np.mean([(X - rows[members[g]]) ** 2 for g in range(4)], axis=0)
     np.testing.assert_allclose(detector.linearise(X, state), expected, rtol=1e-9, atol=1e-12)
 
@@ -150,3 +151,17 @@ def test_distinct_rows_ignore_the_sign_of_zero():
     assert len(first) == 2
     assert len(set(copy_of[[0, 1, 3]])) == 1
     assert copy_of[2] != copy_of[0]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_first_of_equal_references_is_chosen(weighted):
+    """Rows of categories: many distances are equal, and rounding must not say which reference counts."""
+    rng = np.random.default_rng(11)
+    unit = rng.random(9) + 0.5
+    X, rows = (rng.integers(0, 2, size=(n, 9)) * unit for n in (300, 60))
+    w = rng.random(9) * (rng.random(9) < 0.7) if weighted else None
+    members = nearest_members(X, rows, 6, w)
+    weights = np.ones(9) if w is None else w
+    squares = ((X[None] - rows[:, None]) ** 2 * weights).sum(axis=2).reshape(-1, 6, 300)
+    first = (squares <= squares.min(axis=0) + 1e-9).argmax(axis=0)
+    assert np.array_equal(members, first * 6 + np.arange(6)[:, None])

@@ -8,7 +8,6 @@ import pytest
 import naive
 from odefs import ODEFS
 from odefs.ensemble.combine import component_weights
-from odefs.ensemble.plan import MAX_AUTO_COMPONENTS
 
 
 def test_final_scores_are_the_papers(noisy):
@@ -44,12 +43,6 @@ def test_numbers_of_the_paper(n_rows, m_star):
     assert info["n_outlier_examples"] == min(m_star, n_star)
     assert info["n_unlabeled_examples"] == min(6 * m_star, n_rows)
     assert info["n_components"] == len(model.feature_subsets_) == 2 * -(-n_star // m_star)
-
-
-def test_auto_is_the_head_of_the_paper():
-    X = np.random.default_rng(0).normal(size=(3000, 4))
-    model = ODEFS(random_state=0, threshold_rate=0.0, n_outlier_examples=5).fit(X)
-    assert model.fit_info_["n_components"] == MAX_AUTO_COMPONENTS
 
 
 def test_more_unlabelled_examples_than_rows():

@@ -122,3 +122,22 @@ def test_the_planted_column_is_the_first_reason(table):
         explanation = ODEFS(random_state=seed).fit(X).explain(X[rows])
         right.append(explanation.excess.argmax(axis=1) == X.shape[1] - 1)
     assert np.concatenate(right).mean() >= 0.9
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("table", ["noise", "categories", "tight clusters", "equal rows"])
+def test_total_contributions_are_the_sum(metric, weighted, table):
+    """Added up by the shorter way, or by the long one where the shorter would lose digits."""
+    rng = np.random.default_rng(0)
+    X = {
+        "noise": rng.normal(size=(300, 6)),
+        "categories": rng.integers(0, 3, size=(300, 6)) * 0.7,
+        "tight clusters": rng.normal(size=(2, 6))[rng.integers(0, 2, 300)] * 3 + 1e-9 * rng.normal(size=(300, 6)),
+        "equal rows": np.ones((300, 6)),
+    }[table]
+    detector = LeSiNNDetector(metric=metric)
+    state = detector.prepare(X[detector.sample(300, rng)], rng)
+    w = rng.random(6) if weighted else None
+    expected = detector.contributions(X, state, w).sum(axis=0)
+    assert_allclose(detector.total_contributions(X, state, w), expected, rtol=1e-6, atol=1e-6 * expected.sum())

@@ -1,5 +1,6 @@
 """How rows are cut into blocks: heights from a byte budget, tails padded for BLAS, scratch memory kept per thread."""
 
+import math
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -42,7 +43,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarr
     Fresh megabyte arrays cost page faults that are comparable to the arithmetic done on them.
     """
     buffers: dict[str, np.ndarray] = _local.__dict__.setdefault("buffers", {})
-    n_bytes = int(np.prod(shape)) * dtype.itemsize
+    n_bytes = math.prod(shape) * dtype.itemsize
     buffer = buffers.get(name)
     if buffer is None or buffer.nbytes < n_bytes:
         buffers[name] = buffer = np.empty(n_bytes, dtype=np.uint8)

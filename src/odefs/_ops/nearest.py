@@ -83,14 +83,6 @@ def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
     return nearest
 
 
-def nearest_members(X: np.ndarray, references: References) -> np.ndarray:
-    """Which row of ``references.rows`` is nearest, per subset and row; the first member wins ties."""
-    extended = _extended(X, references)
-    distances = references.product @ extended.T
-    members = distances.reshape(-1, references.n_subsets, extended.shape[0]).argmin(axis=0)
-    return members[:, : X.shape[0]] * references.n_subsets + np.arange(references.n_subsets)[:, None]
-
-
 def _extended(X: np.ndarray, references: References) -> np.ndarray:
     """Rows in the precision and on the scale of the references, a 1 behind each, and rows of zeros up to the next full padding."""
     n_rows, n_columns = X.shape

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from odefs._ops.choices import mean_squares_to_nearest, nearest_members, total_shares
 from odefs._ops.masked import masked_squared
-from odefs._ops.nearest import References, nearest_members, nearest_squared, prepare_references
+from odefs._ops.nearest import References, nearest_squared, prepare_references
 from odefs.detectors.protocol import Detector
 
 Metric = Literal["euclidean", "sqeuclidean"]
@@ -92,31 +93,64 @@ class LeSiNNDetector(Detector):
     def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``.
 
-        With ``A`` the (rows x references) matrix that has ``1/c`` where a reference is nearest, the sum is ``x^2 (A q) - 2 x (A r) + A r^2``: products
-        with ``A`` instead of a (rows x subsets x columns) array. ``q`` marks observed cells of the references.
+        Done in float64 whatever the rows are: float32 would show in the weights, where steps are judged by small falls of the objective.
         """
-        rows = state.rows.astype(np.float64)
-        X = X.astype(np.float64)
+        rows, X = state.rows.astype(np.float64), X.astype(np.float64)
+        if state.prepared is None or np.isnan(X).any():
+            return self._linearise_masked(X, rows, state.n_subsets, w)
+        return mean_squares_to_nearest(X, rows, state.n_subsets, w)
+
+    def _linearise_masked(self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None) -> np.ndarray:
+        """The same where cells are missing: every pair is scaled up to the columns it lacks."""
         seen_x, seen_r = ~np.isnan(X), ~np.isnan(rows)
-        squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
+        squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
-        share = known / np.maximum(1, known.sum(axis=0))
-        if not (seen_x.all() and seen_r.all()):
-            share *= self._rescaling(seen_x, seen_r, members, w)
+        share = known / np.maximum(1, known.sum(axis=0)) * self._rescaling(seen_x, seen_r, members, w)
         A = np.zeros((X.shape[0], rows.shape[0]))
         A[np.arange(X.shape[0])[None, :], members] = share
         r = np.where(seen_r, rows, 0.0)
         centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
         x, r = np.where(seen_x, X - centre, 0.0), np.where(seen_r, rows - centre, 0.0)
-        observed = (A @ seen_r) if not seen_r.all() else A.sum(axis=1, keepdims=True)
-        G = x * x * observed - 2 * x * (A @ r) + A @ (r * r)
+        G = x * x * (A @ seen_r) - 2 * x * (A @ r) + A @ (r * r)
         return np.maximum(G, 0.0) * seen_x
 
     def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """Shares of the columns in the distance to each subset, from differences and not from expanded squares, so that they add up."""
-        rows = state.rows.astype(np.float64)
-        X = X.astype(np.float64)
-        squares, members = self._nearest_pairs(X, rows, state.n_subsets, w)
+        rows, X = state.rows.astype(np.float64), X.astype(np.float64)
+        if state.prepared is None or np.isnan(X).any():
+            return self._contributions_masked(X, rows, state.n_subsets, w)
+        if w is not None:
+            root = np.sqrt(w)
+            rows, X = rows * root, X * root
+        members = nearest_members(X, rows, state.n_subsets)
+        # Where the nearest cannot be told by expanded squares, its distance is that of the score and the parts are another's as near.
+        distances = nearest_squared(X, prepare_references(rows, state.n_subsets))[:, : X.shape[0]]
+        if self.metric == "euclidean":
+            np.sqrt(distances, out=distances)
+        out, parts = np.zeros(X.shape), np.empty(X.shape)
+        for distance, nearest in zip(distances, members, strict=True):
+            np.take(rows, nearest, axis=0, out=parts)
+            np.subtract(X, parts, out=parts)
+            np.multiply(parts, parts, out=parts)
+            total = parts.sum(axis=1)
+            parts *= (distance / np.where(total > 0, total, np.inf))[:, None]
+            out += parts
+        out /= state.n_subsets
+        return out
+
+    def total_contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
+        """From expanded squares, unless too many of the distances are too small for that."""
+        total = None
+        if state.prepared is not None and not np.isnan(X).any():
+            rows, x = state.rows.astype(np.float64), X.astype(np.float64)
+            total = total_shares(x, rows, state.n_subsets, w, root=self.metric == "euclidean")
+        return super().total_contributions(X, state, w) if total is None else total
+
+    def _contributions_masked(
+        self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
+    ) -> np.ndarray:
+        """The same where cells are missing: what the observed columns add is scaled up to the distance of the pair."""
+        squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
         distances = np.where(known, np.sqrt(squares) if self.metric == "euclidean" else squares, 0.0)
         with np.errstate(invalid="ignore"):
@@ -133,15 +167,11 @@ class LeSiNNDetector(Detector):
     def _nearest_pairs(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distance to the nearest reference per subset and row, and which reference that is."""
-        if np.isnan(X).any() or np.isnan(rows).any():
-            pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
-            member = pairs.argmin(axis=0)
-            squares = np.take_along_axis(pairs, member[None], axis=0)[0]
-            return squares, member * n_subsets + np.arange(n_subsets)[:, None]
-        references = prepare_references(rows, n_subsets, w)
-        squares = nearest_squared(X, references)[:, : X.shape[0]].copy()
-        return squares, nearest_members(X, references)
+        """Squared distance to the nearest reference per subset and row where cells are missing, and which reference that is."""
+        pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
+        member = pairs.argmin(axis=0)
+        squares = np.take_along_axis(pairs, member[None], axis=0)[0]
+        return squares, member * n_subsets + np.arange(n_subsets)[:, None]
 
     def _rescaling(
         self, seen_x: np.ndarray, seen_r: np.ndarray, members: np.ndarray, w: np.ndarray | None

@@ -54,6 +54,10 @@ class Detector(ABC):
         G = self.linearise(X, state, w)
         return G if w is None else G * w
 
+    def total_contributions(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
+        """:meth:`contributions` added up over the rows, for detectors that know a shorter way; NaN where any of them is."""
+        return np.asarray(self.contributions(X, state, w).sum(axis=0))
+
     def bytes_per_row(self, n_columns: int) -> int:
         """Rough working memory of :meth:`score` per row, from which block heights are derived."""
         return 16 * n_columns

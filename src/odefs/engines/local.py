@@ -23,6 +23,9 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
+FEW_ROWS = 256
+"""Fewer rows are scored as they come: looking for equal ones would take as long."""
+
 
 def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """float32 for what it holds exactly (itself, float16, booleans, integers of up to 16 bits), otherwise float64."""
@@ -66,7 +69,7 @@ class LocalEngine:
         return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
 
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
-        places = self._places(len(components))
+        places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
 
         def score(rows: slice, X: np.ndarray) -> None:
@@ -79,7 +82,7 @@ class LocalEngine:
         return out if places is None else out[:, places.copy_of]
 
     def outlier_scores(self, model: Model) -> np.ndarray:
-        places = self._places(len(model.components))
+        places = self._places()
         out = np.zeros(self.n_rows if places is None else places.first.size)
 
         def score(rows: slice, X: np.ndarray) -> None:
@@ -110,9 +113,9 @@ class LocalEngine:
         n_rows = self.n_rows if only is None else only.size
         self.map(scale_and_run, list(row_blocks(n_rows, block_rows(bytes_per_row))))
 
-    def _places(self, n_components: int) -> Distinct | None:
-        """Where equal rows are, if there are enough of them and enough is done with each row to look for them."""
-        return self._distinct if n_components > 1 else None
+    def _places(self) -> Distinct | None:
+        """Where equal rows are, if there are enough of them and enough rows to look for them."""
+        return self._distinct if self.n_rows >= FEW_ROWS else None
 
     @cached_property
     def _distinct(self) -> Distinct | None:

@@ -13,10 +13,12 @@ import numpy as np
 from odefs._progress import stage
 from odefs.detectors.protocol import Detector
 from odefs.engines.protocol import Engine
+from odefs.engines.training import Trainer, train_ensemble
 from odefs.ensemble.combine import component_weights, normalised, with_normaliser
-from odefs.ensemble.component import Training, draw_component, train_component
+from odefs.ensemble.component import Training
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
+from odefs.ensemble.settling import Settling
 from odefs.scaling import ColumnRanges, Scaling, by_root_std, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
 
@@ -49,6 +51,7 @@ class Fitted:
     scores: np.ndarray
     candidates: Candidates
     training: tuple[Training, ...]
+    settling: Settling
 
 
 def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Scaled:
@@ -87,21 +90,12 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
 def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, seeds: Seeds) -> Fitted:
     """Find candidates, train the components, score all rows with them."""
     candidates = find_candidates(bare.scores, plan.threshold_rate)
-    n_components = plan.components(engine.n_rows, candidates.rows.size)
-
-    def train(index: int) -> tuple[Component, Training]:
-        rng = seeds.component(index)
-        draw = draw_component(plan, detector, engine.n_rows, candidates.rows, bare.references, rng)
-        outliers, unlabeled, references = (
-            engine.take(rows, bare.scaling) for rows in (draw.outliers, draw.unlabeled, draw.references)
-        )
-        return train_component(plan, detector, outliers, unlabeled, references, rng)
-
+    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    train = Trainer(engine, detector, plan, bare.scaling, candidates.rows, bare.references, seeds)
     with stage("learning which columns matter"):
-        trained = engine.map(train, range(n_components))
+        trained, settling = train_ensemble(train, bare.scores, rows)
     weights = component_weights(np.array([component.loss for component, _ in trained]))
     components = [replace(c, weight=float(plan.trust * u)) for (c, _), u in zip(trained, weights, strict=True)]
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     with stage("scoring on the selected columns"):
         components, scores = _score_and_normalise(engine, detector, bare.scaling, components, rows)
     if plan.trust < 1:
@@ -109,7 +103,7 @@ def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, see
         components.append(replace(full_space, weight=1 - plan.trust))
         scores += components[-1].weight * normalised(full_space, bare.scores)
     model = Model(detector, bare.scaling, tuple(components), engine.dtype)
-    return Fitted(model, scores, candidates, tuple(training for _, training in trained))
+    return Fitted(model, scores, candidates, tuple(training for _, training in trained), settling)
 
 
 def subset_component(

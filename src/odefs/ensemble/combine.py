@@ -18,16 +18,26 @@ def component_weights(losses: np.ndarray) -> np.ndarray:
     return odds / odds.sum()
 
 
-def with_normaliser(component: Component, scores: np.ndarray) -> Component:
-    """Freeze the mean of the component's scores. Where all are 0 (equal rows) it is 1, which leaves them 0."""
+def mean_score(scores: np.ndarray) -> float:
+    """The normaliser: the mean of the known scores. Where all are 0 (equal rows) it is 1, which leaves them 0."""
     known = scores[~np.isnan(scores)]
     mean = float(known.mean()) if known.size else 0.0
-    return replace(component, normaliser=mean if mean > 0 else 1.0)
+    return mean if mean > 0 else 1.0
+
+
+def with_normaliser(component: Component, scores: np.ndarray) -> Component:
+    """Freeze the mean of the component's scores."""
+    return replace(component, normaliser=mean_score(scores))
+
+
+def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
+    """Scores on the scale where 1 is ordinary. A row about which a component knows nothing (NaN) is ordinary."""
+    return np.nan_to_num(scores / normaliser, nan=1.0)
 
 
 def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
-    """Scores on the scale where 1 is ordinary. A row about which the component knows nothing (NaN) is ordinary."""
-    return np.nan_to_num(scores / component.normaliser, nan=1.0)
+    """The component's scores on the scale where 1 is ordinary."""
+    return divided(scores, component.normaliser)
 
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:

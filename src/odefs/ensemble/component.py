@@ -73,8 +73,9 @@ def learn_weights(
     rows = np.concatenate([outliers, unlabeled])
 
     def linearise(w: np.ndarray | None) -> np.ndarray:
+        G = detector.linearise(rows, state, w)
         # A row without any observed column says nothing about any column.
-        return np.nan_to_num(detector.linearise(rows, state, w), nan=0.0)
+        return np.nan_to_num(G, nan=0.0) if np.isnan(G.sum()) else G
 
     unit_weights = linearise(None)
     scale = 1.0
@@ -83,8 +84,7 @@ def learn_weights(
         scale = 1.0 / spread if spread > 0 else 1.0
 
     def examples(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        G = unit_weights if (w == 1).all() else linearise(w)
-        G = G * scale
+        G = (unit_weights if (w == 1).all() else linearise(w)) * scale
         return G[:n_outliers], G[n_outliers:]
 
     return alternate(

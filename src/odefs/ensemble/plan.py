@@ -13,7 +13,7 @@ LARGE_DATA = 10_000
 """Above this many rows the paper takes m* = 64 outlier examples, otherwise 32."""
 
 MAX_AUTO_COMPONENTS = 64
-"""The paper's number of components grows with the data, and each scores every row; ``"auto"`` stops here."""
+"""The paper's number of components grows with the data, and each scores every row; ``"auto"`` stops here at the latest."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Seeds:
     def selection(self) -> np.random.Generator:
         """For choosing columns before any component exists, as the competitors do."""
         return self.generator(4)
+
+    def settling(self) -> np.random.Generator:
+        """For the rows that decide when the ranking has settled."""
+        return self.generator(5)
 
     def component(self, index: int) -> np.random.Generator:
         """For everything that component ``index`` draws."""
@@ -77,11 +81,15 @@ class Plan:
         """The paper's m, at most all rows."""
         return min(n_rows, max(1, round(self.unlabeled_ratio * self.outlier_examples(n_rows))))
 
+    def paper_components(self, n_rows: int, n_candidates: int) -> int:
+        """The paper's ``l = 2 ceil(n*/m*)``."""
+        return 2 * math.ceil(n_candidates / self.outlier_examples(n_rows))
+
     def components(self, n_rows: int, n_candidates: int) -> int:
-        """The paper's ``l = 2 ceil(n*/m*)``, capped for ``"auto"``, or the number that was given."""
+        """The most components there will be: the number that was given, the paper's, or for ``"auto"`` the paper's with a cap."""
         if isinstance(self.n_estimators, int):
             return self.n_estimators
-        paper = 2 * math.ceil(n_candidates / self.outlier_examples(n_rows))
+        paper = self.paper_components(n_rows, n_candidates)
         return paper if self.n_estimators == "paper" else min(paper, MAX_AUTO_COMPONENTS)
 
 

@@ -1,5 +1,6 @@
 """ODEFS, the ensemble with embedded feature selection."""
 
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from odefs.engines.local import LocalEngine
 from odefs.engines.sweeps import Fitted, fit_bare, fit_ensemble
 from odefs.ensemble.combine import component_weights
 from odefs.ensemble.plan import Plan
+from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.fallbacks import few_candidates, few_rows, training_fallbacks
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
@@ -57,7 +59,8 @@ class ODEFS(BaseOutlierEstimator):
         The detector that columns are selected for. An instance carries its own settings; ``n_subsets``, ``subset_size`` and ``metric`` then have no effect.
     n_estimators : "auto", "paper" or int, default="auto"
         Number of components. The paper takes ``2 ceil(n_candidates / n_outlier_examples)``; as each component scores every row, that is quadratic in
-        the number of rows. "auto" takes the first 64 of them at most.
+        the number of rows. "auto" takes the first of them, 64 at most: 16, then 8 more until the ranking has settled, that is until two ensembles of
+        as many components are expected to correlate to 0.98 in the ranks they give to 2,048 sampled rows (see ``fit_info_["stopping"]``).
     n_outlier_examples : "auto" or int, default="auto"
         Candidates that a component learns from (the paper's m*): 32 up to 10,000 rows, 64 above.
     unlabeled_ratio : float, default=6
@@ -128,7 +131,9 @@ class ODEFS(BaseOutlierEstimator):
     candidate_indices_ : ndarray
         Rows that served as outlier candidates.
     fit_info_ : dict
-        What the fit did: sizes, objective traces, fallbacks.
+        What the fit did: sizes, objective traces, fallbacks. ``fit_info_["stopping"]`` says why there are as many components as there are: ``reason``
+        ("settled", "limit", "paper" or "given"), ``limit``, the ``paper``'s number, ``agreement`` (pairs of a number of components and the rank
+        correlation at it), what was ``enough``, and all of it as a ``message``.
     n_iter_ : int
         Rounds of the longest alternation.
     n_features_in_ : int
@@ -229,7 +234,7 @@ class ODEFS(BaseOutlierEstimator):
             bare = fit_bare(engine, detector, self.scaling, seeds)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             fitted = fit_ensemble(engine, detector, plan, bare, seeds)
-            logger.info("trained %d components", len(fitted.training))
+            logger.info("trained %s", fitted.settling.message)
             self._set_learned(plan, fitted)
             fallbacks = [
                 *few_rows(detector, engine.n_rows),
@@ -310,6 +315,7 @@ def _fit_info(plan: Plan, engine: LocalEngine, ranges: ColumnRanges, fitted: Fit
         "n_above_threshold": fitted.candidates.n_above,
         "candidate_threshold": fitted.candidates.threshold,
         "n_components": len(learned),
+        "stopping": asdict(fitted.settling) | {"enough": ENOUGH, "message": fitted.settling.message},
         "n_outlier_examples": min(plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size),
         "n_unlabeled_examples": plan.unlabeled_examples(engine.n_rows),
         "subset_sizes": [component.columns.size for component in fitted.model.components[: len(learned)]],

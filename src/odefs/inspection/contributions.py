@@ -50,6 +50,17 @@ def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarra
     rows = sample_rows(engine.n_rows, size, seeds.baseline())
     if rows is None:
         rows = np.arange(engine.n_rows)
-    parts = np.array_split(engine.take(rows, model.scaling), max(1, engine.n_columns * rows.size // 2**18))
-    sums = engine.map(lambda part: block_contributions(model, part).sum(axis=0), parts)
-    return np.sum(sums, axis=0) / rows.size
+    X = engine.take(rows, model.scaling)
+    out = np.zeros(engine.n_columns)
+    totals = engine.map(lambda component: _total_contributions(component, model.detector, X), model.components)
+    for component, total in zip(model.components, totals, strict=True):
+        out[component.columns] += total
+    return out / rows.size
+
+
+def _total_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
+    """The component's contributions added up over the rows."""
+    total = detector.total_contributions(on_columns(component, X), component.state, component.w)
+    if np.isnan(total).any():
+        return np.asarray(_component_contributions(component, detector, X).sum(axis=0))
+    return component.weight / component.normaliser * total

@@ -57,38 +57,54 @@ def alternate(
 
     w = np.zeros(n_columns)
     objective = objective_at(w)
+    point = _Point(w, objective, objective.example_losses(w))
     everyone = Pace(0.0, np.ones(objective.G_outlier.shape[0]))
-    w, objective, n_steps = _weight_step(objective, objective_at, w, everyone, solver, tol, max_steps)
-    pace = pacing.first(objective.example_losses(w))
-    trace = [objective.value(w, pace.v, pace.lam)]
+    point, n_steps = _weight_step(point, objective_at, everyone, solver, tol, max_steps)
+    pace = pacing.first(point.example_losses)
+    trace = [point.value(pace)]
     converged = False
     while len(trace) <= MAX_ROUNDS and not converged:
-        w, objective, steps = _weight_step(objective, objective_at, w, pace, solver, tol, max_steps)
+        point, steps = _weight_step(point, objective_at, pace, solver, tol, max_steps)
         n_steps += steps
-        pace = pacing.next(objective.example_losses(w), pace)
-        trace.append(objective.value(w, pace.v, pace.lam))
+        pace = pacing.next(point.example_losses, pace)
+        trace.append(point.value(pace))
         converged = pace.settled and trace[-2] - trace[-1] <= tol * max(1.0, abs(trace[-1]))
+    w, objective = point.w, point.objective
     kept = pace.v / pace.v.sum()
     gap = w * (kept @ objective.G_outlier - objective.G_unlabeled.mean(axis=0))
     return Learned(w, gap, pace.v, pace.lam, trace[-1], tuple(trace), n_steps, converged)
 
 
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Weights, the objective with the detector's choices found at them, and the examples' losses there."""
+
+    w: np.ndarray
+    objective: RankingObjective
+    example_losses: np.ndarray
+
+    def value(self, pace: Pace) -> float:
+        return self.objective.total(self.example_losses, self.w, pace.v, pace.lam)
+
+
 def _weight_step(
-    objective: RankingObjective,
+    point: _Point,
     objective_at: Callable[[np.ndarray], RankingObjective],
-    w: np.ndarray,
     pace: Pace,
     solver: Solver,
     tol: float,
     max_steps: int,
-) -> tuple[np.ndarray, RankingObjective, int]:
+) -> tuple[_Point, int]:
     """Minimise over ``w``, then go back towards the old ``w`` until the true objective has not risen."""
-    now = objective.value(w, pace.v, pace.lam)
-    solution = solver(objective, pace.v, w, tol, max_steps)
+    now = point.value(pace)
+    solution = solver(point.objective, pace.v, point.w, tol, max_steps)
+    if np.array_equal(solution.w, point.w):
+        return point, solution.n_steps
     trial = solution.w
     for _ in range(MAX_HALVINGS):
-        at_trial = objective_at(trial)
-        if at_trial.value(trial, pace.v, pace.lam) <= now:
-            return trial, at_trial, solution.n_steps
-        trial = (trial + w) / 2
-    return w, objective, solution.n_steps
+        objective = objective_at(trial)
+        at_trial = _Point(trial, objective, objective.example_losses(trial))
+        if at_trial.value(pace) <= now:
+            return at_trial, solution.n_steps
+        trial = (trial + point.w) / 2
+    return point, solution.n_steps

@@ -4,21 +4,34 @@ The paper optimises the sigmoid (which it calls logistic) and names hinge and lo
 convex; the other two are convex. The hinge is squared, which makes it smooth.
 """
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.special import expit
 
+SAFE_RANGE = 600.0
+"""Scores that lie within this of each other have exponentials whose products stay finite in float64."""
 
-class Loss(Protocol):
+
+class Loss(ABC):
     """A non-increasing function of the margin, with its derivative."""
 
+    @abstractmethod
     def value(self, z: np.ndarray) -> np.ndarray: ...
 
+    @abstractmethod
     def derivative(self, z: np.ndarray) -> np.ndarray: ...
 
+    def of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
+        """``h(s*_i - s_j)`` of all pairs."""
+        return self.value(s_outlier[:, None] - s_unlabeled)
 
-class Sigmoid:
+    def slopes_of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """``h'(s*_i - s_j)`` of all pairs, whose ``values`` are known."""
+        return self.derivative(s_outlier[:, None] - s_unlabeled)
+
+
+class Sigmoid(Loss):
     """``1 / (1 + exp(z))``: the share of wrongly ranked pairs, smoothed."""
 
     def value(self, z: np.ndarray) -> np.ndarray:
@@ -28,8 +41,22 @@ class Sigmoid:
         p = expit(-z)
         return -p * (1 - p)
 
+    def of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
+        """``exp(s*_i - s_j)`` is a product of two: an exponential for each row instead of one for each pair."""
+        low = min(s_outlier.min(), s_unlabeled.min())
+        high = max(s_outlier.max(), s_unlabeled.max())
+        if high - low > SAFE_RANGE:
+            return super().of_pairs(s_outlier, s_unlabeled)
+        middle = (low + high) / 2
+        p = np.multiply.outer(np.exp(s_outlier - middle), np.exp(middle - s_unlabeled))
+        p += 1
+        return np.reciprocal(p, out=p)
 
-class Logistic:
+    def slopes_of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return np.asarray(values * (values - 1))
+
+
+class Logistic(Loss):
     """``log(1 + exp(-z))``."""
 
     def value(self, z: np.ndarray) -> np.ndarray:
@@ -39,7 +66,7 @@ class Logistic:
         return -expit(-z)
 
 
-class SquaredHinge:
+class SquaredHinge(Loss):
     """``max(0, 1 - z)^2 / 2``."""
 
     def value(self, z: np.ndarray) -> np.ndarray:

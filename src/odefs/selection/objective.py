@@ -23,24 +23,26 @@ class RankingObjective:
     loss: Loss
     l1: float
 
-    def margins(self, w: np.ndarray) -> np.ndarray:
-        return (self.G_outlier @ w)[:, None] - (self.G_unlabeled @ w)[None, :]
-
     def example_losses(self, w: np.ndarray) -> np.ndarray:
         """``L_i(w)`` of each outlier example."""
-        return self.loss.value(self.margins(w)).mean(axis=1)
+        return self.loss.of_pairs(self.G_outlier @ w, self.G_unlabeled @ w).mean(axis=1)
+
+    def total(self, example_losses: np.ndarray, w: np.ndarray, v: np.ndarray, lam: float = 0.0) -> float:
+        """The whole objective for given example weights and age, where the examples' losses at ``w`` are known."""
+        return float(v @ (example_losses - lam) / v.size) + penalty_value(w, self.l1)
 
     def value(self, w: np.ndarray, v: np.ndarray, lam: float = 0.0) -> float:
         """The whole objective for given example weights and age."""
-        return float(v @ (self.example_losses(w) - lam) / v.size) + penalty_value(w, self.l1)
+        return self.total(self.example_losses(w), w, v, lam)
 
     def smooth_value(self, w: np.ndarray, v: np.ndarray) -> float:
         """The objective without penalty and age: what depends smoothly on ``w``."""
         return float(v @ self.example_losses(w) / v.size)
 
     def smooth_value_and_gradient(self, w: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
-        z = self.margins(w)
-        value = float(v @ self.loss.value(z).mean(axis=1) / v.size)
-        pull = self.loss.derivative(z) * (v / z.size)[:, None]
-        gradient = pull.sum(axis=1) @ self.G_outlier - pull.sum(axis=0) @ self.G_unlabeled
-        return value, np.asarray(gradient)
+        s_outlier, s_unlabeled = self.G_outlier @ w, self.G_unlabeled @ w
+        values = self.loss.of_pairs(s_outlier, s_unlabeled)
+        value = float(v @ values.mean(axis=1) / v.size)
+        slopes = self.loss.slopes_of_pairs(s_outlier, s_unlabeled, values)
+        gradient = (v * slopes.sum(axis=1)) @ self.G_outlier - (v @ slopes) @ self.G_unlabeled
+        return value, np.asarray(gradient / slopes.size)

@@ -1,0 +1,102 @@
+"""Between sweeps 2 and 3: components are trained, for ``n_estimators="auto"`` until the ranking of a few rows has settled.
+
+Component ``i`` is the same however many there are, so the ones that are trained are the first of the paper's.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefs._ops.blocks import block_rows, row_blocks
+from odefs.detectors.protocol import Detector
+from odefs.engines.protocol import Engine
+from odefs.ensemble.combine import divided, mean_score, raw_scores
+from odefs.ensemble.component import Training, draw_component, train_component
+from odefs.ensemble.model import Component
+from odefs.ensemble.plan import Plan, Seeds, sample_rows
+from odefs.ensemble.settling import ENOUGH, FIRST, SAMPLE_ROWS, Settling, batches, rank_agreement
+from odefs.scaling import Scaling
+
+Trained = tuple[Component, Training]
+
+
+@dataclass(frozen=True, eq=False)
+class Trainer:
+    """Trains component ``i`` on the few rows it draws: all that is needed of the sweeps before."""
+
+    engine: Engine
+    detector: Detector
+    plan: Plan
+    scaling: Scaling
+    candidates: np.ndarray
+    shared_references: np.ndarray
+    seeds: Seeds
+
+    def __call__(self, index: int) -> Trained:
+        rng = self.seeds.component(index)
+        draw = draw_component(
+            self.plan, self.detector, self.engine.n_rows, self.candidates, self.shared_references, rng
+        )
+        outliers, unlabeled, references = (
+            self.engine.take(rows, self.scaling) for rows in (draw.outliers, draw.unlabeled, draw.references)
+        )
+        return train_component(self.plan, self.detector, outliers, unlabeled, references, rng)
+
+
+def train_ensemble(
+    train: Trainer, bare_scores: np.ndarray, row_sample: np.ndarray | None
+) -> tuple[list[Trained], Settling]:
+    """All components that were asked for, or as many as it takes."""
+    engine, plan = train.engine, train.plan
+    limit = plan.components(engine.n_rows, train.candidates.size)
+    paper = plan.paper_components(engine.n_rows, train.candidates.size)
+    if plan.n_estimators != "auto":
+        reason = "paper" if plan.n_estimators == "paper" else "given"
+        return engine.map(train, range(limit)), Settling(reason, limit, paper)
+    if limit <= FIRST:
+        return engine.map(train, range(limit)), Settling("limit", limit, paper)
+    return _train_until_settled(train, bare_scores, row_sample, limit, paper)
+
+
+def _train_until_settled(
+    train: Trainer, bare_scores: np.ndarray, row_sample: np.ndarray | None, limit: int, paper: int
+) -> tuple[list[Trained], Settling]:
+    engine, trust = train.engine, train.plan.trust
+    rows = settling_rows(engine.n_rows, row_sample, train.seeds)
+    X = engine.take(rows, train.scaling)
+    bare = _of_mean_one(bare_scores[rows])
+
+    def train_and_score(index: int) -> tuple[Trained, np.ndarray]:
+        trained = train(index)
+        return trained, _of_mean_one(_scores(trained[0], train.detector, X))
+
+    found: list[tuple[Trained, np.ndarray]] = []
+    agreement: list[tuple[int, float]] = []
+    for batch in batches(limit):
+        found += engine.map(train_and_score, batch)
+        losses = np.array([component.loss for (component, _), _ in found])
+        scores = np.stack([part for _, part in found])
+        agreement.append((len(found), rank_agreement(scores, losses, trust, bare)))
+        if agreement[-1][1] >= ENOUGH:
+            break
+    reason = "settled" if agreement[-1][1] >= ENOUGH else "limit"
+    return [trained for trained, _ in found], Settling(reason, limit, paper, tuple(agreement))
+
+
+def settling_rows(n_rows: int, row_sample: np.ndarray | None, seeds: Seeds) -> np.ndarray:
+    """Numbers of the rows that are ranked: a seeded sample of the rows that normalisers come from."""
+    n_known = n_rows if row_sample is None else row_sample.size
+    chosen = sample_rows(n_known, SAMPLE_ROWS, seeds.settling())
+    if chosen is None:
+        chosen = np.arange(n_known)
+    return chosen if row_sample is None else row_sample[chosen]
+
+
+def _scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
+    height = block_rows(detector.bytes_per_row(component.columns.size))
+    return np.concatenate([raw_scores(component, detector, X[rows]) for rows in row_blocks(X.shape[0], height)])
+
+
+def _of_mean_one(scores: np.ndarray) -> np.ndarray:
+    """On the scale of the final scores; the model's own normalisers come from the whole row sample."""
+    return divided(scores, mean_score(scores))

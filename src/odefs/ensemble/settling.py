@@ -1,0 +1,83 @@
+"""When ``n_estimators="auto"`` stops adding components: when the ranking they give has settled.
+
+The components are split into two halves, each half makes an ensemble of its own, and the ranks it gives to a fixed sample of rows are correlated
+with the other's. The Spearman-Brown formula ``2 r / (1 + r)`` turns the correlation ``r`` of two halves into that of two whole ensembles of as many
+components as there are, drawn independently: how much the ranking depends on the luck of the draw. It is looked at after ``FIRST`` components and after every
+``BATCH`` more.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from odefs.ensemble.combine import component_weights
+
+FIRST = 16
+BATCH = 8
+ENOUGH = 0.98
+"""Measured on 25 datasets, see ``benchmarks/adaptive.py``: below it AUC differs from that of many components, above it by chance only."""
+
+SAMPLE_ROWS = 2048
+"""Rows that are ranked: few beside those of a sweep, many for a correlation."""
+
+DECIMALS = 6
+"""Scores are rounded before they are ranked (1.0 is an ordinary row): rounding errors, which differ between engines, make no ranks."""
+
+
+@dataclass(frozen=True)
+class Settling:
+    """Why there are as many components as there are.
+
+    ``reason`` is ``"given"`` (a number), ``"paper"`` (its ``l``), ``"settled"``, or ``"limit"`` where the ranking had not settled, or had not been looked
+    at, when the limit was reached. ``agreement`` holds the number of components and the rank correlation at each look.
+    """
+
+    reason: str
+    limit: int
+    paper: int
+    agreement: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def message(self) -> str:
+        if self.reason in ("given", "paper"):
+            return f"{self.limit} components, as {'asked for' if self.reason == 'given' else 'the paper has it'}."
+        if not self.agreement:
+            return f"{self.limit} components: no more than {FIRST}, so the ranking was not looked at."
+        n, value = self.agreement[-1]
+        if self.reason == "settled":
+            return f"{n} components: ensembles of as many agree in rank to {value:.4f}, at least {ENOUGH}."
+        return f"{self.limit} components, the limit: after {n}, ensembles of as many agreed in rank to {value:.4f}, less than {ENOUGH}."
+
+
+def batches(limit: int) -> Iterator[range]:
+    """Numbers of the components to train before each look."""
+    start, stop = 0, min(FIRST, limit)
+    while start < limit:
+        yield range(start, stop)
+        start, stop = stop, min(stop + BATCH, limit)
+
+
+def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: np.ndarray) -> float:
+    """Expected rank correlation of two ensembles like this one.
+
+    Averaged over three ways of halving: by each of the three lowest bits of a component's number. ``scores`` holds the components' scores of the sampled rows,
+    ``(n_components, n_rows)``, and ``bare`` those on all columns; all with mean 1.
+    """
+    number = np.arange(losses.size)
+
+    def half(members: np.ndarray) -> np.ndarray:
+        learned = component_weights(losses[members]) @ scores[members]
+        return np.asarray(rankdata(np.round(trust * learned + (1 - trust) * bare, DECIMALS)))
+
+    found = [_stepped_up(half((number >> bit) & 1 == 0), half((number >> bit) & 1 == 1)) for bit in range(3)]
+    return float(np.mean(found))
+
+
+def _stepped_up(a: np.ndarray, b: np.ndarray) -> float:
+    """Spearman-Brown. Where all rows rank alike there is nothing left to settle; halves that contradict each other agree in nothing."""
+    a, b = a - a.mean(), b - b.mean()
+    spread = float(np.sqrt((a @ a) * (b @ b)))
+    r = float(a @ b) / spread if spread > 0 else 1.0
+    return max(0.0, 2 * r / (1 + r)) if r > 0 else 0.0

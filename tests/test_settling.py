@@ -1,0 +1,123 @@
+"""How many components ``n_estimators="auto"`` takes: the first of the paper's, until the ranking has settled."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from odefs import ODEFS
+from odefs.engines.training import settling_rows
+from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds
+from odefs.ensemble.settling import BATCH, ENOUGH, FIRST, SAMPLE_ROWS, batches, rank_agreement
+
+
+def stopping(model):
+    return model.fit_info_["stopping"]
+
+
+@pytest.fixture(scope="module")
+def clear():
+    """4,000 rows whose outliers all stand out in the same columns: every component learns the same."""
+    rng = np.random.default_rng(0)
+    X = rng.random((4000, 8))
+    X[:400, :2] += 3
+    return X
+
+
+@pytest.fixture(scope="module")
+def murky():
+    """Rows with nothing to learn: what a component finds depends on what it draws."""
+    return np.random.default_rng(1).normal(size=(3000, 40))
+
+
+def test_a_clear_case_settles_at_the_first_look(clear):
+    model = ODEFS(random_state=0, threshold_rate=0.5, n_outlier_examples=10).fit(clear)
+    info = stopping(model)
+    assert info["reason"] == "settled"
+    assert model.fit_info_["n_components"] == FIRST < info["limit"] <= info["paper"]
+    assert [n for n, _ in info["agreement"]] == [FIRST]
+    assert info["agreement"][-1][1] >= ENOUGH == info["enough"]
+    assert f"{FIRST} components" in info["message"]
+
+
+def test_a_murky_case_takes_more(murky):
+    model = ODEFS(random_state=0, threshold_rate=0.0, n_outlier_examples=5, trust=1.0).fit(murky)
+    info = stopping(model)
+    numbers = [n for n, _ in info["agreement"]]
+    assert numbers[:2] == [FIRST, FIRST + BATCH]
+    assert model.fit_info_["n_components"] == numbers[-1] == len(model.feature_subsets_)
+    assert all(value < ENOUGH for _, value in info["agreement"][:-1])
+    assert (info["reason"] == "settled") == (info["agreement"][-1][1] >= ENOUGH)
+    assert info["limit"] == MAX_AUTO_COMPONENTS < info["paper"]
+
+
+@pytest.mark.parametrize("table", ["clear", "murky"])
+def test_auto_is_the_head_of_the_paper(table, request):
+    """Component i is the same whatever the total, and the model is the one that many components give when asked for by number."""
+    X = request.getfixturevalue(table)
+    settings = {"random_state": 0, "threshold_rate": 1.0, "n_outlier_examples": 8}
+    auto, paper = ODEFS(**settings).fit(X), ODEFS(n_estimators="paper", **settings).fit(X)
+    n = auto.fit_info_["n_components"]
+    assert np.array_equal(auto.feature_weights_, paper.feature_weights_[:n])
+    same = ODEFS(n_estimators=n, **settings).fit(X)
+    assert np.array_equal(auto.outlier_scores_, same.outlier_scores_)
+    assert (stopping(paper)["reason"], stopping(same)["reason"]) == ("paper", "given")
+
+
+def test_the_decision_does_not_depend_on_threads_or_type(murky):
+    settings = {"random_state": 0, "threshold_rate": 1.0, "n_outlier_examples": 8, "trust": 1.0}
+    one, many = (ODEFS(n_jobs=n, **settings).fit(murky) for n in (1, 5))
+    assert stopping(one) == stopping(many)
+    single = stopping(ODEFS(**settings).fit(murky.astype(np.float32)))
+    assert single["reason"] == stopping(one)["reason"]
+    np.testing.assert_allclose(single["agreement"], stopping(one)["agreement"], atol=1e-2)
+
+
+def test_few_components_are_not_looked_at(noisy):
+    info = stopping(ODEFS(random_state=0).fit(noisy))
+    assert (info["reason"], info["agreement"]) == ("limit", ())
+    assert info["limit"] == info["paper"] <= FIRST
+
+
+def test_the_bare_share_counts(clear):
+    """Without trust in learned subsets, nothing about them can unsettle the ranking."""
+    model = ODEFS(random_state=0, trust=0.0, threshold_rate=0.0, n_outlier_examples=5).fit(clear)
+    assert stopping(model)["agreement"] == ((FIRST, pytest.approx(1.0)),)
+
+
+@pytest.mark.parametrize("limit", [1, FIRST, FIRST + 1, 62, 64])
+def test_batches_cover_every_component_once(limit):
+    parts = list(batches(limit))
+    assert [i for part in parts for i in part] == list(range(limit))
+    assert all(len(part) <= BATCH for part in parts[1:])
+
+
+@pytest.mark.parametrize("noise", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_agreement_predicts_the_correlation_of_two_ensembles(noise, skewed):
+    """Against what it is an estimate of: the rank correlation of two independent ensembles of the same size.
+
+    Spearman-Brown is exact for plain correlation. With ranks of skewed scores it is near, and nearest where it decides.
+    """
+    rng = np.random.default_rng(2)
+    truth = rng.gamma(2.0, size=1500) if skewed else rng.normal(size=1500)
+    pairs = [truth + noise * rng.normal(size=(2, 24, 1500)) for _ in range(10)]
+    found = np.mean([rank_agreement(a, np.zeros(24), 1.0, truth) for a, _ in pairs])
+    expected = np.mean([spearmanr(a.mean(axis=0), b.mean(axis=0)).statistic for a, b in pairs])
+    assert found == pytest.approx(expected, abs=0.2 * (1 - expected))
+
+
+def test_agreement_of_degenerate_scores():
+    ones = np.ones(50)
+    assert rank_agreement(np.ones((16, 50)), np.zeros(16), 0.5, ones) == 1.0
+    opposed = np.stack([np.arange(50.0) * (-1) ** i for i in range(16)])
+    assert 0.0 <= rank_agreement(opposed, np.zeros(16), 1.0, ones) <= 1.0
+
+
+def test_ranked_rows_are_keyed_on_row_numbers():
+    few = settling_rows(300, None, Seeds(7))
+    assert few.tolist() == list(range(300))
+    many = settling_rows(10**6, None, Seeds(7))
+    assert many.size == np.unique(many).size == SAMPLE_ROWS
+    assert np.array_equal(many, settling_rows(10**6, None, Seeds(7)))
+    sample = np.arange(0, 10**6, 3)
+    assert np.isin(settling_rows(10**6, sample, Seeds(7)), sample).all()
