@@ -45,6 +45,8 @@ typedef struct {
 
 enum { OK, NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN };
 
+/* Every MIN(a, b) below is a < b ? a : b, hence b where one of them is NaN. */
+
 /* Levels in ascending order; the names are the ones kernel.py shows. */
 enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
 
@@ -117,9 +119,8 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define TARGET
 #define WIDTH 16
 #define VECTORS 2
-/* The minimum that prefers numbers to NaN, as the comparison of the other sets does with its second argument. */
-#define MIN_float(a, b) ((VEC)vminnmq_f32((float32x4_t)(a), (float32x4_t)(b)))
-#define MIN_double(a, b) ((VEC)vminnmq_f64((float64x2_t)(a), (float64x2_t)(b)))
+#define MIN_float(a, b) ((VEC)vbslq_f32(vcltq_f32((float32x4_t)(a), (float32x4_t)(b)), (float32x4_t)(a), (float32x4_t)(b)))
+#define MIN_double(a, b) ((VEC)vbslq_f64(vcltq_f64((float64x2_t)(a), (float64x2_t)(b)), (float64x2_t)(a), (float64x2_t)(b)))
 #define SQRT_float(a) ((VEC)vsqrtq_f32((float32x4_t)(a)))
 #define SQRT_double(a) ((VEC)vsqrtq_f64((float64x2_t)(a)))
 #include "_kernel_isa.h"

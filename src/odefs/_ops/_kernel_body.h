@@ -42,7 +42,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
         sums[v][0] = MIN(sums[v][0], sums[v][2]);
         sums[v][1] = MIN(sums[v][1], sums[v][3]);
         sums[v][0] = MIN(sums[v][0], sums[v][1]);
-        best[v] = MIN(sums[v][0], best[v]);
+        best[v] = MIN(best[v], sums[v][0]); /* a row with NaN has nothing but NaN: in this order they stay */
     }
 }
 
