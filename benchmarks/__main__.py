@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks import block_scoring, lesinn_speed, start_up
+from benchmarks import block_scoring, kernel, lesinn_speed, start_up
 from odefs.versions import collect_versions, processor_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -10,7 +10,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 
 def main() -> None:
     versions = collect_versions()
-    used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas"))
+    used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel"))
     lines = [
         "# Performance",
         "",
@@ -20,7 +20,7 @@ def main() -> None:
         "| what | measured | target | met |",
         "| --- | --- | --- | --- |",
     ]
-    for module in (start_up, block_scoring, lesinn_speed):
+    for module in (start_up, kernel, block_scoring, lesinn_speed):
         for result in module.run():
             lines.append(
                 f"| {result.what} | {result.measured} | {result.target} | {'yes' if result.met else '**no**'} |"
