@@ -69,10 +69,10 @@ def _share_of_peak(d: int, X: np.ndarray, packed: kernel.Packed) -> tuple[float,
     times = []
     for _ in range(40):
         ours = best_of(1, lambda: kernel.mean_nearest(X, packed, level=level, root=True))
-        limit = best_of(1, lambda: kernel.registers_only(level, X.dtype, PAIRS_OF_PEAK))
+        limit = best_of(1, lambda: kernel.registers_only(level, X.dtype, expanded, PAIRS_OF_PEAK))
         times.append((ours, limit))
     ours, limit = (min(column) for column in zip(*times, strict=True))
-    pairs_of_limit = kernel.registers_only(level, X.dtype, PAIRS_OF_PEAK)
+    pairs_of_limit = kernel.registers_only(level, X.dtype, expanded, PAIRS_OF_PEAK)
     # Three operations for each pair: a difference, a product, a sum.
     return (n_pairs / ours) / (pairs_of_limit / limit), 3 * n_pairs / ours
 

@@ -36,10 +36,10 @@ typedef struct {
     const void *rows;
     int64_t n_rows, row_stride, column_stride;
     const int64_t *columns;
-    const void *centre, *scale, *references;
+    const void *centre, *scale, *references, *product;
     int64_t table_columns, n_columns, n_subsets, n_members;
     int64_t take_root;
-    double total;
+    double total, cancellation;
     double *out;
 } Block;
 
@@ -56,6 +56,8 @@ enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
 #define VECTORS 1
 #define MIN_float(a, b) lanes_min_f32(a, b)
 #define MIN_double(a, b) lanes_min_f64(a, b)
+#define ANY_LESS_float(a, b) lanes_any_less_f32(a, b)
+#define ANY_LESS_double(a, b) lanes_any_less_f64(a, b)
 #define SQRT_float(a) lanes_sqrt_f32(a)
 #define SQRT_double(a) lanes_sqrt_f64(a)
 typedef float four_floats __attribute__((vector_size(16)));
@@ -68,6 +70,10 @@ static inline two_doubles lanes_min_f64(two_doubles a, two_doubles b) {
     for (int i = 0; i < 2; i++) b[i] = a[i] < b[i] ? a[i] : b[i];
     return b;
 }
+static inline int lanes_any_less_f32(four_floats a, four_floats b) {
+    return a[0] < b[0] || a[1] < b[1] || a[2] < b[2] || a[3] < b[3];
+}
+static inline int lanes_any_less_f64(two_doubles a, two_doubles b) { return a[0] < b[0] || a[1] < b[1]; }
 static inline four_floats lanes_sqrt_f32(four_floats a) {
     for (int i = 0; i < 4; i++) a[i] = __builtin_sqrtf(a[i]);
     return a;
@@ -87,6 +93,8 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define VECTORS 1
 #define MIN_float(a, b) ((VEC)_mm_min_ps((__m128)(a), (__m128)(b)))
 #define MIN_double(a, b) ((VEC)_mm_min_pd((__m128d)(a), (__m128d)(b)))
+#define ANY_LESS_float(a, b) _mm_movemask_ps(_mm_cmplt_ps((__m128)(a), (__m128)(b)))
+#define ANY_LESS_double(a, b) _mm_movemask_pd(_mm_cmplt_pd((__m128d)(a), (__m128d)(b)))
 #define SQRT_float(a) ((VEC)_mm_sqrt_ps((__m128)(a)))
 #define SQRT_double(a) ((VEC)_mm_sqrt_pd((__m128d)(a)))
 #include "_kernel_isa.h"
@@ -97,6 +105,8 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define VECTORS 1
 #define MIN_float(a, b) ((VEC)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #define MIN_double(a, b) ((VEC)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
+#define ANY_LESS_float(a, b) _mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_LT_OQ))
+#define ANY_LESS_double(a, b) _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_LT_OQ))
 #define SQRT_float(a) ((VEC)_mm256_sqrt_ps((__m256)(a)))
 #define SQRT_double(a) ((VEC)_mm256_sqrt_pd((__m256d)(a)))
 #include "_kernel_isa.h"
@@ -107,6 +117,8 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define VECTORS 2
 #define MIN_float(a, b) ((VEC)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define MIN_double(a, b) ((VEC)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
+#define ANY_LESS_float(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LT_OQ)
+#define ANY_LESS_double(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
 #define SQRT_float(a) ((VEC)_mm512_sqrt_ps((__m512)(a)))
 #define SQRT_double(a) ((VEC)_mm512_sqrt_pd((__m512d)(a)))
 #include "_kernel_isa.h"
@@ -121,13 +133,15 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define VECTORS 2
 #define MIN_float(a, b) ((VEC)vbslq_f32(vcltq_f32((float32x4_t)(a), (float32x4_t)(b)), (float32x4_t)(a), (float32x4_t)(b)))
 #define MIN_double(a, b) ((VEC)vbslq_f64(vcltq_f64((float64x2_t)(a), (float64x2_t)(b)), (float64x2_t)(a), (float64x2_t)(b)))
+#define ANY_LESS_float(a, b) vmaxvq_u32(vcltq_f32((float32x4_t)(a), (float32x4_t)(b)))
+#define ANY_LESS_double(a, b) vmaxvq_u32(vreinterpretq_u32_u64(vcltq_f64((float64x2_t)(a), (float64x2_t)(b))))
 #define SQRT_float(a) ((VEC)vsqrtq_f32((float32x4_t)(a)))
 #define SQRT_double(a) ((VEC)vsqrtq_f64((float64x2_t)(a)))
 #include "_kernel_isa.h"
 #endif
 
 typedef int (*Scorer)(const Block *);
-typedef double (*Peak)(int64_t);
+typedef double (*Peak)(int, int64_t);
 typedef struct {
     Scorer score[2][2]; /* [has missing cells][is double] */
     Peak peak[2];
@@ -149,7 +163,7 @@ static const Level levels[N_LEVELS] = {
 };
 
 /* Raised with every change of Block or of the packing: kernel.py refuses a library left over from another version. */
-EXPORT int odefs_kernel_version(void) { return 1; }
+EXPORT int odefs_kernel_version(void) { return 2; }
 
 /* Whether this processor (and its system) can run a level. */
 EXPORT int odefs_has_level(int level) {
@@ -172,8 +186,9 @@ EXPORT int odefs_score(int level, int has_missing, int is_double, const Block *b
     return levels[level].score[has_missing != 0][is_double != 0](block);
 }
 
-/* Runs the arithmetic of the inner loop (a difference and a multiply-add) on registers alone; returns the number of pairs of values done. */
-EXPORT double odefs_peak(int level, int is_double, int64_t repeats) {
+/* Runs the arithmetic of an inner loop (a difference and a multiply-add, or `expanded` a multiply-add) on registers alone; returns the number
+ * of pairs of values done. */
+EXPORT double odefs_peak(int level, int is_double, int expanded, int64_t repeats) {
     if (!odefs_has_level(level)) return 0;
-    return levels[level].peak[is_double != 0](repeats);
+    return levels[level].peak[is_double != 0](expanded, repeats);
 }

@@ -12,6 +12,14 @@
 
 typedef TYPE VEC __attribute__((vector_size(WIDTH)));
 
+/* Minimum of eight or four. A row with NaN has nothing but NaN, and MIN(best, NaN) is NaN: it stays. */
+TARGET static inline __attribute__((always_inline)) VEC NAME(smallest)(const VEC *sums, const int members) {
+    VEC a = sums[0], b = sums[1], c = sums[2], d = sums[3];
+    if (members == 8) a = MIN(a, sums[4]), b = MIN(b, sums[5]), c = MIN(c, sums[6]), d = MIN(d, sums[7]);
+    a = MIN(a, c), b = MIN(b, d);
+    return MIN(a, b);
+}
+
 /* Smallest squared distance of `vectors` vectors of rows to `members` references. Both counts are constants where this is inlined. */
 TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
     const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns, const int vectors, const int members, VEC *best) {
@@ -34,28 +42,78 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
         }
     }
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) {
-        if (members == 8) {
-#pragma GCC unroll 4
-            for (int m = 0; m < 4; m++) sums[v][m] = MIN(sums[v][m], sums[v][m + 4]);
-        }
-        sums[v][0] = MIN(sums[v][0], sums[v][2]);
-        sums[v][1] = MIN(sums[v][1], sums[v][3]);
-        sums[v][0] = MIN(sums[v][0], sums[v][1]);
-        best[v] = MIN(best[v], sums[v][0]); /* a row with NaN has nothing but NaN: in this order they stay */
-    }
+    for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], members));
 }
 
-/* Adds the distances to one subset onto `sums`. */
-TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
-    const Block *block, const TYPE *tile, const TYPE *references, const int vectors, TYPE *sums) {
-    VEC best[VECTORS];
+/* The same for |x - r|^2 - |x|^2 = |r|^2 - 2 x.r, half the work. Chunks begin with |r|^2 and go on with -2 r. */
+TARGET static inline __attribute__((always_inline)) void NAME(nearest_expanded)(
+    const TYPE *restrict tile, const TYPE *restrict product, int64_t n_columns, const int vectors, const int members, VEC *best) {
+    VEC sums[VECTORS][8];
+#pragma GCC unroll 8
+    for (int m = 0; m < members; m++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[v][m] = product[m] - (VEC){0};
+    product += members;
+    for (int64_t k = 0; k < n_columns; k++, tile += ROWS, product += members) {
+        VEC x[VECTORS];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) x[v] = *(const VEC *)(tile + v * LANES);
+#pragma GCC unroll 8
+        for (int m = 0; m < members; m++) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[v][m] += x[v] * product[m];
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], members));
+}
+
+TARGET static inline __attribute__((always_inline)) void NAME(nearest_of_subset)(
+    const Block *block, const TYPE *tile, int64_t subset, const int vectors, VEC *best) {
+    const TYPE *references = (const TYPE *)block->references + subset * block->n_columns * block->n_members;
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) best[v] = (VEC){0} + (TYPE)INFINITY;
     int64_t members = block->n_members;
     for (; members > 4; members -= 8, references += 8 * block->n_columns)
         NAME(nearest)(tile, references, block->n_columns, vectors, 8, best);
     if (members > 0) NAME(nearest)(tile, references, block->n_columns, vectors, 4, best);
+}
+
+/* Replaces those lanes of `squares` that are below `limit` by direct sums. */
+TARGET static __attribute__((noinline)) void NAME(mend)(
+    const Block *block, const TYPE *tile, int64_t subset, const VEC *limit, VEC *squares) {
+    VEC direct;
+    NAME(nearest_of_subset)(block, tile, subset, 1, &direct);
+    for (int i = 0; i < LANES; i++) (*squares)[i] = (*squares)[i] < (*limit)[i] ? direct[i] : (*squares)[i];
+}
+
+/* Adds the distances to one subset onto `sums`. Expanded squares that lost too many digits are computed again directly, lane by lane: what
+ * stands in other lanes changes no bit. */
+TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
+    const Block *block, const TYPE *tile, const TYPE *norms, int64_t subset, const int vectors, TYPE *sums) {
+    VEC best[VECTORS];
+    if (block->product) {
+        const int64_t height = block->n_columns + 1;
+        const TYPE *product = (const TYPE *)block->product + subset * height * block->n_members;
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) best[v] = (VEC){0} + (TYPE)INFINITY;
+        int64_t members = block->n_members;
+        for (; members > 4; members -= 8, product += 8 * height)
+            NAME(nearest_expanded)(tile, product, block->n_columns, vectors, 8, best);
+        if (members > 0) NAME(nearest_expanded)(tile, product, block->n_columns, vectors, 4, best);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            const VEC norm = *(const VEC *)(norms + v * LANES), limit = norm * (TYPE)block->cancellation;
+            best[v] += norm;
+            if (ANY_LESS(best[v], limit)) {
+                VEC mended = best[v], below = limit;
+                NAME(mend)(block, tile + v * LANES, subset, &below, &mended);
+                best[v] = mended;
+            }
+        }
+    } else {
+        NAME(nearest_of_subset)(block, tile, subset, vectors, best);
+    }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         if (block->take_root) best[v] = SQRT(best[v]);
@@ -81,31 +139,41 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
     }
 }
 
+TARGET static void NAME(load_norms)(const TYPE *tile, int64_t n_columns, TYPE *norms) {
+    for (int v = 0; v < VECTORS; v++) {
+        VEC sum = {0};
+        for (int64_t k = 0; k < n_columns; k++) {
+            const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES);
+            sum += x * x;
+        }
+        *(VEC *)(norms + v * LANES) = sum;
+    }
+}
+
 TARGET static int NAME(score)(const Block *block) {
-    const int64_t tile_size = block->n_columns * ROWS;
+    const int64_t n_columns = block->n_columns, tile_size = n_columns * ROWS;
     int64_t n_tiles = PANEL_BYTES / (tile_size * (int64_t)sizeof(TYPE));
     const int64_t needed = (block->n_rows + ROWS - 1) / ROWS;
     n_tiles = n_tiles < 1 ? 1 : n_tiles > needed ? needed : n_tiles;
-    TYPE *memory;
-    if (posix_memalign((void **)&memory, 64, (size_t)(n_tiles * (tile_size + ROWS)) * sizeof(TYPE))) return NO_MEMORY;
-    TYPE *sums = memory + n_tiles * tile_size;
-    const int64_t subset_size = block->n_columns * block->n_members;
+    TYPE *tiles;
+    if (posix_memalign((void **)&tiles, 64, (size_t)(n_tiles * (tile_size + 2 * ROWS)) * sizeof(TYPE))) return NO_MEMORY;
+    TYPE *sums = tiles + n_tiles * tile_size, *norms = sums + n_tiles * ROWS;
     for (int64_t start = 0; start < block->n_rows; start += n_tiles * ROWS) {
         const int64_t left = block->n_rows - start, height = left < n_tiles * ROWS ? left : n_tiles * ROWS;
         double *out = block->out + start;
         for (int64_t i = 0; i < height; i++) out[i] = 0;
         for (int64_t i = 0; i < n_tiles * ROWS; i++) sums[i] = 0;
-        for (int64_t i = 0; i < height; i += ROWS)
-            NAME(load_tile)(block, start + i, height - i < ROWS ? height - i : ROWS, ROWS, memory + i * block->n_columns);
+        for (int64_t i = 0; i < height; i += ROWS) {
+            NAME(load_tile)(block, start + i, height - i < ROWS ? height - i : ROWS, ROWS, tiles + i * n_columns);
+            if (block->product) NAME(load_norms)(tiles + i * n_columns, n_columns, norms + i);
+        }
         for (int64_t subset = 0; subset < block->n_subsets; subset++) {
-            const TYPE *references = (const TYPE *)block->references + subset * subset_size;
             for (int64_t i = 0; i < height; i += ROWS) {
-                const TYPE *tile = memory + i * block->n_columns;
                 /* A last tile that needs one vector only is common: single rows are scored that way. */
                 if (VECTORS == 1 || height - i > LANES)
-                    NAME(add_subset)(block, tile, references, VECTORS, sums + i);
+                    NAME(add_subset)(block, tiles + i * n_columns, norms + i, subset, VECTORS, sums + i);
                 else
-                    NAME(add_subset)(block, tile, references, 1, sums + i);
+                    NAME(add_subset)(block, tiles + i * n_columns, norms + i, subset, 1, sums + i);
             }
             if (subset % FLUSH == FLUSH - 1 || subset == block->n_subsets - 1)
                 for (int64_t i = 0; i < height; i++) {
@@ -115,7 +183,7 @@ TARGET static int NAME(score)(const Block *block) {
         }
         for (int64_t i = 0; i < height; i++) out[i] /= (double)block->n_subsets;
     }
-    free(memory);
+    free(tiles);
     return OK;
 }
 
@@ -176,19 +244,24 @@ TARGET static int NAME(masked)(const Block *block) {
     return OK;
 }
 
-TARGET static double NAME(peak)(int64_t repeats) {
-    VEC sums[8], x = (VEC){0} + (TYPE)1.5, step = (VEC){0} + (TYPE)0.25;
-    for (int m = 0; m < 8; m++) sums[m] = (VEC){0};
+TARGET static double NAME(peak)(int expanded, int64_t repeats) {
+    VEC sums[12], x = (VEC){0} + (TYPE)1.5, step = (VEC){0} + (TYPE)0.25;
+    for (int m = 0; m < 12; m++) sums[m] = (VEC){0};
     for (int64_t repeat = 0; repeat < repeats; repeat++) {
-#pragma GCC unroll 8
-        for (int m = 0; m < 8; m++) {
-            TOUCH(x); /* or the difference would be taken once, before the loop */
-            const VEC difference = x - step;
-            sums[m] += difference * difference;
+        if (expanded) {
+#pragma GCC unroll 12
+            for (int m = 0; m < 12; m++) sums[m] += x * step;
+        } else {
+#pragma GCC unroll 12
+            for (int m = 0; m < 12; m++) {
+                TOUCH(x); /* or the difference would be taken once, before the loop */
+                const VEC difference = x - step;
+                sums[m] += difference * difference;
+            }
         }
     }
-    for (int m = 0; m < 8; m++) TOUCH(sums[m]);
-    return 8.0 * LANES * (double)repeats;
+    for (int m = 0; m < 12; m++) TOUCH(sums[m]);
+    return 12.0 * LANES * (double)repeats;
 }
 
 #undef VEC

@@ -17,7 +17,14 @@ import numpy as np
 LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
 """Instruction sets in ascending order, as ``_kernel.c`` counts them."""
 
-VERSION = 1
+VERSION = 2
+
+CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
+"""Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
+
+PROBED = 32
+MOST_CANCELLED = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
+"""Squares are expanded where at most this share of them is to be computed again: a vector of 16 or 8 rows is, if one of its rows is."""
 
 MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 160, "avx512": 160}
 """Up to here the compiled kernel is the faster one; beyond, the matrix product is."""
@@ -35,12 +42,14 @@ class _Block(ctypes.Structure):
         ("centre", ctypes.c_void_p),
         ("scale", ctypes.c_void_p),
         ("references", ctypes.c_void_p),
+        ("product", ctypes.c_void_p),
         ("table_columns", ctypes.c_int64),
         ("n_columns", ctypes.c_int64),
         ("n_subsets", ctypes.c_int64),
         ("n_members", ctypes.c_int64),
         ("take_root", ctypes.c_int64),
         ("total", ctypes.c_double),
+        ("cancellation", ctypes.c_double),
         ("out", ctypes.c_void_p),
     )
 
@@ -59,7 +68,7 @@ def library() -> ctypes.CDLL | None:
         except (OSError, AttributeError):
             continue
         found.odefs_score.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
-        found.odefs_peak.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64)
+        found.odefs_peak.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
         found.odefs_peak.restype = ctypes.c_double
         return found
     return None
@@ -111,10 +120,12 @@ def describe_kernel() -> str:
 class Packed:
     """References in the order in which the kernel reads them: by subset, chunk of 8 or 4 members, column, member.
 
+    ``product`` has ``|r|^2`` and ``-2 r`` in the same order, one row more in each chunk; ``None`` where squares are not to be expanded.
     With weights, rows and references become ``(x - centre) * root_weights``. ``total`` is the sum of the weights.
     """
 
     values: np.ndarray
+    product: np.ndarray | None
     n_columns: int
     n_subsets: int
     n_members: int
@@ -138,20 +149,49 @@ def pack_references(
         middle = np.where(seen, rows, 0).sum(axis=0, dtype=np.float64) / np.maximum(1, seen.sum(axis=0))
         centre, root_weights = middle.astype(rows.dtype), np.sqrt(weights).astype(rows.dtype)
         rows = (rows - centre) * root_weights
-    members = [rows.reshape(-1, n_subsets, n_columns)]
+    members = rows.reshape(-1, n_subsets, n_columns)
+    product = None
     if has_missing:
-        flags = seen.reshape(members[0].shape).astype(rows.dtype)
-        members = [np.where(flags > 0, members[0], 0), flags, flags * weights.astype(rows.dtype)]
-    size = members[0].shape[0]
-    padded = -(-size // 4) * 4
-    chosen = np.minimum(np.arange(padded), size - 1)
-    step = 4 if has_missing else 8
+        flags = seen.reshape(members.shape).astype(rows.dtype)
+        values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
+    else:
+        values = _in_chunks([members], 8)
+        if _share_cancelled(members) <= MOST_CANCELLED[rows.dtype]:
+            norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
+            product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
+    n_members = -(-members.shape[0] // 4) * 4
+    total = float(weights.sum())
+    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing)
+
+
+def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
+    """Arrays of shape (members, subsets, columns) in the kernel's order, the parts of a chunk's column one behind the other."""
+    size, n_subsets, _ = parts[0].shape
+    # Filled up with the last member, which changes no minimum.
+    chosen = np.minimum(np.arange(-(-size // 4) * 4), size - 1)
     chunks = []
-    for start in range(0, padded, step):
-        part = np.concatenate([values[chosen[start : start + step]] for values in members])
-        chunks.append(part.transpose(1, 2, 0).reshape(n_subsets, -1))
-    values = np.ascontiguousarray(np.concatenate(chunks, axis=1), dtype=rows.dtype)
-    return Packed(values, n_columns, n_subsets, padded, centre, root_weights, float(weights.sum()), has_missing)
+    for start in range(0, chosen.size, step):
+        chunk = np.concatenate([part[chosen[start : start + step]] for part in parts])
+        chunks.append(chunk.transpose(1, 2, 0).reshape(n_subsets, -1))
+    return np.ascontiguousarray(np.concatenate(chunks, axis=1), dtype=parts[0].dtype)
+
+
+def _share_cancelled(members: np.ndarray) -> float:
+    """How often the distance to a subset would be computed again, tried with a few references as rows.
+
+    They are a sample of the rows to come. It must be the same at every call, so the sums are not left to BLAS, whose bits depend on its threads.
+    """
+    _, n_subsets, n_columns = members.shape
+    if n_subsets == 1:
+        return 1.0
+    everyone = members.reshape(-1, n_columns).astype(np.float64)
+    probed = np.unique(np.linspace(0, everyone.shape[0] - 1, PROBED).astype(int))
+    rows = everyone[probed]
+    norms, row_norms = np.einsum("ik,ik->i", everyone, everyone), np.einsum("ik,ik->i", rows, rows)[:, None]
+    squares = row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, everyone)
+    nearest = squares.reshape(rows.shape[0], -1, n_subsets).min(axis=1)
+    other = probed[:, None] % n_subsets != np.arange(n_subsets)
+    return float((nearest < CANCELLATION[members.dtype] * row_norms)[other].mean())
 
 
 def mean_nearest(
@@ -179,12 +219,14 @@ def mean_nearest(
         _address(packed.centre),
         _address(packed.root_weights),
         _address(packed.values),
+        _address(packed.product),
         X.shape[1],
         packed.n_columns,
         packed.n_subsets,
         packed.n_members,
         root,
         packed.total,
+        CANCELLATION[packed.values.dtype],
         _address(out),
     )
     found: Any = library()
@@ -197,10 +239,10 @@ def mean_nearest(
     return out
 
 
-def registers_only(level: str, dtype: np.dtype[Any], repeats: int) -> float:
+def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: int) -> float:
     """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for."""
     found: Any = library()
-    return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, repeats))
+    return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))
 
 
 def _address(array: np.ndarray | None) -> int | None:
