@@ -121,6 +121,13 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define ANY_LESS_double(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
 #define SQRT_float(a) ((VEC)_mm512_sqrt_ps((__m512)(a)))
 #define SQRT_double(a) ((VEC)_mm512_sqrt_pd((__m512d)(a)))
+/* Sixteen or eight values that lie a row apart; twice as fast as one by one. */
+#define OFFSETS_float(stride) \
+    _mm512_mullo_epi32(_mm512_set1_epi32((int)(stride)), _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+#define OFFSETS_double(stride) _mm512_mullo_epi64(_mm512_set1_epi64(stride), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0))
+#define GATHER_float(from, offsets) ((VEC)_mm512_i32gather_ps(offsets, from, 4))
+#define GATHER_double(from, offsets) ((VEC)_mm512_i64gather_pd(offsets, from, 8))
+#define HAS_GATHER
 #include "_kernel_isa.h"
 #endif
 

@@ -103,8 +103,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
         if (members > 0) NAME(nearest_expanded)(tile, product, block->n_columns, vectors, 4, best);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
-            const VEC norm = *(const VEC *)(norms + v * LANES), limit = norm * (TYPE)block->cancellation;
-            best[v] += norm;
+            const VEC limit = *(const VEC *)(norms + ROWS + v * LANES);
+            best[v] += *(const VEC *)(norms + v * LANES);
             if (ANY_LESS(best[v], limit)) {
                 VEC mended = best[v], below = limit;
                 NAME(mend)(block, tile + v * LANES, subset, &below, &mended);
@@ -126,10 +126,18 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
     const TYPE *rows = (const TYPE *)block->rows + first * block->row_stride;
     const TYPE *centre = block->centre, *scale = block->scale;
     const int64_t stride = block->row_stride;
+#ifdef GATHER
+    const int can_gather = llabs(stride) <= INT32_MAX / LANES;
+    const __m512i offsets = can_gather ? OFFSETS(stride) : _mm512_setzero_si512();
+#endif
     for (int64_t k = 0; k < block->n_columns; k++, tile += width) {
         const TYPE *from = rows + (block->columns ? block->columns[k] : k) * block->column_stride;
+#ifdef GATHER
+        if (n_rows == ROWS && can_gather) {
+            for (int v = 0; v < VECTORS; v++) *(VEC *)(tile + v * LANES) = GATHER(from + v * LANES * stride, offsets);
+        } else
+#endif
         if (n_rows == ROWS) {
-#pragma GCC unroll 32
             for (int i = 0; i < ROWS; i++) tile[i] = from[i * stride];
         } else {
             for (int i = 0; i < ROWS; i++) tile[i] = i < n_rows ? from[i * stride] : 0;
@@ -139,7 +147,8 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
     }
 }
 
-TARGET static void NAME(load_norms)(const TYPE *tile, int64_t n_columns, TYPE *norms) {
+/* |x|^2 of a tile's rows, and behind them the limit below which squares are computed again. */
+TARGET static void NAME(load_norms)(const TYPE *tile, int64_t n_columns, TYPE cancellation, TYPE *norms) {
     for (int v = 0; v < VECTORS; v++) {
         VEC sum = {0};
         for (int64_t k = 0; k < n_columns; k++) {
@@ -147,6 +156,7 @@ TARGET static void NAME(load_norms)(const TYPE *tile, int64_t n_columns, TYPE *n
             sum += x * x;
         }
         *(VEC *)(norms + v * LANES) = sum;
+        *(VEC *)(norms + ROWS + v * LANES) = sum * cancellation;
     }
 }
 
@@ -156,7 +166,7 @@ TARGET static int NAME(score)(const Block *block) {
     const int64_t needed = (block->n_rows + ROWS - 1) / ROWS;
     n_tiles = n_tiles < 1 ? 1 : n_tiles > needed ? needed : n_tiles;
     TYPE *tiles;
-    if (posix_memalign((void **)&tiles, 64, (size_t)(n_tiles * (tile_size + 2 * ROWS)) * sizeof(TYPE))) return NO_MEMORY;
+    if (posix_memalign((void **)&tiles, 64, (size_t)(n_tiles * (tile_size + 3 * ROWS)) * sizeof(TYPE))) return NO_MEMORY;
     TYPE *sums = tiles + n_tiles * tile_size, *norms = sums + n_tiles * ROWS;
     for (int64_t start = 0; start < block->n_rows; start += n_tiles * ROWS) {
         const int64_t left = block->n_rows - start, height = left < n_tiles * ROWS ? left : n_tiles * ROWS;
@@ -165,15 +175,15 @@ TARGET static int NAME(score)(const Block *block) {
         for (int64_t i = 0; i < n_tiles * ROWS; i++) sums[i] = 0;
         for (int64_t i = 0; i < height; i += ROWS) {
             NAME(load_tile)(block, start + i, height - i < ROWS ? height - i : ROWS, ROWS, tiles + i * n_columns);
-            if (block->product) NAME(load_norms)(tiles + i * n_columns, n_columns, norms + i);
+            if (block->product) NAME(load_norms)(tiles + i * n_columns, n_columns, (TYPE)block->cancellation, norms + 2 * i);
         }
         for (int64_t subset = 0; subset < block->n_subsets; subset++) {
             for (int64_t i = 0; i < height; i += ROWS) {
                 /* A last tile that needs one vector only is common: single rows are scored that way. */
                 if (VECTORS == 1 || height - i > LANES)
-                    NAME(add_subset)(block, tiles + i * n_columns, norms + i, subset, VECTORS, sums + i);
+                    NAME(add_subset)(block, tiles + i * n_columns, norms + 2 * i, subset, VECTORS, sums + i);
                 else
-                    NAME(add_subset)(block, tiles + i * n_columns, norms + i, subset, 1, sums + i);
+                    NAME(add_subset)(block, tiles + i * n_columns, norms + 2 * i, subset, 1, sums + i);
             }
             if (subset % FLUSH == FLUSH - 1 || subset == block->n_subsets - 1)
                 for (int64_t i = 0; i < height; i++) {

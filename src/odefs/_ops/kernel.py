@@ -7,7 +7,7 @@ the instruction sets in ``LEVELS``.
 import ctypes
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -134,6 +134,21 @@ class Packed:
     total: float
     has_missing: bool
 
+    @cached_property
+    def block(self) -> _Block:
+        """The part of a call that is the same for all blocks of rows."""
+        return _Block(
+            centre=_address(self.centre),
+            scale=_address(self.root_weights),
+            references=_address(self.values),
+            product=_address(self.product),
+            n_columns=self.n_columns,
+            n_subsets=self.n_subsets,
+            n_members=self.n_members,
+            total=self.total,
+            cancellation=CANCELLATION[self.values.dtype],
+        )
+
 
 def pack_references(
     rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None, *, has_missing: bool = False
@@ -204,31 +219,21 @@ def mean_nearest(
     """
     if columns is None and X.shape[1] != packed.n_columns:
         raise ValueError(f"X has {X.shape[1]} columns, the references have {packed.n_columns}.")
-    X = np.require(X, packed.values.dtype, "A")
-    if any(stride % X.itemsize for stride in X.strides):
+    if X.dtype != packed.values.dtype or not X.flags.aligned:
+        X = np.require(X, packed.values.dtype, "A")
+    size = X.itemsize
+    row_stride, column_stride = X.strides
+    if row_stride % size or column_stride % size:
         X = np.ascontiguousarray(X)
+        row_stride, column_stride = X.strides
     if columns is not None:
         columns = np.ascontiguousarray(columns, dtype=np.int64)
     out = np.empty(X.shape[0])
-    block = _Block(
-        _address(X),
-        X.shape[0],
-        X.strides[0] // X.itemsize,
-        X.strides[1] // X.itemsize,
-        _address(columns),
-        _address(packed.centre),
-        _address(packed.root_weights),
-        _address(packed.values),
-        _address(packed.product),
-        X.shape[1],
-        packed.n_columns,
-        packed.n_subsets,
-        packed.n_members,
-        root,
-        packed.total,
-        CANCELLATION[packed.values.dtype],
-        _address(out),
-    )
+    block = _Block.from_buffer_copy(packed.block)
+    block.rows, block.columns, block.out = _address(X), _address(columns), _address(out)
+    block.n_rows, block.table_columns = X.shape
+    block.row_stride, block.column_stride = row_stride // size, column_stride // size
+    block.take_root = root
     found: Any = library()
     is_double = packed.values.dtype == np.float64
     failure = found.odefs_score(LEVELS.index(level), packed.has_missing, is_double, ctypes.addressof(block))
@@ -246,4 +251,4 @@ def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: in
 
 
 def _address(array: np.ndarray | None) -> int | None:
-    return None if array is None else array.ctypes.data
+    return None if array is None else array.__array_interface__["data"][0]
