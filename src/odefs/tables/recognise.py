@@ -22,19 +22,13 @@ _SIGN = re.compile(
 )
 _COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\s  ]\d{3})+|\d+)?(?:,\d+)?$")
 _POINT = re.compile(r"^(?:\d{1,3}(?:[,'\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
+_SIMPLE = {mark: re.compile(rf"^-?\d+(?:\{mark}\d+)?$") for mark in ".,"}
 _MARKS = re.compile(r"['\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
-DATE_STYLES: dict[str, tuple[str, ...]] = {
-    "ISO dates": ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y/%m/%d"),
-    "day-first dates": tuple(
-        f"%d{s}%m{s}%{y}{time}" for s in "./-" for y in "Yy" for time in ("", " %H:%M", " %H:%M:%S")
-    ),
-    "month-first dates": tuple(
-        f"%m{s}%d{s}%{y}{time}" for s in "/-." for y in "Yy" for time in ("", " %H:%M", " %H:%M:%S")
-    ),
-    "times of day": ("%H:%M", "%H:%M:%S"),
-}
+_DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$")
+_ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
+_TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?$")
 
 
 @dataclass(frozen=True)
@@ -52,6 +46,8 @@ def is_missing_word(text: str) -> bool:
 
 def _number(text: str, decimal: str) -> float:
     """A number with the given decimal mark; NaN where it is none."""
+    if _SIMPLE[decimal].match(text):
+        return float(text.replace(",", "."))
     match = _SIGN.match(text.strip())
     if match is None or (match["open"] is None) != (match["close"] is None):
         return np.nan
@@ -69,31 +65,48 @@ def _number(text: str, decimal: str) -> float:
     return value / 100 if match["percent"] else value
 
 
-def _date(text: str, formats: Sequence[str]) -> float:
-    text = text.strip().removesuffix("Z")
-    for form in formats:
-        try:
-            seconds = datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()
-            return seconds % 86400 if formats is DATE_STYLES["times of day"] else seconds
-        except ValueError:
-            continue
-    if formats is DATE_STYLES["ISO dates"]:
-        try:
-            when = datetime.fromisoformat(text)
-            return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-        except ValueError:
-            pass
-    return np.nan
+def _iso(text: str) -> float:
+    text = text.strip()
+    if not _ISO.match(text):
+        return np.nan
+    try:
+        when = datetime.fromisoformat(text.replace("/", "-"))
+    except ValueError:
+        return np.nan
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
-STYLES: dict[str, Style] = {
-    "numbers": Style("numbers", "number", lambda text: _number(text, ".")),
-    "numbers with decimal comma": Style("numbers with decimal comma", "number", lambda text: _number(text, ",")),
-    **{
-        name: Style(name, "time", lambda text, formats=formats: _date(text, formats))  # type: ignore[misc]
-        for name, formats in DATE_STYLES.items()
-    },
-}
+def _date(text: str, day_first: bool) -> float:
+    match = _DATE.match(text.strip())
+    if match is None:
+        return np.nan
+    first, _, second, year, hour, minute, seconds = match.groups(default="0")
+    day, month = (first, second) if day_first else (second, first)
+    # Two digits mean 1969 to 2068, as the C library has it.
+    full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 69 else 2000)
+    try:
+        return datetime(full, int(month), int(day), int(hour), int(minute), int(seconds), tzinfo=UTC).timestamp()
+    except ValueError:
+        return np.nan
+
+
+def _time_of_day(text: str) -> float:
+    match = _TIME.match(text.strip())
+    if match is None:
+        return np.nan
+    hour, minute, seconds = map(int, match.groups(default="0"))
+    return float(hour * 3600 + minute * 60 + seconds) if hour < 24 and minute < 60 and seconds < 60 else np.nan
+
+
+_ALL = (
+    Style("numbers", "number", lambda text: _number(text, ".")),
+    Style("numbers with decimal comma", "number", lambda text: _number(text, ",")),
+    Style("ISO dates", "time", _iso),
+    Style("day-first dates", "time", lambda text: _date(text, day_first=True)),
+    Style("month-first dates", "time", lambda text: _date(text, day_first=False)),
+    Style("times of day", "time", _time_of_day),
+)
+STYLES = {style.name: style for style in _ALL}
 
 
 def recognise(levels: Sequence[str], counts: np.ndarray) -> Style | None:
