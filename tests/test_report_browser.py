@@ -8,17 +8,16 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from odefs.datasets.transactions import transactions_path
 from odefs.report import build_report
 from odefs.tables.detection import detect
-
-selenium = pytest.importorskip("selenium")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+from pages import EVIL
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
@@ -37,7 +36,6 @@ FLAGS = (
     "--force-prefers-reduced-motion",  # or a click comes while the page still glides
     "--window-size=1200,1000",
 )
-EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
