@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import adaptive, against_iforest, block_scoring, lesinn_speed, start_up
+from benchmarks import adaptive, against_iforest, block_scoring, kernel, lesinn_speed, start_up
 from benchmarks.result import Result
 from odefs.versions import collect_versions, processor_name
 
@@ -13,6 +13,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 
 BENCHMARKS: dict[str, Callable[[], list[Result]]] = {
     "start_up": start_up.run,
+    "kernel": kernel.run,
     "block_scoring": block_scoring.run,
     "lesinn_speed": lesinn_speed.run,
     "against_iforest": against_iforest.run,
@@ -45,7 +46,7 @@ def main() -> None:
 
 def _heading() -> list[str]:
     versions = collect_versions()
-    used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas"))
+    used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel"))
     return [
         "# Performance",
         "",

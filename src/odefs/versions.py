@@ -10,7 +10,7 @@ PACKAGES = ("odefs", "numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib"
 
 
 def collect_versions() -> dict[str, str]:
-    """Versions of Python and the packages, the BLAS in use and the number of threads."""
+    """Versions of Python and the packages, the BLAS and the kernel in use, and the number of threads."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
         try:
@@ -19,13 +19,14 @@ def collect_versions() -> dict[str, str]:
             found[package] = "not installed"
     from threadpoolctl import threadpool_info
 
+    from odefs._ops.kernel import describe_kernel
     from odefs._ops.threads import available_threads
 
     import_module("numpy")  # its BLAS shows up only once it is loaded
     blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
     found["blas"] = ", ".join(sorted(blas)) or "unknown"
     found["threads"] = str(available_threads())
-    found["kernel"] = "numpy"
+    found["kernel"] = describe_kernel()
     return found
 
 

@@ -5,17 +5,23 @@ with ``dist(x, y, w) = sum_k w_k (x_k - y_k)^2`` or its root. Inside the trainin
 metric: with the nearest references held fixed it is linear in ``w``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from functools import cached_property
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from odefs._ops.choices import mean_squares_to_nearest, nearest_members, total_shares
+from odefs._ops.kernel import Packed, level_for, mean_nearest, pack_references
 from odefs._ops.masked import masked_squared
 from odefs._ops.nearest import References, nearest_squared, prepare_references
 from odefs.detectors.protocol import Detector
 
 Metric = Literal["euclidean", "sqeuclidean"]
+
+KEPT_LAYOUTS = 4
+"""How many layouts of its references a state keeps: plain and for rows with missing cells, with and without weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +32,34 @@ class LeSiNNState:
     n_subsets: int
     prepared: References | None
     """Ready for the matrix product; ``None`` where references have missing cells."""
+
+    def references(self, w: np.ndarray | None) -> References:
+        """Ready for the matrix product under weights."""
+        if w is None and self.prepared is not None:
+            return self.prepared
+        key = ("product", None if w is None else w.tobytes())
+        return self._remember(key, lambda: prepare_references(self.rows, self.n_subsets, w))
+
+    def packed(self, w: np.ndarray | None, has_missing: bool) -> Packed:
+        """Ready for the compiled kernel under weights."""
+        key = (has_missing, None if w is None else w.tobytes())
+        return self._remember(key, lambda: pack_references(self.rows, self.n_subsets, w, has_missing=has_missing))
+
+    def _remember(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Blocks come by the thousand and mostly under the same weights."""
+        found = self._kept.get(key)
+        if found is None:
+            if len(self._kept) >= KEPT_LAYOUTS:
+                self._kept.clear()
+            found = self._kept[key] = make()
+        return found
+
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_kept"}
 
 
 @dataclass(frozen=True)
@@ -66,26 +100,49 @@ class LeSiNNDetector(Detector):
         return LeSiNNState(rows, self.n_subsets, prepare_references(rows, self.n_subsets) if complete else None)
 
     def score(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
-        references = state.prepared
-        if references is None:
-            return self._score_masked(X, state, w)
-        if w is not None:
-            references = prepare_references(state.rows, state.n_subsets, w)
-        nearest = nearest_squared(X, references)
-        if self.metric == "euclidean":
-            np.sqrt(nearest, out=nearest)
-        scores = np.add.reduce(nearest, axis=0)[: X.shape[0]].astype(np.float64) / references.n_subsets
+        return self._score(X, None, state, w)
+
+    def score_columns(
+        self, X: np.ndarray, columns: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
+    ) -> np.ndarray:
+        return self._score(X, None if columns.size == X.shape[1] else columns, state, w)
+
+    def _score(self, X: np.ndarray, columns: np.ndarray | None, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
+        if state.prepared is None:
+            return self._score_masked(X, columns, state, w)
+        level = level_for(state.rows.shape[1])
+        if level is None:
+            scores = self._score_by_product(X if columns is None else np.take(X, columns, axis=1), state, w)
+        else:
+            scores = mean_nearest(X, state.packed(w, False), level=level, root=self._takes_root, columns=columns)
         # Rows with holes came out as NaN. They are scored apart, so that no row's score depends on a neighbour's holes.
         holes = np.isnan(scores)
         if holes.any():
-            scores[holes] = self._score_masked(X[holes], state, w)
+            scores[holes] = self._score_masked(X[holes], columns, state, w)
         return scores
 
-    def _score_masked(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
+    @property
+    def _takes_root(self) -> bool:
+        return self.metric == "euclidean"
+
+    def _score_by_product(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
+        nearest = nearest_squared(X, state.references(w))
+        if self._takes_root:
+            np.sqrt(nearest, out=nearest)
+        return np.add.reduce(nearest, axis=0)[: X.shape[0]].astype(np.float64) / state.n_subsets
+
+    def _score_masked(
+        self, X: np.ndarray, columns: np.ndarray | None, state: LeSiNNState, w: np.ndarray | None
+    ) -> np.ndarray:
+        level = level_for(state.rows.shape[1], has_missing=True)
+        if level is not None:
+            return mean_nearest(X, state.packed(w, True), level=level, root=self._takes_root, columns=columns)
+        if columns is not None:
+            X = np.take(X, columns, axis=1)
         squares = masked_squared(X, state.rows, w).reshape(-1, state.n_subsets, X.shape[0]).min(axis=0)
         known = np.isfinite(squares)
         distances = np.where(known, squares, 0.0)
-        if self.metric == "euclidean":
+        if self._takes_root:
             distances = np.sqrt(distances)
         with np.errstate(invalid="ignore"):
             return distances.sum(axis=0) / known.sum(axis=0)

@@ -49,6 +49,10 @@ class Detector(ABC):
         G = self.linearise(X, state, w)
         return G.sum(axis=1) if w is None else G @ w
 
+    def score_columns(self, X: np.ndarray, columns: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
+        """:meth:`score` on some columns of a block; for detectors that can pick them without a copy."""
+        return self.score(X if columns.size == X.shape[1] else np.take(X, columns, axis=1), state, w)
+
     def contributions(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
         """Shares of the columns in :meth:`score`; rows add up to it, and are NaN where it is NaN."""
         G = self.linearise(X, state, w)

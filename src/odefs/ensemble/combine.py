@@ -42,7 +42,7 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     """The detector's scores of a scaled block on the component's columns."""
-    return detector.score(on_columns(component, X), component.state, component.w)
+    return detector.score_columns(X, component.columns, component.state, component.w)
 
 
 def on_columns(component: Component, X: np.ndarray) -> np.ndarray:

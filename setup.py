@@ -1,0 +1,30 @@
+"""The compiled kernel, built where there is a compiler. Everything else about the package stands in pyproject.toml.
+
+The library is loaded with ctypes and needs no Python header. Where it cannot be built, the installation goes on without it.
+"""
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class BuildKernel(build_ext):
+    """Builds a plain shared library: it has no module initialiser to export."""
+
+    def get_export_symbols(self, ext: Extension) -> list[str]:
+        return list(ext.export_symbols)
+
+
+FOLDER = "src/odefs/_ops"
+
+setup(
+    cmdclass={"build_ext": BuildKernel},
+    ext_modules=[
+        Extension(
+            "odefs._ops._kernel",
+            [f"{FOLDER}/_kernel.c"],
+            depends=[f"{FOLDER}/_kernel_isa.h", f"{FOLDER}/_kernel_body.h"],
+            extra_compile_args=["-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"],
+            optional=True,
+        )
+    ],
+)

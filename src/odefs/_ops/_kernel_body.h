@@ -1,0 +1,281 @@
+/* The loops of the kernel for one instruction set (ISA, TARGET, WIDTH in bytes, VECTORS of rows at once) and one TYPE.
+ *
+ * A panel of rows is copied into tiles: [tile][column][VECTORS * LANES rows], so that the inner loop reads forward. References are packed per subset in
+ * chunks of eight members and, where fewer are left, of four: [subset][chunk][column][member]. Every lane goes through the same operations in the
+ * same order whatever stands beside it, so a row's score does not depend on its place. */
+
+#define VEC NAME(vec)
+#define LANES (WIDTH / (int)sizeof(TYPE))
+#define ROWS (VECTORS * LANES)
+#define PANEL_BYTES 24576 /* half a first-level cache; the references of one subset need the rest */
+#define FLUSH 8           /* so many distances are summed in TYPE before they go to float64 */
+
+typedef TYPE VEC __attribute__((vector_size(WIDTH)));
+
+/* Minimum of eight or four. A row with NaN has nothing but NaN, and MIN(best, NaN) is NaN: it stays. */
+TARGET static inline __attribute__((always_inline)) VEC NAME(smallest)(const VEC *sums, const int members) {
+    VEC a = sums[0], b = sums[1], c = sums[2], d = sums[3];
+    if (members == 8) a = MIN(a, sums[4]), b = MIN(b, sums[5]), c = MIN(c, sums[6]), d = MIN(d, sums[7]);
+    a = MIN(a, c), b = MIN(b, d);
+    return MIN(a, b);
+}
+
+/* Smallest squared distance of `vectors` vectors of rows to `members` references. Both counts are constants where this is inlined. */
+TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
+    const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns, const int vectors, const int members, VEC *best) {
+    VEC sums[VECTORS][8];
+#pragma GCC unroll 8
+    for (int m = 0; m < members; m++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[v][m] = (VEC){0};
+    for (int64_t k = 0; k < n_columns; k++, tile += ROWS, references += members) {
+        VEC x[VECTORS];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) x[v] = *(const VEC *)(tile + v * LANES);
+#pragma GCC unroll 8
+        for (int m = 0; m < members; m++) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) {
+                const VEC difference = x[v] - references[m];
+                sums[v][m] += difference * difference;
+            }
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], members));
+}
+
+/* The same for |x - r|^2 - |x|^2 = |r|^2 - 2 x.r, half the work. Chunks begin with |r|^2 and go on with -2 r. */
+TARGET static inline __attribute__((always_inline)) void NAME(nearest_expanded)(
+    const TYPE *restrict tile, const TYPE *restrict product, int64_t n_columns, const int vectors, const int members, VEC *best) {
+    VEC sums[VECTORS][8];
+#pragma GCC unroll 8
+    for (int m = 0; m < members; m++)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sums[v][m] = product[m] - (VEC){0};
+    product += members;
+    for (int64_t k = 0; k < n_columns; k++, tile += ROWS, product += members) {
+        VEC x[VECTORS];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) x[v] = *(const VEC *)(tile + v * LANES);
+#pragma GCC unroll 8
+        for (int m = 0; m < members; m++) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[v][m] += x[v] * product[m];
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], members));
+}
+
+TARGET static inline __attribute__((always_inline)) void NAME(nearest_of_subset)(
+    const Block *block, const TYPE *tile, int64_t subset, const int vectors, VEC *best) {
+    const TYPE *references = (const TYPE *)block->references + subset * block->n_columns * block->n_members;
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) best[v] = (VEC){0} + (TYPE)INFINITY;
+    int64_t members = block->n_members;
+    for (; members > 4; members -= 8, references += 8 * block->n_columns)
+        NAME(nearest)(tile, references, block->n_columns, vectors, 8, best);
+    if (members > 0) NAME(nearest)(tile, references, block->n_columns, vectors, 4, best);
+}
+
+/* Replaces those lanes of `squares` that are below `limit` by direct sums. */
+TARGET static __attribute__((noinline)) void NAME(mend)(
+    const Block *block, const TYPE *tile, int64_t subset, const VEC *limit, VEC *squares) {
+    VEC direct;
+    NAME(nearest_of_subset)(block, tile, subset, 1, &direct);
+    for (int i = 0; i < LANES; i++) (*squares)[i] = (*squares)[i] < (*limit)[i] ? direct[i] : (*squares)[i];
+}
+
+/* Adds the distances to one subset onto `sums`. Expanded squares that lost too many digits are computed again directly, lane by lane: what
+ * stands in other lanes changes no bit. */
+TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
+    const Block *block, const TYPE *tile, const TYPE *norms, int64_t subset, const int vectors, TYPE *sums) {
+    VEC best[VECTORS];
+    if (block->product) {
+        const int64_t height = block->n_columns + 1;
+        const TYPE *product = (const TYPE *)block->product + subset * height * block->n_members;
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) best[v] = (VEC){0} + (TYPE)INFINITY;
+        int64_t members = block->n_members;
+        for (; members > 4; members -= 8, product += 8 * height)
+            NAME(nearest_expanded)(tile, product, block->n_columns, vectors, 8, best);
+        if (members > 0) NAME(nearest_expanded)(tile, product, block->n_columns, vectors, 4, best);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            const VEC limit = *(const VEC *)(norms + ROWS + v * LANES);
+            best[v] += *(const VEC *)(norms + v * LANES);
+            if (ANY_LESS(best[v], limit)) {
+                VEC mended = best[v], below = limit;
+                NAME(mend)(block, tile + v * LANES, subset, &below, &mended);
+                best[v] = mended;
+            }
+        }
+    } else {
+        NAME(nearest_of_subset)(block, tile, subset, vectors, best);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        if (block->take_root) best[v] = SQRT(best[v]);
+        *(VEC *)(sums + v * LANES) += best[v];
+    }
+}
+
+/* Copies rows into a tile of `width` values per column, `wide` of them rows; lanes without a row get zeros. */
+TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_rows, int64_t width, TYPE *restrict tile) {
+    const TYPE *rows = (const TYPE *)block->rows + first * block->row_stride;
+    const TYPE *centre = block->centre, *scale = block->scale;
+    const int64_t stride = block->row_stride;
+#ifdef GATHER
+    const int can_gather = llabs(stride) <= INT32_MAX / LANES;
+    const __m512i offsets = can_gather ? OFFSETS(stride) : _mm512_setzero_si512();
+#endif
+    for (int64_t k = 0; k < block->n_columns; k++, tile += width) {
+        const TYPE *from = rows + (block->columns ? block->columns[k] : k) * block->column_stride;
+#ifdef GATHER
+        if (n_rows == ROWS && can_gather) {
+            for (int v = 0; v < VECTORS; v++) *(VEC *)(tile + v * LANES) = GATHER(from + v * LANES * stride, offsets);
+        } else
+#endif
+        if (n_rows == ROWS) {
+            for (int i = 0; i < ROWS; i++) tile[i] = from[i * stride];
+        } else {
+            for (int i = 0; i < ROWS; i++) tile[i] = i < n_rows ? from[i * stride] : 0;
+        }
+        if (scale)
+            for (int i = 0; i < ROWS; i++) tile[i] = (tile[i] - centre[k]) * scale[k];
+    }
+}
+
+/* |x|^2 of a tile's rows, and behind them the limit below which squares are computed again. */
+TARGET static void NAME(load_norms)(const TYPE *tile, int64_t n_columns, TYPE cancellation, TYPE *norms) {
+    for (int v = 0; v < VECTORS; v++) {
+        VEC sum = {0};
+        for (int64_t k = 0; k < n_columns; k++) {
+            const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES);
+            sum += x * x;
+        }
+        *(VEC *)(norms + v * LANES) = sum;
+        *(VEC *)(norms + ROWS + v * LANES) = sum * cancellation;
+    }
+}
+
+TARGET static int NAME(score)(const Block *block) {
+    const int64_t n_columns = block->n_columns, tile_size = n_columns * ROWS;
+    int64_t n_tiles = PANEL_BYTES / (tile_size * (int64_t)sizeof(TYPE));
+    const int64_t needed = (block->n_rows + ROWS - 1) / ROWS;
+    n_tiles = n_tiles < 1 ? 1 : n_tiles > needed ? needed : n_tiles;
+    TYPE *tiles;
+    if (posix_memalign((void **)&tiles, 64, (size_t)(n_tiles * (tile_size + 3 * ROWS)) * sizeof(TYPE))) return NO_MEMORY;
+    TYPE *sums = tiles + n_tiles * tile_size, *norms = sums + n_tiles * ROWS;
+    for (int64_t start = 0; start < block->n_rows; start += n_tiles * ROWS) {
+        const int64_t left = block->n_rows - start, height = left < n_tiles * ROWS ? left : n_tiles * ROWS;
+        double *out = block->out + start;
+        for (int64_t i = 0; i < height; i++) out[i] = 0;
+        for (int64_t i = 0; i < n_tiles * ROWS; i++) sums[i] = 0;
+        for (int64_t i = 0; i < height; i += ROWS) {
+            NAME(load_tile)(block, start + i, height - i < ROWS ? height - i : ROWS, ROWS, tiles + i * n_columns);
+            if (block->product) NAME(load_norms)(tiles + i * n_columns, n_columns, (TYPE)block->cancellation, norms + 2 * i);
+        }
+        for (int64_t subset = 0; subset < block->n_subsets; subset++) {
+            for (int64_t i = 0; i < height; i += ROWS) {
+                /* A last tile that needs one vector only is common: single rows are scored that way. */
+                if (VECTORS == 1 || height - i > LANES)
+                    NAME(add_subset)(block, tiles + i * n_columns, norms + 2 * i, subset, VECTORS, sums + i);
+                else
+                    NAME(add_subset)(block, tiles + i * n_columns, norms + 2 * i, subset, 1, sums + i);
+            }
+            if (subset % FLUSH == FLUSH - 1 || subset == block->n_subsets - 1)
+                for (int64_t i = 0; i < height; i++) {
+                    out[i] += (double)sums[i];
+                    sums[i] = 0;
+                }
+        }
+        for (int64_t i = 0; i < height; i++) out[i] /= (double)block->n_subsets;
+    }
+    free(tiles);
+    return OK;
+}
+
+/* Missing cells. Row cells become a value and a flag (0, 0 where missing), reference cells a value, a flag and the weight times the flag. With
+ * these, x * seen_r - r * seen_x is the difference where both are seen and 0 elsewhere, and exact, as one factor is 0 or 1. */
+TARGET static inline __attribute__((always_inline)) void NAME(nearest_masked)(
+    const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns, TYPE total, VEC *best) {
+    VEC sums[4], covered[4];
+#pragma GCC unroll 4
+    for (int m = 0; m < 4; m++) sums[m] = covered[m] = (VEC){0};
+    for (int64_t k = 0; k < n_columns; k++, tile += 2 * ROWS, references += 12) {
+        const VEC x = *(const VEC *)tile, seen = *(const VEC *)(tile + ROWS);
+#pragma GCC unroll 4
+        for (int m = 0; m < 4; m++) {
+            const VEC difference = x * references[4 + m] - seen * references[m];
+            sums[m] += difference * difference;
+            covered[m] += seen * references[8 + m];
+        }
+    }
+#pragma GCC unroll 4
+    for (int m = 0; m < 4; m++)
+        /* Without a common column this is 0 * infinity; the minimum then keeps its second argument. */
+        *best = MIN(sums[m] * (total / covered[m]), *best);
+}
+
+TARGET static int NAME(masked)(const Block *block) {
+    const int64_t n_columns = block->n_columns, members = block->n_members;
+    TYPE *tile;
+    if (posix_memalign((void **)&tile, 64, (size_t)(2 * n_columns * ROWS) * sizeof(TYPE))) return NO_MEMORY;
+    for (int64_t start = 0; start < block->n_rows; start += ROWS) {
+        const int64_t left = block->n_rows - start, height = left < ROWS ? left : ROWS;
+        NAME(load_tile)(block, start, height, 2 * ROWS, tile);
+        for (int64_t k = 0; k < n_columns; k++)
+            for (int i = 0; i < ROWS; i++) {
+                TYPE *cell = tile + 2 * ROWS * k + i;
+                const int missing = *cell != *cell;
+                cell[ROWS] = missing ? 0 : 1;
+                *cell = missing ? 0 : *cell;
+            }
+        for (int v = 0; v < VECTORS && v * LANES < height; v++) {
+            double sums[LANES] = {0}, known[LANES] = {0};
+            const TYPE *references = block->references;
+            for (int64_t subset = 0; subset < block->n_subsets; subset++) {
+                VEC best = (VEC){0} + (TYPE)INFINITY;
+                for (int64_t m = 0; m < members; m += 4, references += 12 * n_columns)
+                    NAME(nearest_masked)(tile + v * LANES, references, n_columns, (TYPE)block->total, &best);
+                const VEC distance = block->take_root ? SQRT(best) : best;
+                for (int i = 0; i < LANES; i++) {
+                    const int finite = distance[i] < (TYPE)INFINITY;
+                    sums[i] += finite ? (double)distance[i] : 0.0;
+                    known[i] += finite;
+                }
+            }
+            for (int i = 0; i < LANES && v * LANES + i < height; i++) block->out[start + v * LANES + i] = sums[i] / known[i];
+        }
+    }
+    free(tile);
+    return OK;
+}
+
+TARGET static double NAME(peak)(int expanded, int64_t repeats) {
+    VEC sums[12], x = (VEC){0} + (TYPE)1.5, step = (VEC){0} + (TYPE)0.25;
+    for (int m = 0; m < 12; m++) sums[m] = (VEC){0};
+    for (int64_t repeat = 0; repeat < repeats; repeat++) {
+        if (expanded) {
+#pragma GCC unroll 12
+            for (int m = 0; m < 12; m++) sums[m] += x * step;
+        } else {
+#pragma GCC unroll 12
+            for (int m = 0; m < 12; m++) {
+                TOUCH(x); /* or the difference would be taken once, before the loop */
+                const VEC difference = x - step;
+                sums[m] += difference * difference;
+            }
+        }
+    }
+    for (int m = 0; m < 12; m++) TOUCH(sums[m]);
+    return 12.0 * LANES * (double)repeats;
+}
+
+#undef VEC
+#undef LANES
+#undef ROWS
+#undef PANEL_BYTES
+#undef FLUSH

@@ -1,0 +1,254 @@
+"""The compiled kernel (``_kernel.c``): whether it is there, when it is used, how references are packed for it and how it is called.
+
+It is built at install time where there is a compiler and never required. ``ODEFS_KERNEL`` overrides the choice: ``numpy``, ``compiled``, or one of
+the instruction sets in ``LEVELS``.
+"""
+
+import ctypes
+import os
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
+"""Instruction sets in ascending order, as ``_kernel.c`` counts them."""
+
+VERSION = 2
+
+CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
+"""Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
+
+PROBED = 32
+MOST_CANCELLED = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
+"""Squares are expanded where at most this share of them is to be computed again: a vector of 16 or 8 rows is, if one of its rows is."""
+
+MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 160, "avx512": 160}
+"""Up to here the compiled kernel is the faster one; beyond, the matrix product is."""
+
+
+class _Block(ctypes.Structure):
+    """``Block`` of ``_kernel.c``."""
+
+    _fields_ = (
+        ("rows", ctypes.c_void_p),
+        ("n_rows", ctypes.c_int64),
+        ("row_stride", ctypes.c_int64),
+        ("column_stride", ctypes.c_int64),
+        ("columns", ctypes.c_void_p),
+        ("centre", ctypes.c_void_p),
+        ("scale", ctypes.c_void_p),
+        ("references", ctypes.c_void_p),
+        ("product", ctypes.c_void_p),
+        ("table_columns", ctypes.c_int64),
+        ("n_columns", ctypes.c_int64),
+        ("n_subsets", ctypes.c_int64),
+        ("n_members", ctypes.c_int64),
+        ("take_root", ctypes.c_int64),
+        ("total", ctypes.c_double),
+        ("cancellation", ctypes.c_double),
+        ("out", ctypes.c_void_p),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The shared library, or ``None`` where it was not built."""
+    for suffix in EXTENSION_SUFFIXES:
+        path = Path(__file__).with_name(f"_kernel{suffix}")
+        if not path.is_file():
+            continue
+        try:
+            found = ctypes.CDLL(str(path))
+            if found.odefs_kernel_version() != VERSION:
+                continue
+        except (OSError, AttributeError):
+            continue
+        found.odefs_score.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        found.odefs_peak.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
+        found.odefs_peak.restype = ctypes.c_double
+        return found
+    return None
+
+
+@cache
+def levels_here() -> tuple[str, ...]:
+    """The instruction sets that the library has and this processor can run, ascending."""
+    found = library()
+    return () if found is None else tuple(name for i, name in enumerate(LEVELS) if found.odefs_has_level(i))
+
+
+def level_for(n_columns: int, has_missing: bool = False) -> str | None:
+    """The instruction set to score so many columns with; ``None`` stands for NumPy.
+
+    It depends on nothing else: a row's score must not depend on how many rows come with it.
+    """
+    here = levels_here()
+    wish = os.environ.get("ODEFS_KERNEL", "").strip().lower()
+    if wish in ("", "auto"):
+        return here[-1] if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns else None
+    if wish == "numpy" or not n_columns:
+        return None
+    if wish == "compiled" and here:
+        return here[-1]
+    if wish in here:
+        return wish
+    allowed = ", ".join(("auto", "numpy", *(("compiled", *here) if here else ())))
+    why = (
+        "" if here else " The compiled kernel was not built: reinstall odefs with a C compiler (GCC or Clang) at hand."
+    )
+    raise ValueError(f"ODEFS_KERNEL={wish!r} is not one of {allowed}.{why}")
+
+
+def describe_kernel() -> str:
+    """Which kernel is in use, for bug reports."""
+    here = levels_here()
+    if not here:
+        return "numpy (the compiled one was not built)"
+    forced = "ODEFS_KERNEL" in os.environ
+    level = level_for(1)
+    if level is None:
+        return "numpy (by ODEFS_KERNEL)"
+    limit = "" if forced else f", up to {MOST_COLUMNS[level]} columns; numpy above"
+    return f"compiled ({level}{limit})"
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """References in the order in which the kernel reads them: by subset, chunk of 8 or 4 members, column, member.
+
+    ``product`` has ``|r|^2`` and ``-2 r`` in the same order, one row more in each chunk; ``None`` where squares are not to be expanded.
+    With weights, rows and references become ``(x - centre) * root_weights``. ``total`` is the sum of the weights.
+    """
+
+    values: np.ndarray
+    product: np.ndarray | None
+    n_columns: int
+    n_subsets: int
+    n_members: int
+    centre: np.ndarray | None
+    root_weights: np.ndarray | None
+    total: float
+    has_missing: bool
+
+    @cached_property
+    def block(self) -> _Block:
+        """The part of a call that is the same for all blocks of rows."""
+        return _Block(
+            centre=_address(self.centre),
+            scale=_address(self.root_weights),
+            references=_address(self.values),
+            product=_address(self.product),
+            n_columns=self.n_columns,
+            n_subsets=self.n_subsets,
+            n_members=self.n_members,
+            total=self.total,
+            cancellation=CANCELLATION[self.values.dtype],
+        )
+
+
+def pack_references(
+    rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None, *, has_missing: bool = False
+) -> Packed:
+    """Pack member-major references (see :mod:`odefs._ops.nearest`). Subsets are filled up to full chunks with their last member."""
+    rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
+    n_columns = rows.shape[1]
+    weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
+    centre = root_weights = None
+    seen = ~np.isnan(rows)
+    if w is not None:
+        # A weight multiplies the rounding of what it is applied to, so the origin must be close.
+        middle = np.where(seen, rows, 0).sum(axis=0, dtype=np.float64) / np.maximum(1, seen.sum(axis=0))
+        centre, root_weights = middle.astype(rows.dtype), np.sqrt(weights).astype(rows.dtype)
+        rows = (rows - centre) * root_weights
+    members = rows.reshape(-1, n_subsets, n_columns)
+    product = None
+    if has_missing:
+        flags = seen.reshape(members.shape).astype(rows.dtype)
+        values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
+    else:
+        values = _in_chunks([members], 8)
+        if _share_cancelled(members) <= MOST_CANCELLED[rows.dtype]:
+            norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
+            product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
+    n_members = -(-members.shape[0] // 4) * 4
+    total = float(weights.sum())
+    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing)
+
+
+def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
+    """Arrays of shape (members, subsets, columns) in the kernel's order, the parts of a chunk's column one behind the other."""
+    size, n_subsets, _ = parts[0].shape
+    # Filled up with the last member, which changes no minimum.
+    chosen = np.minimum(np.arange(-(-size // 4) * 4), size - 1)
+    chunks = []
+    for start in range(0, chosen.size, step):
+        chunk = np.concatenate([part[chosen[start : start + step]] for part in parts])
+        chunks.append(chunk.transpose(1, 2, 0).reshape(n_subsets, -1))
+    return np.ascontiguousarray(np.concatenate(chunks, axis=1), dtype=parts[0].dtype)
+
+
+def _share_cancelled(members: np.ndarray) -> float:
+    """How often the distance to a subset would be computed again, tried with a few references as rows.
+
+    They are a sample of the rows to come. It must be the same at every call, so the sums are not left to BLAS, whose bits depend on its threads.
+    """
+    _, n_subsets, n_columns = members.shape
+    if n_subsets == 1:
+        return 1.0
+    everyone = members.reshape(-1, n_columns).astype(np.float64)
+    probed = np.unique(np.linspace(0, everyone.shape[0] - 1, PROBED).astype(int))
+    rows = everyone[probed]
+    norms, row_norms = np.einsum("ik,ik->i", everyone, everyone), np.einsum("ik,ik->i", rows, rows)[:, None]
+    squares = row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, everyone)
+    nearest = squares.reshape(rows.shape[0], -1, n_subsets).min(axis=1)
+    other = probed[:, None] % n_subsets != np.arange(n_subsets)
+    return float((nearest < CANCELLATION[members.dtype] * row_norms)[other].mean())
+
+
+def mean_nearest(
+    X: np.ndarray, packed: Packed, *, level: str, root: bool, columns: np.ndarray | None = None
+) -> np.ndarray:
+    """Mean over the subsets of the (squared, unless ``root``) distance to the nearest member, float64.
+
+    ``columns`` names the columns of ``X`` to use. Without ``has_missing`` rows with NaN score NaN; with it, rows that share no column with any
+    reference do.
+    """
+    if columns is None and X.shape[1] != packed.n_columns:
+        raise ValueError(f"X has {X.shape[1]} columns, the references have {packed.n_columns}.")
+    if X.dtype != packed.values.dtype or not X.flags.aligned:
+        X = np.require(X, packed.values.dtype, "A")
+    size = X.itemsize
+    row_stride, column_stride = X.strides
+    if row_stride % size or column_stride % size:
+        X = np.ascontiguousarray(X)
+        row_stride, column_stride = X.strides
+    if columns is not None:
+        columns = np.ascontiguousarray(columns, dtype=np.int64)
+    out = np.empty(X.shape[0])
+    block = _Block.from_buffer_copy(packed.block)
+    block.rows, block.columns, block.out = _address(X), _address(columns), _address(out)
+    block.n_rows, block.table_columns = X.shape
+    block.row_stride, block.column_stride = row_stride // size, column_stride // size
+    block.take_root = root
+    found: Any = library()
+    is_double = packed.values.dtype == np.float64
+    failure = found.odefs_score(LEVELS.index(level), packed.has_missing, is_double, ctypes.addressof(block))
+    if failure == 1:
+        raise MemoryError("no memory for a few rows of the compiled kernel")
+    if failure:
+        raise IndexError(f"the component's columns do not fit a block of {X.shape[1]} columns")
+    return out
+
+
+def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: int) -> float:
+    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for."""
+    found: Any = library()
+    return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))
+
+
+def _address(array: np.ndarray | None) -> int | None:
+    return None if array is None else array.__array_interface__["data"][0]

@@ -1,0 +1,206 @@
+"""The compiled kernel against the NumPy path and the plain formula, on every instruction set of this machine; and doing without it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odefs import ODEFS, LeSiNN
+from odefs._ops import kernel
+from odefs.detectors import LeSiNNDetector
+
+ROOT = Path(__file__).parent.parent
+LEVELS = kernel.levels_here()
+KERNELS = ("numpy", *LEVELS)
+TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
+
+
+def score(name, detector, X, state, w=None, columns=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ODEFS_KERNEL", name)
+        return detector.score(X, state, w) if columns is None else detector.score_columns(X, columns, state, w)
+
+
+def formula(X, references, n_subsets, w):
+    """``naive.lesinn`` for the root of distances, quick enough for 300 columns."""
+    out = []
+    for x in X.astype(float):
+        parts = (x - references.astype(float)) ** 2 * w
+        covered = (~np.isnan(parts) * w).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares = np.nansum(parts, axis=1) * (w.sum() / covered)
+        nearest = np.where(covered > 0, squares, np.inf).reshape(-1, n_subsets).min(axis=0)
+        known = np.isfinite(nearest)
+        out.append(np.sqrt(nearest[known]).mean() if known.any() else np.nan)
+    return np.array(out)
+
+
+def make(kind, shape, rng):
+    if kind == "ties":
+        return rng.integers(0, 3, shape).astype(float)
+    if kind == "duplicates":
+        return rng.normal(size=(3, shape[1]))[rng.integers(0, 3, shape[0])]
+    if kind == "extreme":
+        return rng.normal(size=shape) * 10.0 ** rng.integers(-6, 7, shape[1])
+    return rng.normal(size=shape)
+
+
+def test_it_is_built_where_there_is_a_compiler():
+    assert LEVELS or not any(map(shutil.which, ("cc", "gcc", "clang")))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    d=st.one_of(st.integers(1, 40), st.integers(1, 300)),
+    size=st.integers(1, 9),
+    n_subsets=st.integers(1, 50),
+    kind=st.sampled_from(["normal", "ties", "duplicates", "extreme"]),
+    missing=st.sampled_from([(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.9, 0.5)]),
+    weighted=st.booleans(),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_kernels_agree(n, d, size, n_subsets, kind, missing, weighted, dtype, seed):
+    rng = np.random.default_rng(seed)
+    both = make(kind, (n + size * n_subsets, d), rng).astype(dtype)
+    X, rows = both[:n].copy(), both[n:].copy()
+    X[rng.random(X.shape) < missing[0]] = np.nan
+    rows[rng.random(rows.shape) < missing[1]] = np.nan
+    # Weights from 0.1 on: smaller ones on extreme columns would ask float32 for digits that it does not have.
+    w = rng.uniform(0.1, 1, size=d) if weighted else None
+    detector = LeSiNNDetector(n_subsets=n_subsets, subset_size=size)
+    state = detector.prepare(rows, rng)
+    expected = formula(X, rows, n_subsets, np.ones(d) if w is None else w)
+    size_of_values = float(np.nanmax(np.abs(both), initial=1.0))
+    for name in LEVELS:
+        scores = score(name, detector, X, state, w)
+        # Duplicates under weights are apart by the rounding of their products, or not at all.
+        np.testing.assert_allclose(
+            scores, expected, rtol=TOLERANCE[dtype], atol=np.finfo(dtype).eps * size_of_values, err_msg=name
+        )
+    np.testing.assert_allclose(
+        score("numpy", detector, X, state, w), expected, rtol=1e-4 if dtype == np.float32 else 1e-6, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_a_row_has_the_same_bits_wherever_it_stands(name, dtype, holes):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 23)).astype(dtype)
+    X[rng.random(X.shape) < holes] = np.nan
+    detector = LeSiNNDetector(n_subsets=13, subset_size=7)
+    references = X[detector.sample(200, rng)]
+    for rows in (references, np.nan_to_num(references)):
+        state = detector.prepare(rows, rng)
+        for w in (None, rng.random(23)):
+            together = score(name, detector, X, state, w)
+            for start, stop in [(0, 1), (3, 5), (7, 24), (31, 64), (40, 105), (150, 200), (199, 200)]:
+                assert np.array_equal(score(name, detector, X[start:stop], state, w), together[start:stop])
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_are_picked_from_any_layout(name, dtype):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(90, 31)).astype(dtype)
+    columns = rng.permutation(31)[:12]
+    detector = LeSiNNDetector(n_subsets=5, subset_size=8)
+    for hole in (False, True):
+        if hole:
+            X[::7, columns[3]] = np.nan
+        rows = np.nan_to_num(X[detector.sample(90, rng)][:, columns])
+        state = detector.prepare(rows, rng)
+        expected = score(name, detector, np.ascontiguousarray(X[:, columns]), state)
+        wide = np.zeros((180, 62), dtype=dtype)
+        wide[::2, ::2] = X
+        packed = np.zeros(90, dtype=[("odd", "u1"), ("row", dtype, 31)])
+        packed["row"] = X
+        for block in (X, np.asfortranarray(X), wide[::2, ::2], X[::-1][::-1], packed["row"], X.astype(np.float64)):
+            assert np.array_equal(score(name, detector, block, state, None, columns), expected)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_reference_is_at_distance_zero_from_itself(name):
+    rng = np.random.default_rng(3)
+    X = (1e4 + rng.random((8, 6))).astype(np.float32)
+    detector = LeSiNNDetector(n_subsets=1, subset_size=8)
+    state = detector.prepare(X, rng)
+    assert (score(name, detector, X, state) == 0).all()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_models_agree_whatever_the_kernel(name, monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(1500, 30))
+    X[:30, :3] += 5
+    for make_model in (lambda: ODEFS(n_estimators=4, random_state=0), lambda: LeSiNN(random_state=0)):
+        monkeypatch.setenv("ODEFS_KERNEL", "numpy")
+        expected = make_model().fit(X)
+        monkeypatch.setenv("ODEFS_KERNEL", name)
+        one, two = (make_model().set_params(n_jobs=n).fit(X) for n in (1, 2))
+        np.testing.assert_allclose(one.outlier_scores_, expected.outlier_scores_, rtol=1e-6)
+        assert np.array_equal(one.is_outlier_, expected.is_outlier_)
+        assert np.array_equal(one.outlier_scores_, two.outlier_scores_)
+        assert np.array_equal(one.outlier_scores(X[:1]), one.outlier_scores(X)[:1])
+
+
+def test_columns_outside_the_block_are_refused():
+    detector = LeSiNNDetector(n_subsets=2, subset_size=2)
+    state = detector.prepare(np.zeros((4, 3)), np.random.default_rng(0))
+    for name in KERNELS:
+        with pytest.raises(IndexError):
+            score(name, detector, np.zeros((5, 4)), state, None, np.array([0, 1, 4]))
+    for name in LEVELS:
+        with pytest.raises(ValueError, match="4 columns, the references have 3"):
+            score(name, detector, np.zeros((5, 4)), state)
+
+
+def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
+    from odefs.versions import collect_versions
+
+    monkeypatch.setenv("ODEFS_KERNEL", "numpy")
+    assert kernel.level_for(10) is None
+    assert collect_versions()["kernel"].startswith("numpy")
+    for name in LEVELS:
+        monkeypatch.setenv("ODEFS_KERNEL", name)
+        assert kernel.level_for(10_000) == name
+        assert name in collect_versions()["kernel"]
+    monkeypatch.setenv("ODEFS_KERNEL", "fortran")
+    with pytest.raises(ValueError, match="ODEFS_KERNEL='fortran' is not one of auto, numpy"):
+        kernel.level_for(10)
+    monkeypatch.delenv("ODEFS_KERNEL")
+    assert kernel.level_for(10_000) is None
+    assert kernel.level_for(10) == (LEVELS[-1] if LEVELS else None)
+
+
+@pytest.mark.slow
+def test_a_machine_without_a_compiler_installs_and_works(tmp_path):
+    source = tmp_path / "source"
+    ignored = shutil.ignore_patterns("*.so", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT / "src", source / "src", ignore=ignored)
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(source)]
+    done = subprocess.run(
+        build, env={**os.environ, "CC": "no-such-compiler"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        assert not [name for name in wheel.namelist() if name.endswith((".so", ".pyd"))]
+        wheel.extractall(tmp_path / "site")
+    script = "import numpy, odefs; odefs.ODEFS().fit(numpy.random.rand(300, 4)); odefs.show_versions()"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    environment.pop("ODEFS_KERNEL", None)
+    shown = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert "numpy (the compiled one was not built)" in shown.stdout
