@@ -3,6 +3,7 @@
 ``collect`` and the modules it calls compute and never format; ``page``, ``markdown``, ``words`` and ``charts`` format and never compute.
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,3 +17,8 @@ def build_report(detection: "Detected") -> "Report":
     from odefs.report.report import Report
 
     return Report(*collect(detection))
+
+
+def missing_packages() -> list[str]:
+    """What the page needs and is not installed; JSON and Markdown need nothing."""
+    return [name for name in ("jinja2", "altair", "vl_convert") if find_spec(name) is None]

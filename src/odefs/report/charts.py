@@ -163,8 +163,18 @@ def _map() -> Any:
         alt.Chart(alt.NamedData("points"), name="rows")
         .mark_point(filled=True, cursor="pointer")
         .encode(
-            x=alt.X("x:Q", title="first principal component", axis=alt.Axis(labels=False, grid=False)),
-            y=alt.Y("y:Q", title="second principal component", axis=alt.Axis(labels=False, grid=False)),
+            x=alt.X(
+                "x:Q",
+                title="first principal component",
+                axis=alt.Axis(labels=False, grid=False),
+                scale=alt.Scale(padding=16, nice=False),
+            ),
+            y=alt.Y(
+                "y:Q",
+                title="second principal component",
+                axis=alt.Axis(labels=False, grid=False),
+                scale=alt.Scale(padding=16, nice=False),
+            ),
             color=_either(alt.ColorValue, above, _colour("accent"), _colour("muted")),
             shape=_either(alt.ShapeValue, above, "triangle-up", "circle"),
             size=_either(alt.SizeValue, above, 64, 22),

@@ -5,7 +5,6 @@ Data reaches the script as JSON in which ``<``, ``>``, ``&`` and line separators
 
 import json
 from functools import lru_cache
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -16,6 +15,8 @@ from odefs.report import words
 from odefs.report.charts import chart_specs, vega_script
 
 TOP_INLINE = 10
+SCRIPTS = ("state", "charts", "threshold", "table", "row", "start")
+"""Parts of the page's script in their order; they share one scope."""
 
 
 def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
@@ -27,7 +28,7 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
             summary=summary,
             words=words,
             style=Markup(_text("style.css")),
-            script=Markup(_text("page.js")),
+            script=Markup("\n".join(_text(f"script/{name}.js") for name in SCRIPTS)),
             vega=Markup(vega_script()),
             data=Markup(safe_json(page_data(summary, drawing))),
         )
@@ -116,15 +117,13 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FunctionLoader(_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["attribute"] = lambda text: Markup(escape(str(text), quote=True))
-    return environment
 
 
 def _text(name: str) -> str:

@@ -4,9 +4,10 @@ import base64
 import json
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from odefs.report import missing_packages
 
 FORMS = (".html", ".json", ".md")
 
@@ -71,8 +72,8 @@ class Report:
 
 def _require_extra() -> None:
     """Say what to install where the page cannot be made."""
-    missing = [name for name in ("jinja2", "altair", "vl_convert") if find_spec(name) is None]
+    missing = missing_packages()
     if missing:
         raise ModuleNotFoundError(
-            f"The page needs {' and '.join(missing)}: pip install 'odefs[report]'. JSON and Markdown need nothing more."
+            f"The page needs {', '.join(missing)}: pip install 'odefs[report]'. JSON and Markdown need nothing more."
         )

@@ -1,0 +1,27 @@
+// Controls are connected, and the page is shown.
+slider.addEventListener("input", () => { state.choice = Number(slider.value); showThreshold(); });
+byId("threshold-reset").addEventListener("click", () => { state.choice = data.scores.chosen; slider.value = String(state.choice); showThreshold(); slider.focus(); });
+byId("save").addEventListener("click", save);
+byId("search").addEventListener("input", (event) => { state.search = event.target.value.trim().toLowerCase(); refresh(); });
+byId("more").addEventListener("click", () => { const next = rows.find((row) => row.tr.hidden); state.all = true; refresh(); if (next) next.button.focus({ preventScroll: true }); });
+byId("clear").addEventListener("click", () => {
+  Object.assign(state, { kind: null, area: null, search: "" });
+  byId("search").value = "";
+  if (views.map) views.map.signal("brush_tuple", null).runAsync().catch(() => {});
+  refresh();
+  byId("search").focus();
+});
+for (const button of document.querySelectorAll("[data-kind]")) button.addEventListener("click", () => {
+  const kind = Number(button.dataset.kind);
+  state.kind = state.kind === kind ? null : kind;
+  refresh();
+  if (state.kind !== null) byId("top").scrollIntoView();
+});
+for (const button of document.querySelectorAll("#outliers thead button")) button.addEventListener("click", () => sortBy(button));
+for (const row of rows) row.tr.addEventListener("click", () => { if (!String(getSelection())) open(row); });
+addEventListener("beforeprint", () => { byId("training").open = true; });
+byId("training").addEventListener("toggle", () => { if (byId("training").open) drawTraining(); });
+
+showThreshold();
+refresh();
+window.odefsReport = { csv, views, drawn: Promise.all([drawScores(), drawMap()]) };

@@ -1,0 +1,122 @@
+"""Parts of the report by themselves: kinds, thresholds, numbers in words, colours."""
+
+import re
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from odefs.report import words
+from odefs.report.kinds import collect_kinds
+from odefs.report.scores import collect_scores, held_names, short_threshold
+
+
+def row_with(*reasons, count=1, flagged=True):
+    keys = ("column", "direction", "value", "share")
+    made = [
+        dict(zip(keys, reason, strict=True))
+        | {"kind": "category" if reason[1] == "value" else "number", "hidden": False, "usual": None}
+        for reason in reasons
+    ]
+    return {"reasons": made, "count": count, "flagged": flagged, "score": 2.0}
+
+
+def test_kinds_merge_rare_ones_and_count_identical_rows():
+    rows = [row_with(("a", "high", 9.0, 0.8), count=10)] + [row_with(("b", "low", -1.0, 0.7)) for _ in range(40)]
+    rows += [row_with((f"c{i}", "high", 5.0, 0.5)) for i in range(3)] + [
+        row_with(("a", "high", 1.0, 0.9), flagged=False)
+    ]
+    kinds = collect_kinds(rows)
+    assert [(words.kind(kind), kind["count"]) for kind in kinds] == [
+        ("b low", 40),
+        ("a high", 10),
+        ("other reasons", 3),
+    ]
+    assert rows[0]["kind"] == 1
+    assert rows[-1]["kind"] is None
+
+
+def test_a_kind_names_one_value_where_it_is_the_rule_and_several_where_they_are_few():
+    one = [row_with(("country", "value", "XX", 0.6), ("amount", "high", 9.0, 0.3)) for _ in range(17)]
+    few = [row_with(("city", "value", value, 0.6)) for value in ("P", "Q") * 4]
+    many = [row_with(("code", "value", f"v{i}", 0.6)) for i in range(9)]
+    said = [words.kind(kind) for kind in collect_kinds(one + few + many)]
+    assert said == ["country = XX and amount high", "rare code", "city = P or Q"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_short_threshold_flags_the_same_rows(seed):
+    scores = np.random.default_rng(seed).lognormal(size=200)
+    threshold = float(np.quantile(scores, 0.95))
+    short = short_threshold(scores, scores > threshold, threshold)
+    assert ((scores > short) == (scores > threshold)).all()
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [np.ones(5), np.array([1.0, 1.0, 1e9]), np.array([0.0, 0.0, 3.0]), np.geomspace(1, 1e6, 50)],
+    ids=["equal", "extreme", "zeros", "long tail"],
+)
+def test_scores_of_any_spread_have_a_histogram_and_thresholds(scores):
+    found = collect_scores(scores, scores > 2.0, 2.0)
+    assert sum(found["counts"]) == scores.size
+    assert all(count == (scores > cut).sum() for cut, count in found["choices"])
+    assert np.all(np.diff([cut for cut, _ in found["choices"]]) > 0)
+
+
+def test_names_held_by_the_page_are_bounded():
+    assert len(held_names(range(10**6), np.arange(10**6))) == 10_000
+    assert sum(map(len, held_names(["x" * 100] * 10**5, np.arange(10**5)))) <= 200_000
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (100.0, "100"),
+        (2024.0, "2024"),
+        (9500.3, "9500.3"),
+        (12345.678, "12,345.7"),
+        (1234567.0, "1,234,567"),
+        (0.1 + 0.2, "0.3"),
+        (-12.5, "-12.5"),
+        (0.001234, "0.00123"),
+        (1e-7, "1e-07"),
+        (1e20, "1e+20"),
+    ],
+)
+def test_numbers_are_short_and_whole(number, text):
+    assert words.number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0, "0%"), (1, "100%"), (0.0004, "<0.1%"), (0.9999, ">99.9%"), (0.091, "9.1%"), (0.5, "50%")]
+)
+def test_shares_are_never_rounded_to_none_or_all(share, text):
+    assert words.percent(share) == text
+
+
+def luminance(colour):
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_enough_in_light_dark_and_print():
+    css = (files("odefs.report") / "templates" / "style.css").read_text()
+    themes = [
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{(.*?)\}", css, re.S)
+    ]
+    assert len(themes) == 3
+    for theme in themes:
+        for ink in ("ink", "muted", "accent"):
+            for ground in ("paper", "soft", "wash"):
+                assert contrast(theme[ink], theme[ground]) >= 4.5, (ink, ground, theme)
+        assert contrast(theme["on-accent"], theme["accent"]) >= 4.5
+    colours = set(re.findall(r"#[0-9a-f]{3,6}\b", re.sub(r":root \{.*?\}", "", css, flags=re.S)))
+    assert not colours, "all colours are variables"

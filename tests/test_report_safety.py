@@ -1,0 +1,73 @@
+"""Text from the data stays text in every form of the report, and hidden columns stay hidden."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from odefs.report import build_report
+from odefs.report.markdown import safe
+from odefs.report.page import safe_json
+from odefs.tables.detection import detect
+from pages import EVIL, Texts, mixed_frame
+
+
+def test_markup_in_data_names_and_file_name_shows_as_text():
+    frame = (
+        mixed_frame()
+        .with_columns(pl.Series(EVIL, ["plain", EVIL, "x&y\u2028", "z"] * 100))
+        .rename({"amount": f"a{EVIL}"})
+    )
+    names = [f"{EVIL}{i}" for i in range(400)]
+    detection = detect(frame.with_columns(id=pl.Series(names)), id="id")
+    detection = replace(
+        detection,
+        source={"name": f"{EVIL}.csv"},
+        notes=[EVIL],
+        left_out={EVIL: EVIL},
+        run={"command": f"odefs detect '{EVIL}.csv'"},
+    )
+    report = build_report(detection)
+    page = report.html()
+    seen = Texts(page)
+    assert sum(tag == "script" for tag, _ in seen.elements) == 3
+    assert not any(name.startswith("on") for _, attributes in seen.elements for name in attributes)
+    assert seen.text.count("alert(1)") > 10
+    assert EVIL not in page
+    assert EVIL not in report.markdown()
+    data = page[page.index('id="data">') + len('id="data">') : page.index("</script>")]
+    assert not set("<>&\u2028\u2029") & set(data)
+    assert json.loads(data)["file"] == f"{EVIL}.csv"
+    assert EVIL not in report._repr_html_()
+
+
+def test_json_inside_a_script_cannot_end_it():
+    hostile = "</script><!--\u2028\u2029&"
+    assert json.loads(safe_json(hostile)) == hostile
+    assert not set("<>&\u2028\u2029") & set(safe_json(hostile))
+
+
+def test_markdown_text_is_escaped():
+    assert safe("a|b*c\n<b>[x](y)`") == r"a\|b\*c &lt;b&gt;\[x\](y)\`"
+
+
+def test_hidden_columns_show_no_value_in_any_form():
+    secret = [f"SECRET{i % 5}" for i in range(394)] + ["SECRETRARE"] * 6
+    salary = np.round(np.random.default_rng(1).normal(7654321.0, 3.0, 400), 2)
+    salary[:6] = 9876543.21
+    frame = mixed_frame().with_columns(
+        secret=pl.Series(secret), salary=salary, who=pl.Series([f"PERSON{i}" for i in range(400)])
+    )
+    detection = detect(frame, id="who", hide=["secret", "salary", "who"])
+    detection = replace(detection, notes=["salary: 9876543.21 looks like a mark for missing", "shop: fine"])
+    report = build_report(detection)
+    reasons = [reason for row in report.summary["top"] for reason in row["reasons"] if reason["hidden"]]
+    assert {reason["column"] for reason in reasons} == {"secret", "salary"}, "the hidden columns must be reasons here"
+    for text in (report.html(), report.json(), report.markdown(), report._repr_html_()):
+        assert not re.search(r"SECRET|PERSON|9,?876,?543|7,?654,?3\d\d", text)
+        assert "(hidden)" in text or '"hidden": true' in text
+    assert report.summary["notes"] == ["shop: fine"]
+    assert "salary" not in report.summary["map"]["columns"]
+    assert report.summary["top"][0]["name"] == report.summary["top"][0]["row"]
