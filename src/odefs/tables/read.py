@@ -18,6 +18,7 @@ EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
 READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 MAX_COLUMNS = 20_000
+HEAD_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,46 +129,66 @@ def _read_text(
     dialect = sniff(source, name)
     notes = [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
     try:
-        frame = _read_csv(pl, source, dialect, dict.fromkeys(text_columns, pl.String))
+        frame, zeros = _read_typed(pl, source, dialect, text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" in str(error) and dialect.encoding == "utf-8":
             dialect = Dialect(dialect.separator, "cp1252")
             notes.append("read as cp1252 text, for it is not utf-8")
-            frame = _read_csv(pl, source, dialect, dict.fromkeys(text_columns, pl.String))
+            frame, zeros = _read_typed(pl, source, dialect, text_columns)
         elif "more fields" in str(error):
             raise TableError(f"{name}: {broken_line(source, dialect)}.") from error
         else:
             raise
-    zeros = _with_leading_zeros(pl, source, dialect, frame)
-    if zeros:
-        frame = _read_csv(pl, source, dialect, dict.fromkeys([*zeros, *text_columns], pl.String))
-        notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
+    notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
     return (*_numbered(pl, frame), tuple(notes))
 
 
+def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:
+    """All rows, and the columns of whole numbers such as 00123: codes, whose zeros must not be lost.
+
+    Types come from the first rows, which saves a pass over the file, and from all rows where these do not tell. Whole numbers are read as text and
+    turned into numbers here: the reader would drop their zeros.
+    """
+    head = _read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS)
+    types = {name: pl.String for name, dtype in head.schema.items() if dtype.is_integer() or name in text_columns}
+    known = {name: dtype for name, dtype in head.schema.items() if name not in types}
+    try:
+        frame = _read_csv(pl, source, dialect, known | types, infer=1)
+    except pl.exceptions.ComputeError as error:
+        if "parse" not in str(error):
+            raise
+        frame = _read_csv(pl, source, dialect, types)
+    whole = [name for name in types if name not in text_columns]
+    if not whole:
+        return frame, []
+    found = frame.select(pl.col(whole).str.contains(r"^\s*[-+]?0\d").any()).row(0)
+    zeros = [name for name, zero in zip(whole, found, strict=True) if zero]
+    numbers = [_as_number(pl, frame[name]) for name in whole if name not in zeros]
+    return frame.with_columns(numbers), zeros
+
+
+def _as_number(pl: Any, text: Any) -> Any:
+    """Whole numbers, other numbers, or text, whatever loses no cell."""
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = text.cast(dtype, strict=False)
+        if numbers.null_count() == text.null_count():
+            return numbers
+    return text
+
+
 def _read_csv(
-    pl: Any, source: Any, dialect: Dialect, types: dict[str, Any], columns: Sequence[str] | None = None
+    pl: Any, source: Any, dialect: Dialect, types: dict[str, Any], n_rows: int | None = None, infer: int | None = None
 ) -> Any:
     encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
     return pl.read_csv(
         source,
         separator=dialect.separator,
         encoding=encoding,
-        infer_schema_length=None,
+        infer_schema_length=infer,
         null_values=NULLS,
         schema_overrides=types,
-        columns=columns,
+        n_rows=n_rows,
     )
-
-
-def _with_leading_zeros(pl: Any, source: Any, dialect: Dialect, frame: Any) -> list[str]:
-    """Columns of whole numbers such as 00123: codes, whose zeros the reader would drop."""
-    whole = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
-    if not whole:
-        return []
-    text = _read_csv(pl, source, dialect, dict.fromkeys(whole, pl.String), whole)
-    found = text.select(pl.col(whole).str.contains(r"^\s*0\d").any()).row(0)
-    return [name for name, zero in zip(whole, found, strict=True) if zero]
 
 
 def _numbered(pl: Any, frame: Any) -> tuple[Any, Any]:
