@@ -74,12 +74,19 @@ class ColumnMoments:
 
 def column_moments(X: np.ndarray) -> ColumnMoments:
     """Moments of one dense block of values between 0 and 1: unscaled ones might overflow when squared."""
-    seen = ~np.isnan(X)
-    count = seen.sum(axis=0).astype(np.float64)
-    values = np.where(seen, X, 0.0).astype(np.float64)
-    mean = values.sum(axis=0) / np.maximum(1, count)
-    deviation = (values - mean) * seen
-    return ColumnMoments(count, mean, np.einsum("ij,ij->j", deviation, deviation))
+    values = X.astype(np.float64)
+    total = np.add.reduce(values, axis=0)
+    count = np.full(X.shape[1], float(X.shape[0]))
+    if not np.isnan(total).any():
+        mean = total / X.shape[0]
+        values -= mean
+    else:
+        seen = ~np.isnan(X)
+        count = seen.sum(axis=0).astype(np.float64)
+        values[~seen] = 0.0
+        mean = values.sum(axis=0) / np.maximum(1, count)
+        values = (values - mean) * seen
+    return ColumnMoments(count, mean, np.einsum("ij,ij->j", values, values))
 
 
 @dataclass(frozen=True, eq=False)
