@@ -93,6 +93,32 @@ def test_kernels_agree(n, d, size, n_subsets, kind, missing, weighted, dtype, se
 
 @pytest.mark.parametrize("name", LEVELS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["normal", "binary"])
+def test_expanded_squares_that_cancel_are_computed_directly(name, dtype, kind):
+    """Rows on and beside references, among rows far from all of them: what is expanded for most must be exact for these."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(80, 20)) if kind == "normal" else (rng.random((80, 20)) < 0.5).astype(float)
+    rows = rows.astype(dtype)
+    detector = LeSiNNDetector(n_subsets=10, subset_size=8)
+    state = detector.prepare(rows, rng)
+    assert state.packed(None, False).product is not None
+    X = np.concatenate([rows, rows * dtype(1 + 1e-3), rows + dtype(1e-4), rng.normal(size=(50, 20)).astype(dtype)])
+    X = X[rng.permutation(len(X))]
+    expected = formula(X, rows, 10, np.ones(20))
+    np.testing.assert_allclose(score(name, detector, X, state), expected, rtol=TOLERANCE[dtype])
+    squares = LeSiNNDetector(n_subsets=1, subset_size=80).prepare(rows, rng)
+    assert (score(name, LeSiNNDetector(n_subsets=1, subset_size=80), rows, squares) == 0).all()
+
+
+def test_squares_are_expanded_only_where_few_cancel():
+    rng = np.random.default_rng(6)
+    spread, clustered = rng.normal(size=(80, 20)), rng.normal(size=(3, 20))[rng.integers(0, 3, 80)]
+    assert kernel.pack_references(spread, 10).product is not None
+    assert kernel.pack_references(clustered, 10).product is None
+
+
+@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_a_row_has_the_same_bits_wherever_it_stands(name, dtype, holes):
     rng = np.random.default_rng(1)

@@ -1,5 +1,6 @@
 """The package as strangers get it: built, installed into an empty environment, run from elsewhere; quick to import."""
 
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -39,9 +40,14 @@ def test_wheel_and_sdist_hold_what_they_should(built):
     names = zipfile.ZipFile(wheel).namelist()
     assert "odefs/py.typed" in names
     assert "odefs/datasets/files/transactions.csv" in names
-    assert not [name for name in names if name.startswith(("tests/", "docs/", "benchmarks/"))]
+    assert not [
+        name for name in names if name.startswith(("tests/", "docs/", "benchmarks/")) or name.endswith((".c", ".h"))
+    ]
+    if any(map(shutil.which, ("cc", "gcc", "clang"))):
+        assert [name for name in names if name.startswith("odefs/_ops/_kernel.") and name.endswith((".so", ".pyd"))]
     with tarfile.open(sdist) as archive:
-        assert any(name.endswith("/LICENSE") for name in archive.getnames())
+        for kept in ("LICENSE", "setup.py", "_ops/_kernel.c", "_ops/_kernel_isa.h", "_ops/_kernel_body.h"):
+            assert any(name.endswith(f"/{kept}") for name in archive.getnames()), kept
 
 
 @pytest.mark.slow

@@ -16,4 +16,6 @@ How nearest references are found
 of the result and the members of a subset far apart, so that the minimum over a subset is a handful of ``minimum`` calls over long
 contiguous halves. The expansion loses digits where a distance is small against the norms; those few distances are computed again
 directly. Missing values go through :mod:`odefs._ops.masked`.
+
+:mod:`odefs._ops.kernel` does all of this, missing values included, in one compiled pass without a matrix of distances, where it was built.
 """

@@ -1,8 +1,9 @@
 /* Mean distance from each row to the nearest member of each reference subset, in one pass.
  *
  * Rows lie in the lanes of vectors, a reference value is broadcast against them. For one subset the squared distances of two vectors of rows to
- * eight members live in registers: (x - r)^2 is summed directly, so nothing cancels; minimum and root are taken before anything is
- * stored. The loops stand in _kernel_body.h; this file compiles them for every instruction set and both precisions, and chooses among them.
+ * eight members live in registers; minimum and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that nothing
+ * cancels; or, where the packing found that little would, as |x|^2 - 2 x.r + |r|^2, half the work, and again directly in the lanes that lost digits.
+ * The loops stand in _kernel_body.h; this file compiles them for every instruction set and both precisions, and chooses among them.
  *
  * No Python header is needed: the library is called through ctypes, which also lets go of the interpreter lock. */
 
@@ -30,15 +31,16 @@
 #endif
 
 /* One block of rows against the packed references. Strides count elements. `columns` picks some of the `table_columns` of `rows` (NULL:
- * the first ones), `centre` and `scale` turn a value x into (x - centre) * scale (NULL: left as it is). `total` is the sum of the weights; only the variant for
- * missing cells reads it. */
+ * the first ones), `centre` and `scale` turn a value x into (x - centre) * scale (NULL: left as it is). `product`
+ * holds the references for expanded squares (NULL: direct ones); those below `cancellation` times |x|^2 are computed again. `is_binary` says that
+ * references are 0 and 1. `total` is the sum of the weights; only the variant for missing cells reads it. */
 typedef struct {
     const void *rows;
     int64_t n_rows, row_stride, column_stride;
     const int64_t *columns;
     const void *centre, *scale, *references, *product;
     int64_t table_columns, n_columns, n_subsets, n_members;
-    int64_t take_root;
+    int64_t take_root, is_binary;
     double total, cancellation;
     double *out;
 } Block;
@@ -170,7 +172,7 @@ static const Level levels[N_LEVELS] = {
 };
 
 /* Raised with every change of Block or of the packing: kernel.py refuses a library left over from another version. */
-EXPORT int odefs_kernel_version(void) { return 2; }
+EXPORT int odefs_kernel_version(void) { return 3; }
 
 /* Whether this processor (and its system) can run a level. */
 EXPORT int odefs_has_level(int level) {

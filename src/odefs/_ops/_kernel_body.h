@@ -147,16 +147,21 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
     }
 }
 
-/* |x|^2 of a tile's rows, and behind them the limit below which squares are computed again. */
-TARGET static void NAME(load_norms)(const TYPE *tile, int64_t n_columns, TYPE cancellation, TYPE *norms) {
+/* |x|^2 of a tile's rows, and behind them the limit below which squares are computed again. Against references of 0 and 1, expanded squares of
+ * rows of 0 and 1 are exact: no limit. */
+TARGET static void NAME(load_norms)(const Block *block, const TYPE *tile, TYPE *norms) {
     for (int v = 0; v < VECTORS; v++) {
-        VEC sum = {0};
-        for (int64_t k = 0; k < n_columns; k++) {
-            const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES);
+        VEC sum = {0}, off_grid = {0};
+        for (int64_t k = 0; k < block->n_columns; k++) {
+            const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES), excess = x * x - x;
             sum += x * x;
+            off_grid += excess * excess;
         }
+        VEC limit = sum * (TYPE)block->cancellation;
+        for (int i = 0; i < LANES; i++)
+            if (block->is_binary && off_grid[i] == 0) limit[i] = -1;
         *(VEC *)(norms + v * LANES) = sum;
-        *(VEC *)(norms + ROWS + v * LANES) = sum * cancellation;
+        *(VEC *)(norms + ROWS + v * LANES) = limit;
     }
 }
 
@@ -175,7 +180,7 @@ TARGET static int NAME(score)(const Block *block) {
         for (int64_t i = 0; i < n_tiles * ROWS; i++) sums[i] = 0;
         for (int64_t i = 0; i < height; i += ROWS) {
             NAME(load_tile)(block, start + i, height - i < ROWS ? height - i : ROWS, ROWS, tiles + i * n_columns);
-            if (block->product) NAME(load_norms)(tiles + i * n_columns, n_columns, (TYPE)block->cancellation, norms + 2 * i);
+            if (block->product) NAME(load_norms)(block, tiles + i * n_columns, norms + 2 * i);
         }
         for (int64_t subset = 0; subset < block->n_subsets; subset++) {
             for (int64_t i = 0; i < height; i += ROWS) {

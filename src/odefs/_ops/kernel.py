@@ -17,7 +17,7 @@ import numpy as np
 LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
 """Instruction sets in ascending order, as ``_kernel.c`` counts them."""
 
-VERSION = 2
+VERSION = 3
 
 CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
@@ -26,8 +26,9 @@ PROBED = 32
 MOST_CANCELLED = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
 """Squares are expanded where at most this share of them is to be computed again: a vector of 16 or 8 rows is, if one of its rows is."""
 
-MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 160, "avx512": 160}
-"""Up to here the compiled kernel is the faster one; beyond, the matrix product is."""
+MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096}
+"""Up to here the compiled kernel is the faster one, measured against OpenBLAS on the same instruction set (those of portable and neon are
+guesses on the safe side). With missing cells it always is."""
 
 
 class _Block(ctypes.Structure):
@@ -48,6 +49,7 @@ class _Block(ctypes.Structure):
         ("n_subsets", ctypes.c_int64),
         ("n_members", ctypes.c_int64),
         ("take_root", ctypes.c_int64),
+        ("is_binary", ctypes.c_int64),
         ("total", ctypes.c_double),
         ("cancellation", ctypes.c_double),
         ("out", ctypes.c_void_p),
@@ -133,6 +135,8 @@ class Packed:
     root_weights: np.ndarray | None
     total: float
     has_missing: bool
+    is_binary: bool
+    """Whether all references are 0 or 1: expanded squares of such rows are exact."""
 
     @cached_property
     def block(self) -> _Block:
@@ -145,6 +149,7 @@ class Packed:
             n_columns=self.n_columns,
             n_subsets=self.n_subsets,
             n_members=self.n_members,
+            is_binary=self.is_binary,
             total=self.total,
             cancellation=CANCELLATION[self.values.dtype],
         )
@@ -166,17 +171,18 @@ def pack_references(
         rows = (rows - centre) * root_weights
     members = rows.reshape(-1, n_subsets, n_columns)
     product = None
+    is_binary = bool(np.all((rows == 0) | (rows == 1)))
     if has_missing:
         flags = seen.reshape(members.shape).astype(rows.dtype)
         values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
     else:
         values = _in_chunks([members], 8)
-        if _share_cancelled(members) <= MOST_CANCELLED[rows.dtype]:
+        if is_binary or _share_cancelled(members) <= MOST_CANCELLED[rows.dtype]:
             norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
             product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
     n_members = -(-members.shape[0] // 4) * 4
     total = float(weights.sum())
-    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing)
+    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary)
 
 
 def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
