@@ -12,7 +12,7 @@ import numpy as np
 LARGE_DATA = 10_000
 """Above this many rows the paper takes m* = 64 outlier examples, otherwise 32."""
 
-MAX_AUTO_COMPONENTS = 64
+MAX_AUTO_COMPONENTS = 32
 """The paper's number of components grows with the data, and each scores every row; ``"auto"`` stops here at the latest."""
 
 

@@ -59,7 +59,7 @@ class ODEFS(BaseOutlierEstimator):
         The detector that columns are selected for. An instance carries its own settings; ``n_subsets``, ``subset_size`` and ``metric`` then have no effect.
     n_estimators : "auto", "paper" or int, default="auto"
         Number of components. The paper takes ``2 ceil(n_candidates / n_outlier_examples)``; as each component scores every row, that is quadratic in
-        the number of rows. "auto" takes the first of them, 64 at most: 12, then 8 more until the ranking has settled, that is until two ensembles of
+        the number of rows. "auto" takes the first of them, 32 at most: 12, then 8 more until the ranking has settled, that is until two ensembles of
         as many components are expected to correlate to 0.98 in the ranks they give to 2,048 sampled rows (see ``fit_info_["stopping"]``).
     n_outlier_examples : "auto" or int, default="auto"
         Candidates that a component learns from (the paper's m*): 32 up to 10,000 rows, 64 above.

@@ -55,6 +55,12 @@ class Column:
     def missing(self) -> np.ndarray:
         return self._data < 0 if self.kind == "category" else np.isnan(self._data)
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether all cells that are not missing have one value."""
+        known = self._data[~self.missing]
+        return bool(known.size == 0 or known.min() == known.max())
+
     @cached_property
     def n_distinct(self) -> int:
         """Distinct values besides missing ones."""

@@ -19,6 +19,7 @@ READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 MAX_COLUMNS = 20_000
 HEAD_ROWS = 10_000
+DATE_SAMPLE = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +140,9 @@ def _read_text(
             raise TableError(f"{name}: {broken_line(source, dialect)}.") from error
         else:
             raise
+    frame = frame.with_columns(
+        [_dates(pl, series) for series in frame if series.dtype == pl.String and series.name not in text_columns]
+    )
     notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
     return (*_numbered(pl, frame), tuple(notes))
 
@@ -165,6 +169,18 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
     zeros = [name for name, zero in zip(whole, found, strict=True) if zero]
     numbers = [_as_number(pl, frame[name]) for name in whole if name not in zeros]
     return frame.with_columns(numbers), zeros
+
+
+def _dates(pl: Any, text: Any) -> Any:
+    """Text that is dates in the international form, as dates; text otherwise. Other forms are recognised later, and told."""
+    known = text.drop_nulls().head(DATE_SAMPLE)
+    if not known.len() or not known.str.contains(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$").all():
+        return text
+    try:
+        dates = text.str.to_datetime(strict=False)
+    except pl.exceptions.PolarsError:
+        return text
+    return dates if dates.null_count() == text.null_count() else text
 
 
 def _as_number(pl: Any, text: Any) -> Any:

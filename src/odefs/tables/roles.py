@@ -154,22 +154,22 @@ def _converted(column: Column, style: Style) -> Column:
 
 
 def _useless(column: Column, forced: bool) -> str:
-    n_rows, distinct = len(column), column.n_distinct
-    if distinct == 0:
+    n_rows, missing = len(column), float(column.missing.mean())
+    if missing == 1:
         return "empty"
-    if distinct == 1 and not column.missing.any():
+    if missing == 0 and column.is_constant:
         return "one value"
     if forced:
         return ""
-    if (missing := float(column.missing.mean())) > MOSTLY_MISSING:
+    if missing > MOSTLY_MISSING:
         return f"missing in {missing:.0%} of the rows"
     if column.kind == "category":
+        distinct = column.n_distinct
         all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
         if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
             return "text that differs from row to row"
-    if column.kind == "number" and column.whole and distinct == n_rows > 2:
-        steps = np.diff(np.sort(column.values))
-        if (steps == 1).all():
+    if column.kind == "number" and column.whole and column.n_distinct == n_rows > 2:
+        if (np.diff(np.sort(column.values)) == 1).all():
             return "it counts the rows"
         if IDENTIFIER_NAME.search(column.name):
             return "an identifier by its name, different in every row"
@@ -182,7 +182,8 @@ def _sentinels(column: Column) -> list[str]:
     if values.size < 20:
         return []
     found = []
-    for code in SENTINELS:
+    ends = float(values.min()), float(values.max())
+    for code in (code for code in SENTINELS if code in ends):
         count = int((values == code).sum())
         others = values[values != code]
         if count < 2 or not others.size:
