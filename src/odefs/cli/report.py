@@ -31,10 +31,10 @@ def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debu
     """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
     with guarded(debug):
         from odefs.cli.scoring import score_file
-        from odefs.cli.work import write_report
+        from odefs.cli.targets import PAGES, write_report
         from odefs.tables.write import check_target
 
-        check_target(output, force, (".html", ".htm", ".md", ".json"))
+        check_target(output, force, PAGES)
         with progress(quiet):
             write_report(score_file(model, file, **chosen).found, output)
         if not quiet:

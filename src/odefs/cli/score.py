@@ -1,5 +1,6 @@
 """``odefs score MODEL FILE``: the rows of another table under a saved model, and how that table differs from the training table."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,61 +35,29 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
 
 def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.scoring import score_file
-    from odefs.cli.terminal import console, show_detection, show_drift
-    from odefs.cli.work import write_report
+    from odefs.cli.targets import choose_targets, leave_files
+    from odefs.cli.terminal import console, show_detection, show_drift, show_files
     from odefs.tables.drift import as_plain, measure_drift
-    from odefs.tables.output import result_columns
-    from odefs.tables.write import WRITABLE, check_target, write_table
 
-    output, page = chosen["output"], chosen["report_path"]
-    to_screen = output == "-"
-    if output and not to_screen:
-        check_target(Path(output), chosen["force"], WRITABLE)
-    if page:
-        check_target(page, chosen["force"], (".html", ".htm", ".md", ".json"))
+    targets = choose_targets(file, **chosen)
     with progress(quiet):
-        scored = score_file(
-            model,
-            file,
-            **{
-                name: chosen[name]
-                for name in ("sheet", "identifier", "hide", "contamination", "threshold", "flag", "jobs")
-            },
-        )
+        options = ("sheet", "identifier", "hide", "contamination", "threshold", "flag", "jobs")
+        scored = score_file(model, file, **{name: chosen[name] for name in options})
         found = scored.found
-        if output:
-            columns = result_columns(
-                found, scored.read.lines, chosen["reasons"], scored.read.frame if chosen["with_data"] else None
-            )
-            write_table(None if to_screen else Path(output), columns, chosen["excel"])
-        if page:
-            write_report(found, page)
-    flagged = float(found.is_outlier.mean())
+        leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+    flagged, before = float(found.is_outlier.mean()), scored.model.flagged_share
     drift = measure_drift(found.encoder, found.table)
     if chosen["as_json"]:
-        import json
-
-        summary = {
-            **found.report().summary,
-            "drift": {
-                "flagged": flagged,
-                "flagged_in_training": scored.model.flagged_share,
-                "columns": as_plain(drift),
-            },
-        }
+        differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
+        summary = found.report().summary | {"drift": differences}
         click.echo(json.dumps(summary, sort_keys=True, ensure_ascii=False))
-    elif not quiet and not to_screen:
+    elif not quiet and not targets.to_screen:
         out = console()
         show_detection(out, found, chosen["top"])
         out.print()
-        show_drift(out, drift, flagged, scored.model.flagged_share)
-        if output:
-            out.print(f"Scores of all rows: {output}")
-        if page:
-            out.print(f"Report: {page}")
-    if chosen["max_flagged"] is not None and flagged > chosen["max_flagged"]:
-        click.echo(
-            f"odefs: {flagged:.2%} of the rows are flagged, more than the {chosen['max_flagged']:.2%} allowed.",
-            err=True,
-        )
+        show_drift(out, drift, flagged, before)
+        show_files(out, targets)
+    allowed = chosen["max_flagged"]
+    if allowed is not None and flagged > allowed:
+        click.echo(f"odefs: {flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.", err=True)
         raise SystemExit(TOO_MANY)

@@ -11,6 +11,7 @@ from rich.text import Text
 from odefs.tables.wording import say_place, say_reason, say_usual
 
 if TYPE_CHECKING:
+    from odefs.cli.targets import Targets
     from odefs.tables.detection import Detection
     from odefs.tables.drift import ColumnDrift
 
@@ -69,6 +70,18 @@ def equal_rows(found: "Detection", top: int) -> list[list[int]]:
         by_content[content] = [int(row)]
         groups.append(by_content[content])
     return groups
+
+
+def show_files(out: Console, targets: "Targets") -> None:
+    """What was written where."""
+    if targets.scores:
+        out.print(f"Scores of all rows: {targets.scores}")
+    if targets.model:
+        out.print(f"Model: {targets.model} (it holds some rows of the table: share it as you would share the table)")
+    if targets.page:
+        out.print(f"Report: {targets.page}")
+    elif targets.lacks_report:
+        out.print('No report: it needs further packages, pip install "odefs[report]"')
 
 
 def show_reasons(out: Console, found: "Detection", rows: Sequence[int]) -> None:

@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,27 +94,3 @@ def measured(found: "Detection", labels: Any, name: str) -> dict[str, float]:
     if not 0 < y.sum() < y.size:
         raise TableError(f"{found.source['name']}: column {name!r} has one kind of label only.")
     return evaluate(y, found.scores)
-
-
-def default_page(file: str) -> Path:
-    """Where the page goes unless it is told: beside the user, named after the table."""
-    name = Path(file).name
-    return Path(f"{name.split('.')[0] or 'table'}.outliers.html")
-
-
-def is_own_page(path: Path) -> bool:
-    """Whether a file is an earlier page of this program, which may be replaced without asking."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as page:
-            return '<meta name="generator" content="odefs' in page.read(4096)
-    except OSError:
-        return False
-
-
-def write_report(found: "Detection", path: Path) -> None:
-    """The report by the file's ending: a page, Markdown or JSON."""
-    from odefs.tables.write import write_text
-
-    report = found.report()
-    ending = path.suffix.lower()
-    write_text(path, report.json() if ending == ".json" else report.markdown() if ending == ".md" else report.html())

@@ -17,6 +17,8 @@ LIKE_IT = 50
 """How many of the sampled ordinary rows count as being like a row."""
 
 BLOCK = 4096
+FAR = 1e6
+"""Where columns are cut off, in their own spread: far is far, and squares stay finite."""
 
 
 class Reason(NamedTuple):
@@ -51,9 +53,10 @@ class ReasonFinder:
             ordinary = np.sort(np.random.default_rng(0).choice(ordinary, size=ORDINARY_SAMPLE, replace=False))
         self.ordinary = ordinary
         columns = X[ordinary].astype(np.float64)
-        spread = columns.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.nan_to_num(columns.std(axis=0), nan=0.0, posinf=0.0)
         self._scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
-        self._ordinary = columns * self._scale
+        self._ordinary = np.clip(columns * self._scale, -FAR, FAR)
         self._sorted = lru_cache(maxsize=None)(self._sorted_values)
 
     def reasons(self, rows: Sequence[int], k: int = 3) -> list[list[Reason]]:
@@ -79,7 +82,7 @@ class ReasonFinder:
 
     def _distances(self, rows: np.ndarray) -> np.ndarray:
         """Squared distances to the sampled ordinary rows, columns divided by their spread there."""
-        x = self.X[rows].astype(np.float64) * self._scale
+        x = np.clip(self.X[rows].astype(np.float64) * self._scale, -FAR, FAR)
         cross = x @ self._ordinary.T
         return np.asarray((x * x).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1))
 
@@ -117,7 +120,7 @@ class ReasonFinder:
     def _usual(self, column: Column, row: int, index: int, distances: np.ndarray) -> tuple[Any, Any] | None:
         """What the ordinary rows have that are most like this one in all other columns."""
         own = self.encoder.sources == index
-        difference = self.X[row, own] * self._scale[own] - self._ordinary[:, own]
+        difference = np.clip(self.X[row, own] * self._scale[own], -FAR, FAR) - self._ordinary[:, own]
         others = distances - (difference**2).sum(axis=1)
         near = self.ordinary[np.argsort(others, kind="stable")[:LIKE_IT]]
         near = near[~column.missing[near]]

@@ -1,0 +1,91 @@
+"""The files a command leaves: checked before any work is done, written when it is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from odefs.tables.detection import Detection
+    from odefs.tables.read import Reading
+
+PAGES = (".html", ".htm", ".md", ".json")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where results go; ``lacks_report`` where a page would be left if its packages were installed."""
+
+    scores: Path | None = None
+    to_screen: bool = False
+    page: Path | None = None
+    model: Path | None = None
+    lacks_report: bool = False
+
+
+def choose_targets(
+    file: str,
+    output: str | None,
+    report_path: Path | None,
+    force: bool,
+    leaves_page: bool = False,
+    model_path: Path | None = None,
+    **_: Any,
+) -> Targets:
+    """All targets of a command, each of which could be written now."""
+    from odefs.report import missing_packages
+    from odefs.tables.write import WRITABLE, check_target
+
+    to_screen = output == "-"
+    scores = Path(output) if output and not to_screen else None
+    page, lacks = report_path, False
+    by_default = leaves_page and page is None and not to_screen and file != "-"
+    if by_default:
+        lacks = bool(missing_packages())
+        page = None if lacks else default_page(file)
+    if scores:
+        check_target(scores, force, WRITABLE)
+    if page:
+        check_target(page, force or (by_default and is_own_page(page)), PAGES)
+    if model_path:
+        check_target(model_path, force)
+    return Targets(scores, to_screen, page, model_path, lacks)
+
+
+def leave_files(
+    targets: Targets, read: "Reading", found: "Detection", reasons: str, with_data: bool, excel: bool
+) -> None:
+    """Write what was asked for."""
+    from odefs.tables.files import save_detection
+    from odefs.tables.output import result_columns
+    from odefs.tables.write import write_table
+
+    if targets.scores or targets.to_screen:
+        columns = result_columns(found, read.lines, reasons, read.frame if with_data else None)
+        write_table(targets.scores, columns, excel)
+    if targets.model:
+        save_detection(found, targets.model)
+    if targets.page:
+        write_report(found, targets.page)
+
+
+def default_page(file: str) -> Path:
+    """Where the page goes unless it is told: where the user is, named after the table."""
+    return Path(f"{Path(file).name.split('.')[0] or 'table'}.outliers.html")
+
+
+def is_own_page(path: Path) -> bool:
+    """Whether a file is an earlier page of this program, which may be replaced without asking."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as page:
+            return '<meta name="generator" content="odefs' in page.read(4096)
+    except OSError:
+        return False
+
+
+def write_report(found: "Detection", path: Path) -> None:
+    """The report by the file's ending: a page, Markdown or JSON."""
+    from odefs.tables.write import write_text
+
+    report = found.report()
+    ending = path.suffix.lower()
+    write_text(path, report.json() if ending == ".json" else report.markdown() if ending == ".md" else report.html())
