@@ -32,7 +32,7 @@ def test_your_own_detector_finds_the_planted_column():
     assert "first reason for row 0: x7" in shown
 
 
-@pytest.mark.parametrize("name", ["README.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/command-line.md"])
 def test_code_blocks_run(name):
     blocks = code_blocks(name)
     assert blocks
@@ -40,14 +40,14 @@ def test_code_blocks_run(name):
         run(code)
 
 
-def test_the_readme_shows_what_the_command_prints():
+def test_the_readme_shows_what_the_command_prints(tmp_path):
     block = (ROOT / "README.md").read_text().split("```console\n")[1].split("```")[0]
     command, _, expected = block.partition("\n")
     _, program, *arguments = command.split()
     arguments = [str(transactions_path()) if part == transactions_path().name else part for part in arguments]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     line = [str(Path(sys.executable).parent / program), *arguments]
-    shown = subprocess.run(line, capture_output=True, text=True, check=True, env=environment).stdout
+    shown = subprocess.run(line, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path).stdout
     assert [row.rstrip() for row in shown.strip().splitlines()] == expected.strip().splitlines()
 
 
