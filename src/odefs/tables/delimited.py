@@ -108,12 +108,11 @@ def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
 
 def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:
     """A line with too many fields, a quote that is never closed, or one in the middle of a field."""
-    last = ""
+    last = [""]
 
     def lines() -> Iterator[str]:
-        nonlocal last
-        for last in text:
-            yield last
+        for last[0] in text:
+            yield last[0]
 
     reader = csv.reader(lines(), delimiter=separator, strict=True)
     header: list[str] | None = None
@@ -131,5 +130,5 @@ def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:
         if len(row) > len(header):
             said = f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}"
             return f"{said} (the fields are taken to be divided by {separator!r}; --delimiter overrules)"
-        if begin == reader.line_num and last.count('"') % 2:
+        if begin == reader.line_num and last[0].count('"') % 2:
             return f"a quote in line {begin} stands inside a field"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._progress import stage, tell
 from odefs.estimators import ODEFS
 from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.encoder import TableEncoder
@@ -15,7 +16,7 @@ from odefs.tables.frames import frame_index, table_of
 from odefs.tables.reasons import Reason, ReasonFinder
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Detection:
     """Scores of all rows of a table, which of them stand out, and why.
 
@@ -49,6 +50,14 @@ class Detection:
     hidden: frozenset[str] = frozenset()
     source: dict[str, Any] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
+    named: bool = False
+    """Whether ``identifier`` is a column of the table; otherwise the rows go by their numbers."""
+    labels: dict[str, float] = field(default_factory=dict)
+    """How well the scores agree with known labels, where there are any."""
+
+    def __repr__(self) -> str:
+        flagged = int(self.is_outlier.sum())
+        return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {flagged} flagged>"
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +100,9 @@ class Detection:
         """At most ``k`` reasons for each of the given rows (by number from 0), by default for the flagged ones in the order of their scores."""
         if rows is None:
             rows = [int(row) for row in self.order if self.is_outlier[row]]
-        return self._finder.reasons(rows, k)
+        with stage("explaining"):
+            tell(0, 0)
+            return self._finder.reasons(rows, k)
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
@@ -152,10 +163,12 @@ def detect(
     table = table_of(frame)
     identifier, row_names, table = split_identifier(table, id)
     encoder = TableEncoder(**encoding) if encoder is None else encoder
-    used = encoder.learn_table(table)
-    if not used.columns:
-        raise TableError("no column is left to look at.")
-    X = encoder.encode_table(used)
+    with stage("encoding"):
+        tell(0, 0)
+        used = encoder.learn_table(table)
+        if not used.columns:
+            raise TableError("no column is left to look at.")
+        X = encoder.encode_table(used)
     model = ODEFS(random_state=random_state, n_jobs=n_jobs) if model is None else model
     model.fit(X)
     scores = model.outlier_scores_
@@ -173,6 +186,7 @@ def detect(
         encoder.notes_,
         frame_index(frame),
         frozenset(hide),
+        named=id is not None,
     )
 
 
@@ -189,8 +203,10 @@ def score(
 ) -> Detection:
     """The rows of another frame under a fitted model and encoder."""
     identifier, row_names, table = split_identifier(table_of(frame), id)
-    used = encoder.recognised(table)
-    X = encoder.encode_table(used)
+    with stage("encoding"):
+        tell(0, 0)
+        used = encoder.recognised(table)
+        X = encoder.encode_table(used)
     scores = model.outlier_scores(X)
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
     return Detection(
@@ -206,6 +222,7 @@ def score(
         [],
         frame_index(frame),
         frozenset(hide),
+        named=id is not None,
     )
 
 

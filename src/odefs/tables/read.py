@@ -16,8 +16,9 @@ ARROW = (".arrow", ".feather", ".ipc")
 LINES = (".ndjson", ".jsonl")
 EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
 READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
-OTHER = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".ppt", ".pptx", ".zip", ".tar", ".tgz", ".7z", ".npz")
-OTHER += (".npy", ".pkl", ".pickle", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".py", ".db", ".sqlite", ".odefs")
+DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".ppt", ".pptx", ".py")
+PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
+OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Endings of files that hold no table; files with other endings are looked into."""
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 MAX_COLUMNS = 20_000
