@@ -12,6 +12,7 @@ from odefs._progress import listening
 
 QUIET_SECONDS = 2.0
 PLAIN_INTERVAL = 5.0
+NEW_STAGE_INTERVAL = 1.0
 TICK = 0.5
 
 
@@ -22,7 +23,7 @@ class _Progress:
         self.begin = self.shown = time.monotonic()
         self.stage, self.stage_begin = "", self.begin
         self.done = self.total = 0
-        self.drawn = False
+        self.drawn, self.drawn_stage = False, ""
         self.terminal = sys.stderr.isatty()
         self.lock, self.ended = threading.Lock(), threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
@@ -42,10 +43,10 @@ class _Progress:
 
     def _draw(self) -> None:
         now = time.monotonic()
-        interval = 0.2 if self.terminal else PLAIN_INTERVAL
+        interval = 0.2 if self.terminal else PLAIN_INTERVAL if self.stage == self.drawn_stage else NEW_STAGE_INTERVAL
         if not self.stage or now - self.begin < QUIET_SECONDS or (now - self.shown < interval and self.drawn):
             return
-        self.shown, self.drawn = now, True
+        self.shown, self.drawn, self.drawn_stage = now, True, self.stage
         line = self._line(now - self.stage_begin)
         click.echo(f"\r\x1b[K{line}" if self.terminal else line, nl=not self.terminal, err=True)
 

@@ -170,7 +170,9 @@ def detect(
             raise TableError("no column is left to look at.")
         X = encoder.encode_table(used)
     model = ODEFS(random_state=random_state, n_jobs=n_jobs) if model is None else model
-    model.fit(X)
+    with stage("fitting"):
+        tell(0, 0)
+        model.fit(X)
     scores = model.outlier_scores_
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
     return Detection(
@@ -207,7 +209,9 @@ def score(
         tell(0, 0)
         used = encoder.recognised(table)
         X = encoder.encode_table(used)
-    scores = model.outlier_scores(X)
+    with stage("scoring"):
+        tell(0, 0)
+        scores = model.outlier_scores(X)
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
     return Detection(
         model,
