@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from odefs._progress import stage, tell
 from odefs.estimators import ODEFS
 from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.flags import Flagging, flag_rows
 from odefs.tables.frames import column_cells, frame_index, table_of
 from odefs.tables.reasons import Reason, ReasonFinder
+from odefs.tables.record import run_record
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Detection:
     """Scores of all rows of a table, which of them stand out, and why.
 
@@ -50,6 +52,14 @@ class Detection:
     hidden: frozenset[str] = frozenset()
     source: dict[str, Any] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
+    named: bool = False
+    """Whether ``identifier`` is a column of the table; otherwise the rows go by their numbers."""
+    labels: dict[str, float] = field(default_factory=dict)
+    """How well the scores agree with known labels, where there are any."""
+
+    def __repr__(self) -> str:
+        flagged = int(self.is_outlier.sum())
+        return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {flagged} flagged>"
 
     @property
     def n_rows(self) -> int:
@@ -92,7 +102,9 @@ class Detection:
         """At most ``k`` reasons for each of the given rows (by number from 0), by default for the flagged ones in the order of their scores."""
         if rows is None:
             rows = [int(row) for row in self.order if self.is_outlier[row]]
-        return self._finder.reasons(rows, k)
+        with stage("explaining"):
+            tell(0, 0)
+            return self._finder.reasons(rows, k)
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
@@ -157,12 +169,16 @@ def detect(
     if unknown:
         raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
     encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
-    used = encoder.learn_table(table)
-    if not used.columns:
-        raise TableError("no column is left to look at.")
-    X = encoder.encode_table(used)
+    with stage("encoding"):
+        tell(0, 0)
+        used = encoder.learn_table(table)
+        if not used.columns:
+            raise TableError("no column is left to look at.")
+        X = encoder.encode_table(used)
     model = ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
-    model.fit(X)
+    with stage("fitting"):
+        tell(0, 0)
+        model.fit(X)
     scores = model.outlier_scores_
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
     return Detection(
@@ -178,6 +194,8 @@ def detect(
         encoder.notes_,
         frame_index(frame),
         frozenset(hide),
+        named=id is not None,
+        run=run_record(model, seed=random_state if isinstance(random_state, int) else None),
     )
 
 
@@ -194,9 +212,13 @@ def score(
 ) -> Detection:
     """The rows of another frame under a fitted model and encoder."""
     identifier, row_names, table = split_identifier(frame, id)
-    used = encoder.recognised(table)
-    X = encoder.encode_table(used)
-    scores = model.outlier_scores(X)
+    with stage("encoding"):
+        tell(0, 0)
+        used = encoder.recognised(table)
+        X = encoder.encode_table(used)
+    with stage("scoring"):
+        tell(0, 0)
+        scores = model.outlier_scores(X)
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
     return Detection(
         model,
@@ -211,6 +233,7 @@ def score(
         [],
         frame_index(frame),
         frozenset(hide),
+        named=id is not None,
     )
 
 
