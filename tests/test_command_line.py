@@ -18,6 +18,7 @@ from command import ODEFS, odefs, read
 from odefs._progress import stage, tell
 from odefs.cli.datasets import command as datasets
 from odefs.cli.detect import command as detect
+from odefs.cli.reproduce import command as reproduce
 from odefs.cli.targets import default_page, is_own_page
 from odefs.datasets.transactions import transactions_path, truth_path
 
@@ -336,6 +337,14 @@ def test_data_sets_are_made_whole_or_not_at_all(tmp_path):
     assert make("-o", tmp_path / "u.npz", "--rows", -5).exit_code == 2
     assert "--relevant 9 is more" in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
+
+
+def test_experiments_ask_for_their_folder_before_they_begin(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(reproduce, ["theorem", "--jobs", "1", "-o", str(tmp_path / "file" / "results")])
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"odefs: {tmp_path}/file")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):

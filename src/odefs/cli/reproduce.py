@@ -1,5 +1,6 @@
 """``odefs reproduce``: the paper's tables and figures again."""
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -83,6 +84,9 @@ def _reproduce(
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
         click.echo(f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.", err=True)
+    output.mkdir(parents=True, exist_ok=True)
+    if not os.access(output, os.W_OK):
+        raise ValueError(f"{output}: cannot be written (the folder is read-only).")
     start = time.monotonic()
     first: list[int] = []
 

@@ -1,0 +1,88 @@
+"""What is written and said about a detection, by direct calls."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import odefs
+from odefs.cli.terminal import Screen, show_detection
+from odefs.report.collect import _without_choice
+from odefs.tables.files import load_table_model
+from odefs.tables.output import result_columns
+from odefs.tables.read import read_table
+from odefs.tables.reasons import Reason
+from odefs.tables.wording import say_reason, say_usual, say_value, without_controls
+from odefs.tables.write import write_table
+
+
+def frame(**further):
+    rng = np.random.default_rng(0)
+    columns = {"a": [*rng.integers(0, 9, 60).astype(float), 99.0, 99.0], "b": ["u", "v"] * 30 + ["u", None]}
+    return pl.DataFrame(columns | further)
+
+
+def found(table, **options):
+    return odefs.detect(table, model=odefs.ODEFS(n_estimators=3, random_state=0), **options)
+
+
+def test_rows_that_only_the_encoding_makes_equal_are_shown_apart(capsys):
+    table = frame(b=["u"] * 30 + ["v"] * 20 + ["u"] * 11 + [None])
+    detection = found(table)
+    assert np.array_equal(detection.X[60], detection.X[61]), "a blank takes the usual value"
+    show_detection(Screen(), detection, 2)
+    shown = capsys.readouterr().out
+    assert " more" not in shown.split("\n\n")[1]
+    assert "serve as candidates" in shown, "the fallbacks of the fit are said"
+    assert repr(detection) == f"<Detection: 62 rows, 2 columns used, {int(detection.is_outlier.sum())} flagged>"
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_column_called_row_is_kept_apart_from_row_numbers(named, tmp_path):
+    table = frame(row=[f"r{i % 50}" for i in range(62)])
+    detection = found(table, id="row" if named else None)
+    columns = result_columns(detection, data=table, reasons="none")
+    assert list(columns["row"]) == list(range(1, 63))
+    own = columns["row (id)" if named else "row (input)"]
+    assert list(own) == table["row"].to_list()
+    assert list(columns)[-2:] == (["a", "b"] if named else ["b", "row (input)"])
+    detection.save(tmp_path / "m.odefs")
+    assert load_table_model(tmp_path / "m.odefs").identifier == ("row" if named else None)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.xlsx"])
+def test_nested_cells_are_written_as_text(name, tmp_path):
+    table = pl.DataFrame({"l": [[1, 2], None], "s": [{"k": "ü"}, {"k": None}], "b": [b"\xff", b""]})
+    write_table(tmp_path / name, {column: table[column] for column in table.columns})
+    back = read_table(tmp_path / name).frame
+    assert json.loads(back["l"][0]) == [1, 2]
+    assert json.loads(back["s"][0]) == {"k": "ü"}
+
+
+def test_formulas_are_defused_in_categories_and_only_where_a_spreadsheet_reads(tmp_path):
+    columns = {
+        "c": pl.Series(["=1+1", "x"], dtype=pl.Categorical),
+        "e": pl.Series(["@a", "b"], dtype=pl.Enum(["@a", "b"])),
+    }
+    write_table(tmp_path / "t.csv", columns, excel=True)
+    assert (tmp_path / "t.csv").read_text("utf-8-sig") == "c,e\n'=1+1,'@a\nx,b\n"
+    write_table(tmp_path / "t.parquet", columns, excel=True)
+    assert pl.read_parquet(tmp_path / "t.parquet")["c"][0] == "=1+1"
+
+
+def test_numbers_times_and_control_characters_as_people_read_them():
+    assert say_value(12345678.91, "number") == "12,345,679"
+    assert say_value(1426.89, "number") == "1426.89"
+    midnight = Reason("t", "time", 0.0, 1.0, 1.0, 1.0, 0.0, None, (1.7e9, 1.7e9 + 86400))
+    assert say_reason(midnight) == "t = 1970-01-01"
+    assert say_reason(midnight._replace(usual=(3600.0, 7260.0))) == "t = 00:00"
+    assert say_usual(midnight._replace(usual=(0.0, 7260.0))) == "rows like it have 00:00 to 02:01"
+    assert without_controls("a\x1b[31mb\nc\x9b\x07d\u202e") == "a[31mb cd"
+
+
+def test_a_command_less_its_threshold_stays_a_command():
+    assert _without_choice("odefs detect 'my file.csv' --flag 3 --id 'a --flag b'") == (
+        "odefs detect 'my file.csv' --id 'a --flag b'"
+    )
+    assert _without_choice("odefs detect t.csv --threshold=2.5 --contamination '0.1'") == "odefs detect t.csv"
