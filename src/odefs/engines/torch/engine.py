@@ -1,0 +1,113 @@
+"""The engine on a device: training and scoring run there, column statistics and explanations on the processor."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs._progress import tell
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.detectors.protocol import Detector
+from odefs.engines.local import LocalEngine
+from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
+from odefs.engines.torch.scoring import (
+    DeviceReferences,
+    bytes_per_row,
+    is_exact,
+    lay_rows_out,
+    raw_scores,
+    send_references,
+)
+from odefs.engines.torch.table import DTYPES, DeviceTable
+from odefs.engines.torch.training import train_batch, trains_in_batches
+from odefs.engines.training import Trained, Trainer
+from odefs.ensemble.model import Component, Model
+from odefs.scaling import Scaling
+
+MOST_BLOCK_ROWS = 2**18
+"""Higher blocks gain nothing."""
+
+
+class TorchEngine(LocalEngine):
+    """A complete dense table, LeSiNN as detector."""
+
+    def __init__(self, X: Any, n_jobs: int | None = None, device: str | None = None) -> None:
+        super().__init__(X, n_jobs)
+        self.device = find_device(device)
+
+    @cached_property
+    def table(self) -> DeviceTable:
+        return DeviceTable(self.X, self.dtype, self._places(), self.device)
+
+    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+        return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
+        for part in self._groups(model.components):
+            raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)
+            for component, scores in zip(part, raw, strict=True):
+                total += scores * (component.weight / component.normaliser)
+        return self.table.spread(total)
+
+    def score_and_normalise(
+        self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None
+    ) -> tuple[list[Component], np.ndarray]:
+        """Sweep 3 on the device: components with their normalisers, from ``rows`` (``None``: all), and the scores they add up to."""
+        counts = self.table.counts(rows)
+        counts /= counts.sum()
+        total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
+        frozen: list[Component] = []
+        for part in self._groups(components):
+            raw = self._raw_scores(scaling, DTYPES[self.dtype], detector, part)
+            means = torch.mv(raw, counts)
+            means = torch.where(means > 0, means, 1.0)
+            weights = torch.tensor([component.weight for component in part], dtype=torch.float64, device=self.device)
+            total += torch.mv(raw.t(), weights / means)
+            frozen += [
+                replace(component, normaliser=mean) for component, mean in zip(part, means.tolist(), strict=True)
+            ]
+        return frozen, self.table.spread(total)
+
+    def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
+        """Components of the given numbers, all in one batch."""
+        if not trains_in_batches(trainer.plan):
+            return self.map(trainer, indices)
+        return train_batch(trainer, self.table, indices)
+
+    def _groups(self, components: Sequence[Component]) -> list[Sequence[Component]]:
+        """As many components at a time as leave room for their raw scores."""
+        size = max(1, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows))
+        return [components[start : start + size] for start in range(0, len(components), size)]
+
+    def _raw_scores(
+        self, scaling: Scaling, dtype: torch.dtype, detector: Detector, components: Sequence[Component]
+    ) -> Tensor:
+        """Raw scores of the distinct rows, ``(n_components, n_rows)``."""
+        assert isinstance(detector, LeSiNNDetector)
+        out = torch.empty((len(components), self.table.n_rows), dtype=torch.float64, device=self.device)
+        sent: dict[tuple[int, bool], DeviceReferences] = {}
+        none_exact = not any(map(is_exact, components))
+
+        def references(i: int, binary: bool) -> DeviceReferences:
+            if (i, binary) not in sent:
+                sent[i, binary] = send_references(components[i], self.n_columns, self.device, binary)
+            return sent[i, binary]
+
+        def score(rows: slice) -> None:
+            X = self.table.block(rows, scaling, dtype)
+            binary = not none_exact and bool(((X == 0) | (X == 1)).all())
+            layouts = {exact: lay_rows_out(X, exact) for exact in {binary and is_exact(c) for c in components}}
+            del X
+            for i in range(len(components)):
+                prepared = references(i, binary)
+                out[i, rows] = raw_scores(layouts[prepared.exact], prepared, detector)
+            tell(rows.stop, self.table.n_rows)
+
+        height = bytes_at_once(self.device) // bytes_per_row(detector, self.n_columns)
+        in_parts(self.table.n_rows, min(MOST_BLOCK_ROWS, height), score)
+        return out
