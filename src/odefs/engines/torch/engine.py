@@ -14,14 +14,8 @@ from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.engines.local import LocalEngine
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
-from odefs.engines.torch.scoring import (
-    DeviceReferences,
-    bytes_per_row,
-    is_exact,
-    lay_rows_out,
-    raw_scores,
-    send_references,
-)
+from odefs.engines.torch.scorer import Scorer
+from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
 from odefs.engines.training import Trained, Trainer
@@ -89,25 +83,13 @@ class TorchEngine(LocalEngine):
     ) -> Tensor:
         """Raw scores of the distinct rows, ``(n_components, n_rows)``."""
         assert isinstance(detector, LeSiNNDetector)
-        out = torch.empty((len(components), self.table.n_rows), dtype=torch.float64, device=self.device)
-        sent: dict[tuple[int, bool], DeviceReferences] = {}
-        none_exact = not any(map(is_exact, components))
-
-        def references(i: int, binary: bool) -> DeviceReferences:
-            if (i, binary) not in sent:
-                sent[i, binary] = send_references(components[i], self.n_columns, self.device, binary)
-            return sent[i, binary]
+        table, scorer = self.table, Scorer(detector, components, self.n_columns, self.device)
+        out = torch.empty((len(components), table.n_rows), dtype=torch.float64, device=self.device)
 
         def score(rows: slice) -> None:
-            X = self.table.block(rows, scaling, dtype)
-            binary = not none_exact and bool(((X == 0) | (X == 1)).all())
-            layouts = {exact: lay_rows_out(X, exact) for exact in {binary and is_exact(c) for c in components}}
-            del X
-            for i in range(len(components)):
-                prepared = references(i, binary)
-                out[i, rows] = raw_scores(layouts[prepared.exact], prepared, detector)
-            tell(rows.stop, self.table.n_rows)
+            out[:, rows] = scorer.score(table.block(rows, scaling, dtype))
+            tell(rows.stop, table.n_rows)
 
-        height = bytes_at_once(self.device) // bytes_per_row(detector, self.n_columns)
-        in_parts(self.table.n_rows, min(MOST_BLOCK_ROWS, height), score)
+        height = bytes_at_once(self.device) // bytes_per_row(detector, self.n_columns, len(components))
+        in_parts(table.n_rows, min(MOST_BLOCK_ROWS, height), score)
         return out

@@ -17,6 +17,9 @@ from odefs.ensemble.model import Component
 MOST_EXACT_COLUMNS = 1000
 """Up to here all sums of products of zeros and ones, times two, are exact in half precision (up to 2048)."""
 
+PADDING = 128
+"""The fused kernel takes so many rows at once."""
+
 DIRECT_PAIRS = 2**16
 """Pairs of row and subset that are computed again at a time."""
 
@@ -27,7 +30,8 @@ LOST = CANCELLATION[np.dtype(np.float64)]
 class DeviceReferences:
     """A component's references on the device, for the product with rows that have a 1 behind: ``[-2 r, |r|^2]``."""
 
-    columns: Tensor | None
+    columns: Tensor
+    """Numbers of the columns, and that of the line of ones."""
     rows: Tensor
     product: Tensor
     centre: Tensor | None
@@ -44,14 +48,10 @@ def is_exact(component: Component) -> bool:
     )
 
 
-def send_references(component: Component, n_columns: int, device: torch.device, binary: bool) -> DeviceReferences:
-    """Lay a component's references out; ``binary`` where the rows are zeros and ones."""
-    exact = binary and is_exact(component)
-    half = torch.float16 if device.type == "cuda" else torch.float32
-    rows = torch.from_numpy(np.array(component.state.rows)).to(device, half if exact else torch.float64)
-    columns = None
-    if component.columns.size < n_columns:
-        columns = torch.from_numpy(component.columns).to(device)
+def send_references(component: Component, n_columns: int, device: torch.device, exact: bool) -> DeviceReferences:
+    """Lay a component's references out."""
+    rows = torch.from_numpy(np.array(component.state.rows)).to(device, _dtype(device, exact))
+    columns = torch.from_numpy(np.append(component.columns, n_columns)).to(device)
     centre = root = None
     if not exact:
         centre = rows.mean(dim=0)
@@ -64,17 +64,29 @@ def send_references(component: Component, n_columns: int, device: torch.device, 
     return DeviceReferences(columns, rows, product, centre, root, component.state.n_subsets, exact)
 
 
-def lay_rows_out(X: Tensor, binary: bool) -> Tensor:
-    """Column-major, with a row of ones behind, so that a component's columns are gathered in whole lines."""
-    half = torch.float16 if X.device.type == "cuda" else torch.float32
-    out = torch.ones((X.shape[1] + 1, X.shape[0]), dtype=half if binary else torch.float64, device=X.device)
-    out[:-1] = X.t()
-    return out
+def lay_rows_out(X: Tensor, exact: bool) -> Tensor:
+    """Column-major, so that a component's columns are gathered in whole lines; a line of ones and one of zeros come last.
+
+    Lines are padded with zeros to a multiple of ``PADDING``.
+    """
+    n_rows, n_columns = X.shape
+    shape = (n_columns + 2, -(-n_rows // PADDING) * PADDING)
+    lines = torch.zeros(shape, dtype=_dtype(X.device, exact), device=X.device)
+    lines[:n_columns, :n_rows] = X.t()
+    lines[n_columns] = 1
+    return lines
 
 
-def raw_scores(columns: Tensor, references: DeviceReferences, detector: LeSiNNDetector) -> Tensor:
-    """The mean distance to the nearest of each subset, float64, of rows that were laid out."""
-    picked = _picked(columns, references)
+def _dtype(device: torch.device, exact: bool) -> torch.dtype:
+    """Processors have no units for half precision."""
+    if not exact:
+        return torch.float64
+    return torch.float16 if device.type == "cuda" else torch.float32
+
+
+def raw_scores(lines: Tensor, references: DeviceReferences, detector: LeSiNNDetector) -> Tensor:
+    """The mean distance to the nearest of each subset, float64, of rows that were laid out, padding included."""
+    picked = _picked(lines, references)
     rows = picked[:-1]
     distances = torch.mm(references.product, picked)
     nearest = distances.view(-1, references.n_subsets, distances.shape[1]).amin(dim=0)
@@ -89,19 +101,15 @@ def raw_scores(columns: Tensor, references: DeviceReferences, detector: LeSiNNDe
     return nearest.sum(dim=0, dtype=torch.float64).div_(references.n_subsets)
 
 
-def bytes_per_row(detector: LeSiNNDetector, n_columns: int) -> int:
-    """What :func:`raw_scores` and the rows themselves take."""
-    return 8 * (2 * detector.n_subsets * detector.subset_size + 5 * n_columns)
+def bytes_per_row(detector: LeSiNNDetector, n_columns: int, n_components: int) -> int:
+    """What :func:`raw_scores`, the rows themselves and the scores take."""
+    return 8 * (2 * detector.n_subsets * detector.subset_size + 5 * n_columns + 2 * n_components)
 
 
-def _picked(columns: Tensor, references: DeviceReferences) -> Tensor:
-    picked = columns
-    if references.columns is not None:
-        last = references.columns.new_full((1,), columns.shape[0] - 1)
-        picked = columns.index_select(0, torch.cat([references.columns, last]))
+def _picked(lines: Tensor, references: DeviceReferences) -> Tensor:
+    """The component's columns on the scale of its references, and the line of ones."""
+    picked = lines.index_select(0, references.columns)
     if references.centre is not None:
-        if picked is columns:
-            picked = columns.clone()
         picked[:-1].sub_(references.centre[:, None])
         if references.root is not None:
             picked[:-1].mul_(references.root[:, None])
