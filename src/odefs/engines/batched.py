@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from odefs.detectors.protocol import Detector
-from odefs.ensemble.model import Component
+from odefs.ensemble.model import Component, Model
 from odefs.scaling import Scaling
 
 if TYPE_CHECKING:
@@ -24,3 +24,7 @@ class BatchEngine(Protocol):
         self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None
     ) -> tuple[list[Component], np.ndarray]:
         """Sweep 3: the components with their normalisers, from ``rows`` (``None``: all), and the scores of all rows."""
+
+    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
+        """:meth:`odefs.detectors.protocol.Detector.total_contributions` of each component over some rows; ``None`` where it takes the detector's own
+        way."""

@@ -49,19 +49,25 @@ def mean_squares(examples: Examples, w: Tensor) -> Tensor:
 
 
 def _choices(examples: Examples, w: Tensor) -> Tensor:
-    """1 where a reference is the nearest of its subset, ``(components, rows, references)``; the first member wins ties."""
+    """1 where a reference is the nearest of its subset, ``(components, rows, references)``."""
     root = w.sqrt().unsqueeze(1)
-    x, r = examples.x * root, examples.r * root
+    chosen, _ = first_nearest(examples.x * root, examples.r * root, examples.n_subsets)
+    return chosen.flatten(2).to(w.dtype)
+
+
+def first_nearest(x: Tensor, r: Tensor, n_subsets: int) -> tuple[Tensor, Tensor]:
+    """True where a member is the nearest of its subset, ``(components, rows, members, subsets)``, the first of those that are equally near; and the smallest
+    square less ``|x|^2``."""
     norms = r.square().sum(dim=2)
     # |x|^2 is the same for all references of a row: their order does not need it.
     distances = torch.baddbmm(norms.unsqueeze(1), x, r.transpose(1, 2), alpha=-2.0)
     slack = TIE * (x.square().sum(dim=2) + norms.amax(dim=1, keepdim=True))
-    planes = distances.view(*distances.shape[:2], -1, examples.n_subsets)
-    limit = planes.amin(dim=2) + slack.unsqueeze(2)
-    chosen = planes <= limit.unsqueeze(2)
+    planes = distances.view(*distances.shape[:2], -1, n_subsets)
+    smallest = planes.amin(dim=2)
+    chosen = planes <= (smallest + slack.unsqueeze(2)).unsqueeze(2)
     taken = chosen[:, :, 0].clone()
     for p in range(1, chosen.shape[2]):
         plane = chosen[:, :, p]
         plane &= ~taken
         taken |= plane
-    return chosen.flatten(2).to(x.dtype)
+    return chosen, smallest

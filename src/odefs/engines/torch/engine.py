@@ -16,6 +16,7 @@ from odefs.engines.local import LocalEngine
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
+from odefs.engines.torch.shares import total_shares
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
 from odefs.engines.training import Trained, Trainer
@@ -66,6 +67,12 @@ class TorchEngine(LocalEngine):
                 replace(component, normaliser=mean) for component, mean in zip(part, means.tolist(), strict=True)
             ]
         return frozen, self.table.spread(total)
+
+    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
+        """Shares of the columns in each component's scores, added up over some rows of the table."""
+        assert isinstance(model.detector, LeSiNNDetector)
+        X = self.table.take(rows, model.scaling)
+        return total_shares(X, model.components, model.detector.metric == "euclidean")
 
     def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
         """Components of the given numbers, all in one batch."""

@@ -25,12 +25,10 @@ def train_batch(train: Trainer, table: DeviceTable, indices: Sequence[int]) -> l
     """Components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
-    draws = train.engine.map(
-        lambda rng: draw_component(
-            train.plan, train.detector, train.engine.n_rows, train.candidates, train.shared_references, rng
-        ),
-        generators,
-    )
+    draws = [
+        draw_component(train.plan, train.detector, train.engine.n_rows, train.candidates, train.shared_references, rng)
+        for rng in generators
+    ]
     found: list[Trained] = []
 
     def run(part: slice) -> None:
