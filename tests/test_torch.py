@@ -14,7 +14,7 @@ from odefs.ensemble.model import Component
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
 
-from odefs.engines.torch import device, engine, scorer, training  # noqa: E402
+from odefs.engines.torch import device, engine, fused, scorer, training  # noqa: E402
 from odefs.engines.torch.fused import can_fuse, fused_scores, lay_out_fused  # noqa: E402
 from odefs.engines.torch.scoring import lay_rows_out, raw_scores, send_references  # noqa: E402
 from odefs.engines.torch.table import DeviceTable  # noqa: E402
@@ -226,6 +226,34 @@ def test_the_fused_kernel_is_laid_out_for_the_same_scores(metric):
                 group.places.tolist(), fused_scores(on_device, group, metric == "euclidean"), strict=True
             ):
                 torch.testing.assert_close(scores.cpu(), expected[place], rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("broken", ["wrong", "error", "right"])
+def test_a_fused_kernel_that_is_not_right_is_not_used(monkeypatch, broken):
+    """A stand-in for the kernel, since processors cannot run it."""
+    X = binary()
+    plain = ODEFS.paper(engine="torch:cpu", n_estimators=4, random_state=0).fit(X)
+    launches = []
+
+    def stand_in(lines, references, root):
+        launches.append(lines.shape[1])
+        if broken == "error":
+            raise RuntimeError("no such instruction")
+        x = lines[references.columns.long()]
+        squares = torch.einsum("cmlk,ckn->cmln", references.products.float(), x) + references.norms[..., None]
+        nearest = squares.amin(dim=1)[:, : references.n_subsets] + x.sum(dim=1, keepdim=True)
+        scores = nearest.sum(dim=1).double() / references.n_subsets
+        return scores if broken == "right" else scores + 1
+
+    monkeypatch.setattr(fused, "_proven", {})
+    monkeypatch.setattr(fused, "fused_scores", stand_in)
+    monkeypatch.setattr(scorer, "fused_scores", stand_in)
+    monkeypatch.setattr(scorer, "can_fuse", lambda device, n_subsets: True)
+    model = ODEFS.paper(engine="torch:cpu", n_estimators=4, random_state=0).fit(X)
+    np.testing.assert_allclose(model.outlier_scores_, plain.outlier_scores_, rtol=1e-12)
+    if broken != "right":
+        assert len(launches) == len(fused._proven)
+    assert set(fused._proven.values()) == {broken == "right"}
 
 
 @pytest.mark.parametrize(

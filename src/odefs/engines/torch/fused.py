@@ -1,6 +1,7 @@
 """The fused kernel's callers: components of zeros and ones, laid out for it, all in a launch or two."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,11 +13,18 @@ from odefs.engines.torch.scoring import PADDING
 from odefs.ensemble.model import Component
 
 BLOCK_ROWS = PADDING
-BLOCK_COLUMNS = 32
+FEWEST_COLUMNS, BLOCK_COLUMNS = 16, 128
+"""Columns are rounded up to a power of two between these, or to a multiple of the second. Every such width is a kernel of its own, compiled when first used."""
+
 MOST_SUBSETS = 64
 """More would not stay in registers."""
 
 WARPS = 4
+
+PROOF_ROWS = 32 * PADDING
+"""Rows on which a newly compiled kernel is checked."""
+
+logger = logging.getLogger("odefs")
 
 
 @cache
@@ -49,6 +57,10 @@ class FusedReferences:
     norms: Tensor
     n_subsets: int
 
+    def kind(self, root: bool) -> tuple[object, ...]:
+        """Components of one kind share a compiled kernel."""
+        return (str(self.norms.device), self.columns.shape[1], *self.products.shape[1:3], self.n_subsets, root)
+
 
 def lay_out_fused(
     components: Sequence[Component], places: Sequence[int], zeros: int, device: torch.device
@@ -56,9 +68,14 @@ def lay_out_fused(
     """The components at ``places``, sorted by rounded width; ``zeros`` is the number of the line of zeros."""
     by_width: dict[int, list[int]] = {}
     for place in places:
-        width = -(-components[place].columns.size // BLOCK_COLUMNS) * BLOCK_COLUMNS
-        by_width.setdefault(width, []).append(place)
+        by_width.setdefault(_rounded(components[place].columns.size), []).append(place)
     return [_lay_out(components, group, width, zeros, device) for width, group in sorted(by_width.items())]
+
+
+def _rounded(n_columns: int) -> int:
+    if n_columns > BLOCK_COLUMNS:
+        return -(-n_columns // BLOCK_COLUMNS) * BLOCK_COLUMNS
+    return max(FEWEST_COLUMNS, 1 << (n_columns - 1).bit_length())
 
 
 def _lay_out(
@@ -98,15 +115,40 @@ def fused_scores(table: Tensor, references: FusedReferences, root: bool) -> Tens
             references.columns,
             references.products,
             references.norms,
-            width,
             out,
             out.stride(0),
+            WIDTH=width,
             MEMBERS=members,
             SUBSETS=references.n_subsets,
             LINES=lines,
-            BLOCK_COLUMNS=BLOCK_COLUMNS,
+            BLOCK_COLUMNS=min(width, BLOCK_COLUMNS),
             BLOCK_ROWS=BLOCK_ROWS,
             ROOT=root,
             num_warps=WARPS,
+            num_stages=1,
         )
     return out.to(torch.float64).div_(references.n_subsets)
+
+
+_proven: dict[tuple[object, ...], bool] = {}
+
+
+def is_proven(table: Tensor, references: FusedReferences, root: bool, expected: Callable[[Tensor], Tensor]) -> bool:
+    """Whether the compiled kernel gives the ``expected`` scores of the group's first component on the first rows.
+
+    Asked once for every kernel: a compiler stands between the kernel and the scores, and it differs from one installation to the next.
+    """
+    kind = references.kind(root)
+    if kind not in _proven:
+        rows = table[:, :PROOF_ROWS]
+        try:
+            found = fused_scores(rows, references, root)[0]
+            _proven[kind] = torch.allclose(found, expected(rows), rtol=1e-5, atol=0)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except Exception as error:  # whatever a compiler may say
+            logger.info("the fused kernel does not run here: %s", error)
+            _proven[kind] = False
+        if not _proven[kind]:
+            logger.info("rows are scored without the fused kernel for %s", kind)
+    return _proven[kind]

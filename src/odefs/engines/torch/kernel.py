@@ -15,9 +15,9 @@ def sum_of_nearest(
     columns,
     references,
     norms,
-    width,
     out,
     out_stride,
+    WIDTH: tl.constexpr,
     MEMBERS: tl.constexpr,
     SUBSETS: tl.constexpr,
     LINES: tl.constexpr,
@@ -31,16 +31,18 @@ def sum_of_nearest(
     place = tl.arange(0, BLOCK_COLUMNS)
     nearest = tl.full((LINES, BLOCK_ROWS), float("inf"), tl.float32)
     size = tl.zeros((BLOCK_ROWS,), tl.float32)
+    # Unrolled: in loops of unknown length, software pipelining (two stages, blocks of 32) was seen to give wrong sums.
+    for start in tl.static_range(0, WIDTH, BLOCK_COLUMNS):
+        column = tl.load(columns + component * WIDTH + start + place).to(tl.int64)
+        size += tl.sum(tl.load(table + column[:, None] * stride + rows[None, :]).to(tl.float32), 0)
     for member in range(MEMBERS):
         first = (component * MEMBERS + member) * LINES
         squares = tl.zeros((LINES, BLOCK_ROWS), tl.float32)
-        for start in range(0, width, BLOCK_COLUMNS):
-            column = tl.load(columns + component * width + start + place).to(tl.int64)
+        for start in tl.static_range(0, WIDTH, BLOCK_COLUMNS):
+            column = tl.load(columns + component * WIDTH + start + place).to(tl.int64)
             x = tl.load(table + column[:, None] * stride + rows[None, :])
-            r = tl.load(references + (first + line[:, None]).to(tl.int64) * width + start + place[None, :])
+            r = tl.load(references + (first + line[:, None]).to(tl.int64) * WIDTH + start + place[None, :])
             squares = tl.dot(r, x, squares)
-            if member == 0:
-                size += tl.sum(x.to(tl.float32), 0)
         nearest = tl.minimum(nearest, squares + tl.load(norms + first + line)[:, None])
     distances = nearest + size[None, :]
     if ROOT:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
 
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.engines.torch.fused import FusedReferences, can_fuse, fused_scores, lay_out_fused
+from odefs.engines.torch.fused import FusedReferences, can_fuse, fused_scores, is_proven, lay_out_fused
 from odefs.engines.torch.scoring import DeviceReferences, is_exact, lay_rows_out, raw_scores, send_references
 from odefs.ensemble.model import Component
 
@@ -36,8 +36,19 @@ class Scorer:
             self._score_plain(X, self._products, out, exact=True)
             return
         lines = lay_rows_out(X, exact=True)
+        root = self.detector.metric == "euclidean"
         for group in self._fused:
-            out[group.places] = fused_scores(lines, group, self.detector.metric == "euclidean")[:, : X.shape[0]]
+            places = group.places.tolist()
+            if is_proven(lines, group, root, partial(self._product_scores, places[0])):
+                out[group.places] = fused_scores(lines, group, root)[:, : X.shape[0]]
+                continue
+            for place in places:
+                out[place] = self._product_scores(place, lines)[: X.shape[0]]
+
+    def _product_scores(self, place: int, lines: Tensor) -> Tensor:
+        """The scores without the fused kernel."""
+        references = send_references(self.components[place], self.n_columns, self.device, exact=True)
+        return raw_scores(lines, references, self.detector)
 
     def _score_plain(self, X: Tensor, references: dict[int, DeviceReferences], out: Tensor, exact: bool) -> None:
         if not references:

@@ -49,9 +49,7 @@ def _train_part(
     del examples
     learned = learn_batch(laid_out, draws[0].outliers.size, train.plan)
 
-    def finish(one: tuple[int, Learned]) -> Trained:
-        place, result = one
-
+    def finish(place: int, result: Learned) -> Trained:
         def on_columns(columns: np.ndarray) -> np.ndarray:
             picked = references[place].index_select(1, torch.from_numpy(columns).to(table.device))
             return picked.cpu().numpy()
@@ -59,7 +57,8 @@ def _train_part(
         component = prepare_component(train.plan, train.detector, result, on_columns, generators[place])
         return component, Training(result.w, result)
 
-    return train.engine.map(finish, list(enumerate(learned)))
+    # Small arrays: threads would wait for each other.
+    return [finish(place, result) for place, result in enumerate(learned)]
 
 
 def _bytes_per_component(draw: Draw, n_columns: int) -> int:
