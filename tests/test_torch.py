@@ -150,6 +150,23 @@ def test_the_parts_it_is_done_in_change_nothing(monkeypatch):
     assert_agree(whole, parts, X)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])
+def test_equal_rows_are_kept_once(dtype):
+    X = binary().astype(dtype)
+    table = engine.TorchEngine(X, device="cpu").table
+    assert table.n_rows == np.unique(X, axis=0).shape[0]
+    np.testing.assert_array_equal(table.spread(table._resident.t()).T, X)
+    assert table.counts(None).sum() == X.shape[0]
+
+
+def test_tables_that_cannot_be_written_to_are_taken():
+    X = normal()
+    X.flags.writeable = False
+    before = X.copy()
+    ODEFS(engine="torch:cpu", random_state=0).fit(X)
+    np.testing.assert_array_equal(X, before)
+
+
 def test_a_table_that_stays_in_memory_gives_the_same(monkeypatch):
     X = binary()
     whole = ODEFS(engine="torch:cpu", n_estimators=4, random_state=0).fit(X)

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from odefs._ops.distinct import repeats_likely
 from odefs._progress import tell
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
-from odefs.engines.local import LocalEngine
+from odefs.engines.local import FEW_ROWS, LocalEngine
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
@@ -36,7 +37,8 @@ class TorchEngine(LocalEngine):
 
     @cached_property
     def table(self) -> DeviceTable:
-        return DeviceTable(self.X, self.dtype, self._places(), self.device)
+        repeats = self.n_rows >= FEW_ROWS and repeats_likely(lambda rows: self.X[rows], self.n_rows)
+        return DeviceTable(self.X, self.dtype, self.device, repeats, self._places)
 
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
         return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))

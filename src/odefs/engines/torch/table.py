@@ -1,6 +1,7 @@
 """The rows of a table on the device: each of several equal rows once, in their own type, scaled as :meth:`odefs.scaling.Scaling.apply` does it."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from odefs._ops.distinct import Distinct
 from odefs.engines.torch.device import bytes_at_once
+from odefs.engines.torch.equal_rows import group_rows
 from odefs.scaling import Scaling
 
 logger = logging.getLogger("odefs")
@@ -25,36 +27,54 @@ DTYPES = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float
 class DeviceTable:
     """The distinct rows of a table, on the device if they fit there, otherwise sent block by block whenever they are needed."""
 
-    def __init__(self, X: np.ndarray, dtype: np.dtype[Any], distinct: Distinct | None, device: torch.device) -> None:
+    def __init__(
+        self,
+        X: np.ndarray,
+        dtype: np.dtype[Any],
+        device: torch.device,
+        repeats: bool,
+        find_distinct: Callable[[], Distinct | None],
+    ) -> None:
+        """``repeats``: whether it is worth looking for equal rows; ``find_distinct`` finds them where the device has no room to."""
         self.X = X
         self.device = device
         self.working = DTYPES[dtype]
+        self.n_rows, self.n_columns = X.shape
         self._stored = X.dtype if X.dtype.name in AS_THEY_ARE else dtype
-        self._distinct = distinct
-        self.n_rows = X.shape[0] if distinct is None else distinct.first.size
-        self.n_columns = X.shape[1]
-        self._copy_of = None if distinct is None else torch.from_numpy(distinct.copy_of).to(device)
+        self._distinct: Distinct | None = None
+        self._copy_of: Tensor | None = None
         self._resident = self._upload()
+        if repeats and self._resident is None:
+            self._distinct = find_distinct()
+            if self._distinct is not None:
+                self.n_rows = self._distinct.first.size
+                self._copy_of = torch.from_numpy(self._distinct.copy_of).to(device)
+        elif repeats and self._resident is not None:
+            groups = group_rows(self._resident)
+            if groups is not None:
+                first, self._copy_of = groups
+                self._resident = self._resident[first]
+                self.n_rows = first.shape[0]
 
     def _upload(self) -> Tensor | None:
-        n_bytes = self.n_rows * self.n_columns * self._stored.itemsize
+        """All rows, in blocks."""
+        n_bytes = self.X.size * self._stored.itemsize
         if self.device.type != "cpu" and n_bytes > bytes_at_once(self.device):
             logger.info("the table does not fit on %s: its rows are sent there block by block", self.device)
             return None
         height = max(1, UPLOAD_BYTES // (self.n_columns * self._stored.itemsize))
-        starts = range(0, self.n_rows, height)
-        first = self._read(slice(0, min(height, self.n_rows)))
-        table = torch.empty((self.n_rows, self.n_columns), dtype=first.dtype, device=self.device)
-        for start in starts:
-            rows = slice(start, min(start + height, self.n_rows))
-            table[rows] = first if start == 0 else self._read(rows)
+        blocks = [slice(start, start + height) for start in range(0, self.n_rows, height)]
+        first = self._read(blocks[0])
+        table = torch.empty(self.X.shape, dtype=first.dtype, device=self.device)
+        for rows in blocks:
+            table[rows] = first if rows is blocks[0] else self._read(rows)
         return table
 
     def _read(self, rows: slice | np.ndarray) -> Tensor:
         """Distinct rows from memory."""
-        part = self.X[rows if self._distinct is None else self._distinct.first[rows]]
-        # A copy in any case: torch takes no array that cannot be written to.
-        return torch.from_numpy(np.array(part, dtype=self._stored, order="C"))
+        part = np.asarray(self.X[rows if self._distinct is None else self._distinct.first[rows]], dtype=self._stored)
+        # torch takes no array that cannot be written to.
+        return torch.from_numpy(np.require(part, requirements=["C", "W"]))
 
     def block(self, rows: slice, scaling: Scaling, dtype: torch.dtype) -> Tensor:
         """Some distinct rows, scaled."""
