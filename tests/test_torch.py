@@ -290,6 +290,13 @@ def test_what_it_does_not_do_runs_on_the_local_engine_and_says_so(X, settings, w
     np.testing.assert_array_equal(local.outlier_scores_, torched.outlier_scores_)
 
 
+def test_references_with_missing_cells_score_complete_rows_on_the_processor():
+    X = np.where(np.random.default_rng(5).random((700, 20)) < 0.1, np.nan, normal())
+    models = [ODEFS(engine=on, missing="ignore", random_state=0).fit(X) for on in ("local", "torch:cpu")]
+    scores = [model.outlier_scores(normal()) for model in models]
+    np.testing.assert_array_equal(*scores)
+
+
 @pytest.mark.parametrize("name", ["gpu", "torch-cuda", None, 3])
 def test_other_engines_are_refused(name):
     with pytest.raises(ValueError, match="is not one of 'auto', 'local', 'torch'"):

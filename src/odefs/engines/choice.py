@@ -8,6 +8,7 @@ from scipy import sparse
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.engines.local import LocalEngine
+from odefs.ensemble.model import Model
 
 LOCAL = ("auto", "local")
 TORCH = "torch"
@@ -36,6 +37,11 @@ def why_not_on_device(X: Any, detector: Detector) -> str | None:
     if X.dtype.kind == "f" and bool(np.isnan(X.min())):
         return "tables with missing cells are scored on the processor only"
     return None
+
+
+def complete_references(model: Model) -> bool:
+    """Whether a LeSiNN model was fitted on a complete table: only then can a device score with it."""
+    return all(component.state.prepared is not None for component in model.components)
 
 
 def device_engine(engine: str, X: Any, n_jobs: int | None) -> LocalEngine:

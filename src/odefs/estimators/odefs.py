@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from odefs._logging import logger, talking
+from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
-from odefs.engines.choice import check_engine, device_engine, on_device, why_not_on_device
+from odefs.engines.choice import check_engine, complete_references, device_engine, on_device, why_not_on_device
 from odefs.engines.local import LocalEngine
 from odefs.engines.sweeps import Fitted, fit_bare, fit_ensemble
 from odefs.ensemble.combine import component_weights
@@ -259,8 +260,11 @@ class ODEFS(BaseOutlierEstimator):
 
     def _engine(self, X: Any) -> LocalEngine:
         """For a fitted model, which scores anywhere: one fitted on a GPU must not be useless where there is none."""
+        model = self._model
+        if not isinstance(model.detector, LeSiNNDetector) or not complete_references(model):
+            return LocalEngine(X, self.n_jobs)
         try:
-            return self._engine_for_fit(X, self._model.detector)
+            return self._engine_for_fit(X, model.detector)
         except (ModuleNotFoundError, ValueError) as error:
             warnings.warn(f"{error} The rows are scored with engine='local'.", ODEFSWarning, stacklevel=3)
             return LocalEngine(X, self.n_jobs)

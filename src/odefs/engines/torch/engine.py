@@ -47,8 +47,8 @@ class TorchEngine(LocalEngine):
         total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
         for part in self._groups(model.components):
             raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)
-            for component, scores in zip(part, raw, strict=True):
-                total += scores * (component.weight / component.normaliser)
+            weights = [component.weight / component.normaliser for component in part]
+            total += torch.mv(raw.t(), torch.tensor(weights, dtype=torch.float64, device=self.device))
         return self.table.spread(total)
 
     def score_and_normalise(

@@ -62,6 +62,12 @@ class DeviceTable:
         if self.device.type != "cpu" and n_bytes > bytes_at_once(self.device):
             logger.info("the table does not fit on %s: its rows are sent there block by block", self.device)
             return None
+        try:
+            return self._sent()
+        except torch.cuda.OutOfMemoryError:
+            return None
+
+    def _sent(self) -> Tensor:
         height = max(1, UPLOAD_BYTES // (self.n_columns * self._stored.itemsize))
         blocks = [slice(start, start + height) for start in range(0, self.n_rows, height)]
         first = self._read(blocks[0])
