@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import adaptive, against_iforest, block_scoring, gpu, kernel, lesinn_speed, start_up
+from benchmarks import adaptive, against_iforest, block_scoring, detect_file, gpu, kernel, lesinn_speed, start_up
 from benchmarks.result import Result
 from odefs.versions import collect_versions, processor_name
 
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[], list[Result]]] = {
     "block_scoring": block_scoring.run,
     "lesinn_speed": lesinn_speed.run,
     "against_iforest": against_iforest.run,
+    "detect_file": detect_file.run,
     "adaptive": adaptive.run,
     "gpu": gpu.run,
 }

@@ -2,15 +2,23 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
+import odefs.cli.progress as progressing
 from command import ODEFS, odefs, read
+from odefs._progress import stage, tell
+from odefs.cli.datasets import command as datasets
+from odefs.cli.detect import command as detect
+from odefs.cli.targets import default_page, is_own_page
 from odefs.datasets.transactions import transactions_path, truth_path
 
 TABLE = transactions_path()
@@ -79,8 +87,9 @@ def test_dropped_columns_give_no_reasons(tmp_path):
         "--no-report",
         cwd=tmp_path,
     )
-    assert "country" not in done.stdout
-    assert "amount" in done.stdout
+    assert "left out: country (dropped as asked)" in done.stdout
+    assert "country = " not in done.stdout
+    assert "amount = " in done.stdout
 
 
 def test_square_brackets_are_no_markup_and_nothing_is_coloured_in_a_pipe(tmp_path):
@@ -144,24 +153,29 @@ def test_labels_only_measure(tmp_path):
     labelled = frame.with_columns(odd=pl.col("transaction").is_in(truth).cast(int))
     labelled.write_csv(tmp_path / "t.csv")
     frame.write_csv(tmp_path / "plain.csv")
-    done = odefs("detect", "t.csv", "--id", "transaction", "--label", "odd", "--no-report", "-o", "a.csv", cwd=tmp_path)
-    assert "Against the labels: AUC 1.000" in done.stdout or "Against the labels: AUC 0.99" in done.stdout
+    base = ("detect", "t.csv", "--id", "transaction", "--label", "odd", "--report", "r.md", "-o", "a.csv")
+    said = odefs(*base, cwd=tmp_path).stdout
+    assert "Against the labels: AUC 1.000" in said or "Against the labels: AUC 0.99" in said
+    assert "Against the labels: AUC" in (tmp_path / "r.md").read_text()
+    measured = json.loads(odefs("detect", "t.csv", "--label", "odd", "--json", cwd=tmp_path).stdout)["labels"]
+    assert measured["auc"] > 0.99
+    assert set(measured) >= {"auc", "ap", "p@k"}
     odefs("detect", "plain.csv", "--id", "transaction", "--no-report", "-o", "b.csv", cwd=tmp_path)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
 def test_settings_reach_the_model(tmp_path):
     base = ("detect", "--json", "--profile", "paper", "--set", "n_estimators=3", "--set", "metric=euclidean")
-    parameters = json.loads(odefs(*base, cwd=tmp_path).stdout)["run"]["parameters"]
+    run = json.loads(odefs(*base, cwd=tmp_path).stdout)["run"]
+    parameters = run["parameters"]
+    assert run["resolved"]["n_components"] == 3
+    assert run["resolved"]["n_outlier_examples"] > 0
     assert parameters["n_estimators"] == 3
     assert parameters["metric"] == "euclidean"
     assert parameters["scaling"] == "minmax"
     done = odefs("detect", "--set", "nonsense=3", cwd=tmp_path)
     assert done.returncode == 2
     assert "ODEFS has no parameter 'nonsense'" in done.stderr
-    done = odefs("detect", "--set", "n_estimators=0", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "n_estimators" in done.stderr
 
 
 def test_files_are_not_replaced_unless_asked(tmp_path):
@@ -212,6 +226,128 @@ def test_wrong_usage_exits_2_and_a_traceback_comes_only_when_asked(tmp_path):
     assert "Traceback" in done.stderr
 
 
+WRONG = {
+    "two ways to flag": (["--flag", "3", "--threshold", "2"], "--threshold and --flag contradict each other"),
+    "share": (["--contamination", "0.9"], "0.9 must lie above 0 and not above 0.5"),
+    "threshold": (["--threshold", "nan"], "nan is not a number"),
+    "setting": (["--set", "n_estimators=-3"], "n_estimators=-3 is not a whole number of at least 1"),
+    "delimiter": (["--delimiter", "::"], "'::' is not one plain character"),
+    "standard output twice": (["-o", "-", "--json"], "-o - and --json both write to standard output"),
+    "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is named twice"),
+    "the input": (["-o", "gone.csv", "--force"], "gone.csv is named twice"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_meant_is_refused_before_the_file_is_opened(name, tmp_path):
+    arguments, sentence = WRONG[name]
+    done = CliRunner().invoke(
+        detect, [str(tmp_path / "gone.csv"), *(a.replace("gone", f"{tmp_path}/gone") for a in arguments)]
+    )
+    assert done.exit_code == 2
+    assert sentence in " ".join(done.stderr.replace(f"{tmp_path}/", "").split())
+
+
+def test_labels_are_checked_before_the_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr("odefs.estimators.ODEFS.fit", None)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n5,5\n")
+    done = CliRunner().invoke(detect, [str(tmp_path / "t.csv"), "--label", "b", "--no-report"])
+    assert done.exit_code == 1
+    assert "labels must be 0 (normal) and 1 (outlier)" in done.stderr
+
+
+def test_hidden_values_are_shown_nowhere(tmp_path):
+    rows = "".join(f"Anna{i},K{i % 7}\u00a0{i % 3},{-999 if i < 4 else i % 11},{i % 5}\n" for i in range(80))
+    (tmp_path / "t.csv").write_text("name,code,n,x\n" + rows + "Zoltan,Quito9,3,900\n")
+    base = ("detect", "t.csv", "--id", "name", "--hide", "name", "--hide", "n", "--hide", "code")
+    done = odefs(*base, "-o", "o.csv", "--report", "r.html", "--save", "m.odefs", "--with-data", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "with their values of code, n: share it" in done.stdout
+    (tmp_path / "new.csv").write_text("name,code,n,x\nZoltan,Quito8,3,900\n")
+    scored = odefs("score", "m.odefs", "new.csv", cwd=tmp_path)
+    assert "code: 100.00% of the rows with categories never seen\n" in scored.stdout
+    outputs = [done.stdout, scored.stdout, (tmp_path / "o.csv").read_text(), (tmp_path / "r.html").read_text()]
+    outputs.append(odefs("score", "m.odefs", "new.csv", "--json", cwd=tmp_path).stdout)
+    outputs.append(odefs("explain", "m.odefs", "new.csv", "--json", cwd=tmp_path).stdout)
+    outputs.append(odefs("explain", "m.odefs", "new.csv", "--rows", "Zoltan", cwd=tmp_path).stdout)
+    for output in outputs:
+        assert output
+        for value in ("Anna", "Zoltan", "Quito", "-999"):
+            assert value not in output
+    done = odefs("score", "m.odefs", "new.csv", "--hide", "nosuch", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "there is no column 'nosuch'" in done.stderr
+
+
+def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
+    rows = "".join(f"{i % 7},{(i * 13) % 11},x\n" for i in range(60)) + "900,3,gr\u00fcn \x1b[31mred\x07\n"
+    (tmp_path / "t.csv").write_text(f"{'long name ' * 12},b,c\n" + rows)
+    command = f"unset COLUMNS; {ODEFS} detect t.csv --no-report"
+    shown = odefs("-c", command, command=("bash",), cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert shown.returncode == 0, shown.stderr
+    first = next(line for line in shown.stdout.splitlines() if line.startswith("   1 "))
+    assert f"{'long name ' * 12} = 900" in first
+    assert "c = gr\\xfcn [31mred" in first
+    assert "\x1b" not in shown.stdout
+    closed = f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv --json | head -c 1"
+    done = odefs("-c", closed, command=("bash",), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    # A reader that is gone before anything is written.
+    done = odefs("-c", f"set -o pipefail; {ODEFS} detect t.csv --no-report | true", command=("bash",), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_page_is_named_after_the_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "months").mkdir()
+    names = {
+        "sales.2024.csv": "sales.2024",
+        "x.csv.gz": "x",
+        "X.CSV": "X",
+        "a/part-*.parquet": "table",
+        "months/": "months",
+        "months/.": "months",
+        "data": "data",
+        ".csv": ".csv",
+    }
+    assert {file: default_page(file).name for file in names} == {f: f"{n}.outliers.html" for f, n in names.items()}
+
+
+def test_a_page_about_another_table_is_not_replaced(tmp_path):
+    page = tmp_path / "t.outliers.html"
+    head = '<meta name="generator" content="odefs">\n<meta name="odefs-source" content="a &amp; &#34;b&#34;.csv">'
+    page.write_text(head)
+    assert is_own_page(page, 'a & "b".csv')
+    assert not is_own_page(page, "b.csv")
+    page.write_text(head.splitlines()[1])
+    assert not is_own_page(page, 'a & "b".csv')
+
+
+def test_data_sets_are_made_whole_or_not_at_all(tmp_path):
+    def make(*arguments):
+        return CliRunner().invoke(datasets, ["make", "shifted", *map(str, arguments)])
+
+    assert make("-o", tmp_path / "t.npz", "--rows", 20, "--columns", 3, "--relevant", 2).exit_code == 0
+    assert np.load(tmp_path / "t.npz")["X"].shape == (20, 3)
+    assert make("-o", tmp_path / "t.npz").exit_code == 1, "it exists"
+    gone = make("-o", tmp_path / "nowhere" / "t.npz")
+    assert gone.exit_code == 1
+    assert "cannot be written" in gone.stderr
+    assert make("-o", tmp_path / "u.npz", "--rows", -5).exit_code == 2
+    assert "--relevant 9 is more" in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
+
+
+def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(progressing, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(progressing, "TICK", 0.01)
+    with progressing.progress(quiet=False), stage("reading"):
+        tell(0, 0)
+        monkeypatch.setattr(progressing, "PLAIN_INTERVAL", 0.01)
+        time.sleep(0.2)
+    assert capsys.readouterr().err.count("reading ...") > 1
+
+
 def test_a_table_of_ten_thousand_columns(tmp_path):
     rows = [",".join(str((i * j) % 7) for j in range(10_000)) for i in range(1, 21)]
     (tmp_path / "t.csv").write_text(",".join(f"c{j}" for j in range(10_000)) + "\n" + "\n".join(rows) + "\n")
@@ -251,7 +387,8 @@ def test_long_work_says_how_far_it_is(tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     done = odefs("detect", "t.parquet", "--no-report", "--set", "n_estimators=60", "--jobs", 1, cwd=tmp_path)
     assert done.returncode == 0
-    assert "scoring on the selected columns: " in done.stderr or "learning which columns matter: " in done.stderr
+    stages = "learning which columns matter|scoring on (all|the selected) columns|fitting"
+    assert re.search(rf"^({stages}): \d+%(, \d+ s left)?$", done.stderr, re.MULTILINE)
 
 
 def test_module_version_and_help(tmp_path):

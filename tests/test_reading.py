@@ -37,6 +37,9 @@ FILES = {
     "mark.csv": lambda: b"\xef\xbb\xbf" + TEXT.encode(),
     "wide.csv": lambda: TEXT.encode("utf-16"),
     "breaks.csv": lambda: TEXT.replace("\n", "\r\n").encode(),
+    "t.dat": lambda: TEXT.encode(),
+    "no ending": lambda: TEXT.encode(),
+    "table.bin": lambda: packed("write_parquet"),
     "t.parquet": lambda: packed("write_parquet"),
     "t.arrow": lambda: packed("write_ipc"),
     "t.feather": lambda: packed("write_ipc"),
@@ -82,6 +85,27 @@ def test_a_sheet_by_name(tmp_path):
     (tmp_path / "t.csv").write_text(TEXT)
     with pytest.raises(TableError, match="--sheet is for Excel files"):
         read_table(tmp_path / "t.csv", sheet="second")
+
+
+def test_the_delimiter_may_be_given(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1,5\n2,5\n")
+    assert read_table(tmp_path / "t.csv", delimiter=";").frame.rows() == [("1,5",), ("2,5",)]
+    FRAME.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="--delimiter is for csv"):
+        read_table(tmp_path / "t.parquet", delimiter=";")
+
+
+def test_one_row_is_enough_where_nothing_is_learned(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    assert read_table(tmp_path / "t.csv", least_rows=1).frame.rows() == [(1, 2)]
+
+
+def test_cells_may_be_longer_than_the_csv_module_likes(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "x" * 140_000 + ",1\ny,2\n")
+    assert read_table(tmp_path / "t.csv").frame["b"].to_list() == [1, 2]
+    (tmp_path / "t.csv").write_text("a,b\n" + "x" * 140_000 + ",1\ny,2,3\n")
+    with pytest.raises(TableError, match="line 3 has 3 fields"):
+        read_table(tmp_path / "t.csv")
 
 
 def test_western_text_is_read_and_told(tmp_path):
@@ -132,8 +156,12 @@ BAD = {
     "one row": ("t.csv", b"a,b\n1,2\n", "needs at least two rows, this one has 1"),
     "long line": ("t.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the header has 2"),
     "long line after a quoted break": ("t.csv", b'a,b\n"1\n1",2\n1,2,3\n', "line 4 has 3 fields, the header has 2"),
+    "decimal commas": ("t.csv", b"a\n1,5\n2,5\n", "line 2 has 2 fields, the header has 1 (the fields are taken"),
+    "open quote": ("t.csv", b'a,b\n1,x\n2,"y\n3,z\n', "a quote opened in line 3 is never closed"),
+    "quote in a field": ("t.csv", b'a,b\n1,x\n2,5" disk\n3,z\n', "a quote in line 3 stands inside a field"),
     "zero bytes": ("t.csv", b"a,b\n\x00\x01\x02,2\n" * 9, "not a text file"),
-    "unknown ending": ("t.docx", b"hello", "files that end in .docx cannot be read"),
+    "ending of another kind": ("t.docx", b"hello", "files that end in .docx cannot be read"),
+    "no text under an unknown ending": ("t.xyz", b"\x01\x02\x00" * 99, "files that end in .xyz cannot be read"),
     "broken parquet": ("t.parquet", b"not parquet", "t.parquet: "),
     "broken arrow": ("t.arrow", b"not arrow at all", "t.arrow: "),
     "broken json": ("t.ndjson", b'{"a": 1}\n{"a": \n', "t.ndjson: "),
@@ -166,8 +194,8 @@ def test_a_file_that_vanishes_while_it_is_read_is_told(tmp_path, monkeypatch):
     path.write_text(TEXT)
     sniff = reading.sniff
 
-    def sniff_and_lose(source, name):
-        dialect = sniff(source, name)
+    def sniff_and_lose(source, name, separator):
+        dialect = sniff(source, name, separator)
         path.unlink()
         return dialect
 

@@ -16,6 +16,11 @@ READ = {
     "dollars": (["$1,234.50", "$3.00", "-$2.00", "$-1.00"], "numbers", [1234.5, 3, -2, -1]),
     "euros behind": (["12,50 €", "3,00 €"], "numbers with decimal comma", [12.5, 3]),
     "currency names": (["USD 12.5", "EUR 3"], "numbers", [12.5, 3]),
+    "thousands points without decimals": (
+        ["952 €", "1.032 €", "12.500 €"],
+        "numbers with decimal comma",
+        [952, 1032, 12500],
+    ),
     "percentages": (["12.5%", "3 %"], "numbers", [0.125, 0.03]),
     "accounting": (["(12.50)", "3.00"], "numbers", [-12.5, 3]),
     "minus sign": (["\u22125", "4"], "numbers", [-5, 4]),

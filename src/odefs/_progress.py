@@ -31,7 +31,7 @@ def stage(name: str) -> Iterator[None]:
 
 
 def tell(done: int, total: int) -> None:
-    """Say that ``done`` of ``total`` parts of the present stage are finished."""
+    """Say that ``done`` of ``total`` parts of the present stage are finished; ``tell(0, 0)`` where a stage begins whose parts are not counted."""
     listener = _listener.get()
     if listener is not None:
         listener(_stage.get(), done, total)

@@ -4,6 +4,10 @@ from pathlib import Path
 
 import click
 
+from odefs.cli.guard import guarded, say_error
+
+debugging = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+
 
 @click.group()
 def command() -> None:
@@ -11,33 +15,38 @@ def command() -> None:
 
 
 @command.command("list")
-def list_all() -> None:
+@debugging
+def list_all(debug: bool) -> None:
     """Show the twelve datasets, and which are on this machine."""
     from odefs.datasets.registry import ENTRIES
     from odefs.datasets.store import find
 
-    for entry in ENTRIES:
-        path = find(entry.name)
-        rows, columns = entry.shape
-        click.echo(f"{entry.name:<15} {rows:>7,} x {columns:<5} {entry.outliers:>6,} outliers   {path or 'not here'}")
-        click.echo(f"{'':<15} {entry.citation}; {entry.licence}" + (f" ({entry.note})" if entry.note else ""))
+    with guarded(debug):
+        for entry in ENTRIES:
+            path = find(entry.name)
+            rows, columns = entry.shape
+            shape = f"{rows:>7,} x {columns:<5} {entry.outliers:>6,} outliers"
+            click.echo(f"{entry.name:<15} {shape}   {path or 'not here'}")
+            click.echo(f"{'':<15} {entry.citation}; {entry.licence}" + (f" ({entry.note})" if entry.note else ""))
 
 
 @command.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--url", help="Another address of the source file.")
-def get(names: tuple[str, ...], url: str | None) -> None:
+@debugging
+def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
     """Download datasets from their public sources into the user's cache; 'all' for all of them."""
     from odefs.datasets.registry import BY_NAME
     from odefs.datasets.store import DatasetError, download
 
     failed = False
-    for name in BY_NAME if names == ("all",) else names:
-        try:
-            click.echo(f"{name}: {download(name, url)}")
-        except DatasetError as error:
-            click.echo(f"odefs: {error}", err=True)
-            failed = True
+    with guarded(debug):
+        for name in BY_NAME if names == ("all",) else names:
+            try:
+                click.echo(f"{name}: {download(name, url)}")
+            except DatasetError as error:
+                say_error(str(error))
+                failed = True
     if failed:
         raise SystemExit(1)
 
@@ -45,18 +54,25 @@ def get(names: tuple[str, ...], url: str | None) -> None:
 @command.command()
 @click.argument("name", type=click.Choice(["shifted"]))
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="An npz file (X, y, relevant).")
-@click.option("--rows", default=10_000, show_default=True)
-@click.option("--columns", default=100, show_default=True)
-@click.option("--relevant", default=20, show_default=True)
-@click.option("--seed", default=0, show_default=True)
-def make(name: str, output: Path, rows: int, columns: int, relevant: int, seed: int) -> None:
+@click.option("--rows", default=10_000, show_default=True, type=click.IntRange(1))
+@click.option("--columns", default=100, show_default=True, type=click.IntRange(1))
+@click.option("--relevant", default=20, show_default=True, type=click.IntRange(0))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@debugging
+def make(name: str, output: Path, rows: int, columns: int, relevant: int, seed: int, force: bool, debug: bool) -> None:
     """Generate the paper's synthetic data, with the truth about its columns."""
-    import numpy as np
+    if relevant > columns:
+        raise click.UsageError(f"--relevant {relevant} is more than the {columns} columns there are.")
+    with guarded(debug):
+        import numpy as np
 
-    from odefs.datasets.synthetic import make_shifted
+        from odefs.datasets.synthetic import make_shifted
+        from odefs.tables.write import check_target, replacing
 
-    made = make_shifted(rows, columns, relevant, seed=seed)
-    np.savez_compressed(output, **made._asdict())
-    click.echo(
-        f"{output}: {rows:,} x {columns}, {int(made.y.sum())} outliers, relevant columns {made.relevant.tolist()}"
-    )
+        check_target(output, force, (".npz",))
+        made = make_shifted(rows, columns, relevant, seed=seed)
+        with replacing(output) as partial, open(partial, "wb") as file:
+            np.savez_compressed(file, **made._asdict())
+        outliers = int(made.y.sum())
+        click.echo(f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}")

@@ -1,12 +1,15 @@
 """``odefs detect FILE``: read a table, find its outliers, show the reasons, leave a page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from odefs._progress import stage, tell
 from odefs.cli import options
-from odefs.cli.guard import guarded, progress
+from odefs.cli.guard import guarded
+from odefs.cli.progress import progress
 
 
 @click.command()
@@ -39,7 +42,7 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.targets import choose_targets, leave_files
-    from odefs.cli.terminal import console, show_detection, show_files
+    from odefs.cli.terminal import Screen, show_detection, show_files
     from odefs.cli.work import make_model
     from odefs.datasets.transactions import transactions_path
 
@@ -53,26 +56,28 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     if chosen["as_json"]:
         click.echo(found.report().json().rstrip("\n"))
     elif not quiet and not targets.to_screen:
-        out = console()
+        out = Screen()
         show_detection(out, found, chosen["top"])
-        if chosen["label"]:
-            out.print(_quality(found, read.frame[chosen["label"]], chosen["label"]))
-        show_files(out, targets)
+        show_files(out, targets, found)
 
 
 def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     """The file as it was read, and what was found in it."""
-    from odefs.cli.work import described, run_record
+    from odefs.cli.work import command_line, described, labels_of, require_columns
+    from odefs.experiments.metrics import evaluate
     from odefs.tables.columns import TableError
     from odefs.tables.detection import detect
     from odefs.tables.read import read_table
+    from odefs.tables.record import run_record
 
     label, hide = chosen["label"], chosen["hide"]
-    read = read_table(file, chosen["sheet"], chosen["category"])
+    with stage("reading"):
+        tell(0, 0)
+        text = [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
+        read = read_table(file, chosen["sheet"], text, chosen["delimiter"])
     try:
-        unknown = [name for name in (*([label] if label else []), *hide) if name not in read.frame.columns]
-        if unknown:
-            raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(read.frame.columns)}.")
+        require_columns(read, [*([label] if label else []), *hide])
+        labels = labels_of(read, label) if label else None
         options = ("contamination", "threshold", "flag", "drop", "keep", "number", "category", "na")
         frame = read.frame.drop(label) if label else read.frame
         found = detect(
@@ -80,13 +85,10 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
         )
     except ValueError as error:
         raise TableError(f"{file}: {error}") from error
-    return read, described(found, read, run_record(model, chosen["seed"]))
-
-
-def _quality(found: Any, labels: Any, name: str) -> str:
-    from odefs.cli.work import measured
-
-    quality = measured(found, labels, name)
-    return (
-        f"Against the labels: AUC {quality['auc']:.3f}, average precision {quality['ap']:.3f}, p@k {quality['p@k']:.3f}"
+    dropped = dict.fromkeys(chosen["drop"], "dropped as asked")
+    found = replace(
+        described(found, read, run_record(found.model, command_line(), chosen["seed"])),
+        left_out=dropped | found.left_out,
+        labels=evaluate(labels, found.scores) if labels is not None else {},
     )
+    return read, found

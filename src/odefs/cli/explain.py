@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded, progress
+from odefs.cli.guard import guarded
+from odefs.cli.progress import progress
 
 
 @click.command()
@@ -28,7 +29,7 @@ def command(
     """Say why rows of FILE stand out under a saved MODEL: each reason, where the value lies, and what ordinary rows have there."""
     with guarded(debug):
         from odefs.cli.scoring import score_file
-        from odefs.cli.terminal import console, show_reasons
+        from odefs.cli.terminal import Screen, show_reasons
 
         with progress(quiet):
             found = score_file(model, file, **chosen).found
@@ -36,7 +37,7 @@ def command(
         if as_json:
             click.echo(_as_json(found, numbers))
         elif not quiet:
-            show_reasons(console(), found, numbers)
+            show_reasons(Screen(), found, numbers)
 
 
 def _rows(text: str, found: Any) -> list[int]:
@@ -63,25 +64,19 @@ def _rows(text: str, found: Any) -> list[int]:
 def _as_json(found: Any, rows: list[int]) -> str:
     import json
 
+    from odefs.tables.hiding import shown_names, shown_reason
+
+    _, names = shown_names(found)
     entries = []
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
-        shown = [
-            r._asdict()
-            | (
-                {"value": None, "usual": None, "percentile": None, "frequency": None}
-                if r.column in found.hidden
-                else {}
-            )
-            for r in reasons
-        ]
         entries.append(
             {
                 "row": row + 1,
-                "name": str(found.row_names[row]),
+                "name": str(names[row]),
                 "score": float(found.scores[row]),
                 "rank": int(found.ranks[row]),
                 "outlier": bool(found.is_outlier[row]),
-                "reasons": shown,
+                "reasons": [shown_reason(found, reason)._asdict() for reason in reasons],
             }
         )
     return json.dumps(entries, ensure_ascii=False)

@@ -1,20 +1,15 @@
-"""What stands between the user and a traceback: errors become one sentence and an exit code; long work shows how far it is.
+"""What stands between the user and a traceback: errors become one sentence and an exit code.
 
 0 done, 1 the data cannot be used, 2 wrong usage, 3 more rows flagged than allowed, 130 interrupted.
 """
 
+import os
 import sys
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-
-from odefs._progress import listening
-
-QUIET_SECONDS = 2.0
-PLAIN_INTERVAL = 5.0
 
 
 @contextmanager
@@ -24,69 +19,42 @@ def guarded(debug: bool) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
+        # Here and not at the end of the program, where a closed pipe could not be answered any more.
+        sys.stdout.flush()
     except (click.ClickException, SystemExit, click.exceptions.Exit):
         raise
     except KeyboardInterrupt:
-        _say("interrupted; nothing half-written is left.")
+        say_error("interrupted; nothing half-written is left.")
         raise SystemExit(130) from None
     except BrokenPipeError:
-        # Whoever read the output has seen enough.
-        sys.stderr.close()
-        raise SystemExit(0) from None
+        leave_pipe()
     except Exception as error:
         if debug:
             raise
-        from odefs.tables.columns import TableError
-
-        if isinstance(error, TableError | ValueError):
-            _say(str(error))
-        elif isinstance(error, MemoryError):
-            _say("there is not enough memory for this table.")
-        else:
-            _say(f"{type(error).__name__}: {error} (--debug shows where)")
+        say_error(_sentence(error))
         raise SystemExit(1) from None
 
 
-def _say(sentence: str) -> None:
-    click.echo(f"odefs: {' '.join(sentence.split())}", err=True)
+def leave_pipe() -> None:
+    """Whoever read the output has seen enough: end quietly."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(0) from None
 
 
-class _Progress:
-    """One line on standard error: redrawn on a terminal, now and then elsewhere."""
+def _sentence(error: Exception) -> str:
+    from odefs.datasets.store import DatasetError
 
-    def __init__(self) -> None:
-        self.begin = self.shown = time.monotonic()
-        self.stage, self.stage_begin = "", self.begin
-        self.drawn = False
-        self.terminal = sys.stderr.isatty()
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if stage != self.stage or done <= 1:
-            self.stage, self.stage_begin = stage, now
-        interval = 0.2 if self.terminal else PLAIN_INTERVAL
-        if now - self.begin < QUIET_SECONDS or (now - self.shown < interval and self.drawn):
-            return
-        self.shown, self.drawn = now, True
-        spent = now - self.stage_begin
-        left = f", {spent / done * (total - done):.0f} s left" if spent > 1 and done < total else ""
-        line = f"{stage}: {done / total:.0%}{left}"
-        click.echo(f"\r\x1b[K{line}" if self.terminal else line, nl=not self.terminal, err=True)
-
-    def clear(self) -> None:
-        if self.drawn and self.terminal:
-            click.echo("\r\x1b[K", nl=False, err=True)
+    if isinstance(error, ValueError | DatasetError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this table."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    return f"{type(error).__name__}: {error} (--debug shows where)"
 
 
-@contextmanager
-def progress(quiet: bool) -> Iterator[None]:
-    """Show how far the work inside the block is, once it has taken two seconds."""
-    if quiet:
-        yield
-        return
-    shown = _Progress()
-    try:
-        with listening(shown):
-            yield
-    finally:
-        shown.clear()
+def say_error(sentence: str) -> None:
+    """One line on standard error; names from the data cannot act on the terminal."""
+    from odefs.tables.wording import without_controls
+
+    click.echo(f"odefs: {without_controls(' '.join(sentence.split()))}", err=True)

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 COMMANDS = {
     "detect": "Find the outliers of a table and say which columns gave them away.",
@@ -14,6 +15,10 @@ COMMANDS = {
 
 
 def main() -> None:
+    # A terminal or pipe that cannot show a character shows its code.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         import click
     except ModuleNotFoundError:

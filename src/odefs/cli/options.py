@@ -1,5 +1,7 @@
 """Options that several commands share, in groups."""
 
+import functools
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,46 @@ def _all(*options: Callable[[Command], Command]) -> Callable[[Command], Command]
     return decorate
 
 
+def _delimiter(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    value = {"tab": "\t", "\\t": "\t"}.get(value, value) if value else value
+    if value is not None and (len(value) != 1 or not value.isascii() or value in '"\r\n'):
+        raise click.BadParameter(f"{value!r} is not one plain character; a tab is written 'tab'.")
+    return value
+
+
+def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not 0 < value <= 0.5:
+        raise click.BadParameter(f"{value} must lie above 0 and not above 0.5.")
+    return value
+
+
+def _score(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number that scores can be compared with.")
+    return value
+
+
+def _one_of_them(command: Command) -> Command:
+    """Refuse more than one way to choose the flagged rows, before anything is read."""
+
+    @functools.wraps(command)
+    def checked(*arguments: Any, **chosen: Any) -> Any:
+        given = [f"--{name}" for name in ("contamination", "threshold", "flag") if chosen[name] is not None]
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)} contradict each other: give one of them.")
+        return command(*arguments, **chosen)
+
+    return checked
+
+
 reading = _all(
     click.option("--sheet", metavar="NAME", help="Sheet of an Excel file; the first by default."),
+    click.option(
+        "--delimiter",
+        callback=_delimiter,
+        metavar="CHAR",
+        help="What divides the fields of a text file; found out by default. 'tab' for a tab.",
+    ),
     click.option("--id", "identifier", metavar="COL", help="Column that names the rows."),
 )
 
@@ -34,9 +74,12 @@ encoding = _all(
 )
 
 flagging = _all(
-    click.option("--contamination", type=float, metavar="SHARE", help="Flag this share of the rows."),
-    click.option("--threshold", type=float, metavar="SCORE", help="Flag rows that score above this."),
+    click.option(
+        "--contamination", type=float, callback=_share, metavar="SHARE", help="Flag this share of the rows, up to 0.5."
+    ),
+    click.option("--threshold", type=float, callback=_score, metavar="SCORE", help="Flag rows that score above this."),
     click.option("--flag", type=click.IntRange(1), metavar="N", help="Flag the N highest scores, and ties."),
+    _one_of_them,
 )
 
 training = _all(

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded, progress
+from odefs.cli.guard import guarded
+from odefs.cli.progress import progress
 
 
 @click.command()
@@ -31,9 +32,10 @@ def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debu
     """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
     with guarded(debug):
         from odefs.cli.scoring import score_file
-        from odefs.cli.targets import PAGES, write_report
+        from odefs.cli.targets import PAGES, require_apart, write_report
         from odefs.tables.write import check_target
 
+        require_apart(output, Path(file), model)
         check_target(output, force, PAGES)
         with progress(quiet):
             write_report(score_file(model, file, **chosen).found, output)

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from odefs.cli.guard import guarded
+
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
     return [name.strip() for name in value.split(",") if name.strip()] if value else []
@@ -26,6 +28,7 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--protocol", type=click.Choice(["transductive", "split"]), default="transductive", show_default=True)
 @click.option("--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default.")
 @click.option("-o", "--output", default="results", show_default=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
     experiment: str,
     datasets: list[str],
@@ -35,11 +38,28 @@ def command(
     protocol: str,
     jobs: int | None,
     output: Path,
+    debug: bool,
 ) -> None:
     """Run an experiment of the paper and write its tables and figures.
 
     Results are kept in OUTPUT/records.jsonl as they come: a run that was stopped goes on where it was.
     """
+    with guarded(debug):
+        written = _reproduce(experiment, datasets, methods, peers, repeats, protocol, jobs, output)
+        for path in written:
+            click.echo(str(path))
+
+
+def _reproduce(
+    experiment: str,
+    datasets: list[str],
+    methods: list[str],
+    peers: bool,
+    repeats: int,
+    protocol: str,
+    jobs: int | None,
+    output: Path,
+) -> list[Path]:
     from odefs._ops.threads import available_threads
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
@@ -53,40 +73,32 @@ def command(
         raise click.UsageError(f"{experiment} is about {about}: --methods and --peers do not apply.")
     # Methods of one's own may lie in the folder one works in.
     sys.path.insert(0, "")
-    try:
-        for name in methods:
-            resolve_method(name)
-        planned, absent = planned_jobs(experiment, methods, datasets, repeats, protocol, peers)
-        for name in absent:
-            click.echo(_absence(name), err=True)
-        if not planned:
-            raise DatasetError("none of the datasets is on this machine")
-        for name in sorted({job.dataset for job in planned} & set(LARGE)):
-            most, cap = LARGE[name]
-            click.echo(
-                f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.", err=True
-            )
-        start = time.monotonic()
-        first: list[int] = []
+    for name in methods:
+        resolve_method(name)
+    planned, absent = planned_jobs(experiment, methods, datasets, repeats, protocol, peers)
+    for name in absent:
+        click.echo(_absence(name), err=True)
+    if not planned:
+        raise DatasetError("none of the datasets is on this machine")
+    for name in sorted({job.dataset for job in planned} & set(LARGE)):
+        most, cap = LARGE[name]
+        click.echo(f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.", err=True)
+    start = time.monotonic()
+    first: list[int] = []
 
-        def progress(done: int, total: int, record: dict[str, Any]) -> None:
-            first.append(done)
-            per_job = (time.monotonic() - start) / len(first)
-            job = record["job"]
-            options = "".join(f" {name}={value}" for name, value in job["options"])
-            result = record.get("error") or f"AUC {record['auc']:.3f} in {record['seconds']:.1f} s"
-            left = f"{per_job * (total - done) / 60:.1f} min left"
-            click.echo(
-                f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
-                err=True,
-            )
+    def progress(done: int, total: int, record: dict[str, Any]) -> None:
+        first.append(done)
+        per_job = (time.monotonic() - start) / len(first)
+        job = record["job"]
+        options = "".join(f" {name}={value}" for name, value in job["options"])
+        result = record.get("error") or f"AUC {record['auc']:.3f} in {record['seconds']:.1f} s"
+        left = f"{per_job * (total - done) / 60:.1f} min left"
+        click.echo(
+            f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
+            err=True,
+        )
 
-        written = reproduce(experiment, planned, output, jobs or available_threads(), progress)
-    except (DatasetError, ValueError) as error:
-        click.echo(f"odefs: {error}", err=True)
-        raise SystemExit(1) from None
-    for path in written:
-        click.echo(str(path))
+    return reproduce(experiment, planned, output, jobs or available_threads(), progress)
 
 
 def _absence(name: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded, progress
+from odefs.cli.guard import guarded, say_error
+from odefs.cli.progress import progress
 
 TOO_MANY = 3
 
@@ -36,28 +37,29 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
 def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.scoring import score_file
     from odefs.cli.targets import choose_targets, leave_files
-    from odefs.cli.terminal import console, show_detection, show_drift, show_files
+    from odefs.cli.terminal import Screen, show_detection, show_drift, show_files
     from odefs.tables.drift import as_plain, measure_drift
+    from odefs.tables.hiding import shown_drift
 
-    targets = choose_targets(file, **chosen)
+    targets = choose_targets(file, model_read=model, **chosen)
     with progress(quiet):
-        options = ("sheet", "identifier", "hide", "contamination", "threshold", "flag", "jobs")
+        options = ("sheet", "identifier", "hide", "delimiter", "contamination", "threshold", "flag", "jobs")
         scored = score_file(model, file, **{name: chosen[name] for name in options})
         found = scored.found
         leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
     flagged, before = float(found.is_outlier.mean()), scored.model.flagged_share
-    drift = measure_drift(found.encoder, found.table)
+    drift = shown_drift(found, measure_drift(found.encoder, found.table))
     if chosen["as_json"]:
         differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
         summary = found.report().summary | {"drift": differences}
         click.echo(json.dumps(summary, sort_keys=True, ensure_ascii=False))
     elif not quiet and not targets.to_screen:
-        out = console()
+        out = Screen()
         show_detection(out, found, chosen["top"])
-        out.print()
+        out.say()
         show_drift(out, drift, flagged, before)
-        show_files(out, targets)
+        show_files(out, targets, found)
     allowed = chosen["max_flagged"]
     if allowed is not None and flagged > allowed:
-        click.echo(f"odefs: {flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.", err=True)
+        say_error(f"{flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.")
         raise SystemExit(TOO_MANY)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from odefs._progress import stage, tell
+
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
     from odefs.tables.files import TableModel
@@ -26,24 +28,30 @@ def score_file(
     identifier: str | None = None,
     hide: tuple[str, ...] = (),
     jobs: int | None = None,
+    delimiter: str | None = None,
     **flagging: Any,
 ) -> Scored:
     """Load the model, read the table, score it."""
-    from odefs.cli.work import described, run_record
+    from odefs.cli.work import command_line, described, require_columns
     from odefs.tables.columns import TableError
     from odefs.tables.detection import score
     from odefs.tables.files import load_table_model
     from odefs.tables.read import read_table
+    from odefs.tables.record import run_record
 
     if not path.is_file():
         raise TableError(f"{path}: there is no such model file.")
     loaded = load_table_model(path)
     loaded.model.set_params(n_jobs=jobs)
-    text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category"]
-    read = read_table(file, sheet, text)
+    text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
+    text += [name for name in (identifier, loaded.identifier) if name]
+    with stage("reading"):
+        tell(0, 0)
+        read = read_table(file, sheet, text, delimiter, least_rows=1)
     named = identifier or (loaded.identifier if loaded.identifier in read.frame.columns else None)
     try:
+        require_columns(read, hide)
         found = score(read.frame, loaded.model, loaded.encoder, id=named, hide=(*loaded.hidden, *hide), **flagging)
     except ValueError as error:
         raise TableError(f"{file}: {error}") from error
-    return Scored(loaded, read, described(found, read, run_record(loaded.model)))
+    return Scored(loaded, read, described(found, read, run_record(loaded.model, command_line())))

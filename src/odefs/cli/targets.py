@@ -1,8 +1,15 @@
 """The files a command leaves: checked before any work is done, written when it is."""
 
+import glob
+import html
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
+
+from odefs._progress import stage, tell
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
@@ -27,28 +34,47 @@ def choose_targets(
     output: str | None,
     report_path: Path | None,
     force: bool,
+    as_json: bool = False,
     leaves_page: bool = False,
     model_path: Path | None = None,
+    model_read: Path | None = None,
     **_: Any,
 ) -> Targets:
-    """All targets of a command, each of which could be written now."""
+    """All targets of a command, each of which could be written now and is no other file of the command."""
     from odefs.report import missing_packages
+    from odefs.tables.read import table_name
     from odefs.tables.write import WRITABLE, check_target
 
     to_screen = output == "-"
+    if to_screen and as_json:
+        raise click.UsageError("-o - and --json both write to standard output: give one of them.")
     scores = Path(output) if output and not to_screen else None
     page, lacks = report_path, False
     by_default = leaves_page and page is None and not to_screen and file != "-"
     if by_default:
         lacks = bool(missing_packages())
         page = None if lacks else default_page(file)
+    require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
     if scores:
         check_target(scores, force, WRITABLE)
     if page:
-        check_target(page, force or (by_default and is_own_page(page)), PAGES)
+        check_target(page, force or (by_default and is_own_page(page, table_name(file))), PAGES)
     if model_path:
         check_target(model_path, force)
     return Targets(scores, to_screen, page, model_path, lacks)
+
+
+def require_apart(*paths: Path | None) -> None:
+    """Refuse a command that would write one file twice, or over a file that it reads."""
+    seen: set[Path] = set()
+    for path in paths:
+        if path is None:
+            continue
+        if path.resolve() in seen:
+            raise click.UsageError(
+                f"{path} is named twice: a file that is written must be no other file of the command."
+            )
+        seen.add(path.resolve())
 
 
 def leave_files(
@@ -59,27 +85,41 @@ def leave_files(
     from odefs.tables.output import result_columns
     from odefs.tables.write import write_table
 
-    if targets.scores or targets.to_screen:
-        columns = result_columns(found, read.lines, reasons, read.frame if with_data else None)
-        write_table(targets.scores, columns, excel)
-    if targets.model:
-        save_detection(found, targets.model)
-    if targets.page:
-        write_report(found, targets.page)
+    with stage("writing"):
+        tell(0, 0)
+        if targets.scores or targets.to_screen:
+            columns = result_columns(found, read.lines, reasons, read.frame if with_data else None)
+            tell(0, 0)
+            write_table(targets.scores, columns, excel)
+        if targets.model:
+            save_detection(found, targets.model)
+        if targets.page:
+            write_report(found, targets.page)
 
 
 def default_page(file: str) -> Path:
     """Where the page goes unless it is told: where the user is, named after the table."""
-    return Path(f"{Path(file).name.split('.')[0] or 'table'}.outliers.html")
+    from odefs.tables.read import READABLE, table_name
+
+    if glob.has_magic(file) and not Path(file).exists():
+        return Path("table.outliers.html")
+    name = table_name(file)
+    if not Path(file).is_dir():
+        for ending in (".gz", *READABLE):
+            stem = name[: -len(ending)] if name.lower().endswith(ending) else ""
+            name = stem or name
+    return Path(f"{name}.outliers.html")
 
 
-def is_own_page(path: Path) -> bool:
-    """Whether a file is an earlier page of this program, which may be replaced without asking."""
+def is_own_page(path: Path, source: str) -> bool:
+    """Whether a file is an earlier page of this program about a table of the same name, which may be replaced without asking."""
     try:
         with open(path, encoding="utf-8", errors="replace") as page:
-            return '<meta name="generator" content="odefs' in page.read(4096)
+            head = page.read(4096)
     except OSError:
         return False
+    about = re.search('<meta name="odefs-source" content="([^"]*)">', head)
+    return '<meta name="generator" content="odefs' in head and about is not None and html.unescape(about[1]) == source
 
 
 def write_report(found: "Detection", path: Path) -> None:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from odefs.tables.detection import Detection
     from odefs.tables.read import Reading
 
-PACKAGES = ("odefs", "python", "numpy", "scipy", "scikit-learn", "polars")
-
 
 def command_line() -> str:
     """The command as it was typed."""
@@ -39,32 +37,30 @@ def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | Non
     """The estimator that a command asks for."""
     from odefs.estimators import ODEFS
 
-    chosen = {"random_state": seed, "n_jobs": jobs, **parse_settings(settings)}
+    # The encoder has brought all columns to one scale; the paper's own scaling is part of its profile.
+    scaling = {} if profile == "paper" else {"scaling": "none"}
+    chosen = {"random_state": seed, "n_jobs": jobs, **scaling, **parse_settings(settings)}
     unknown = sorted(set(chosen) - set(ODEFS().get_params()))
     if unknown:
         raise click.UsageError(
             f"ODEFS has no parameter {unknown[0]!r}: it has {', '.join(sorted(ODEFS().get_params()))}."
         )
-    return ODEFS.paper(**chosen) if profile == "paper" else ODEFS(**chosen)
+    model = ODEFS.paper(**chosen) if profile == "paper" else ODEFS(**chosen)
+    try:
+        _check_parameters(model)
+    except (TypeError, ValueError) as error:
+        raise click.UsageError(f"--set: {error}") from error
+    return model
 
 
-def run_record(model: Any, seed: int | None = None) -> dict[str, Any]:
-    """Command, seed, parameters and versions, for the report, the JSON and the model. No time: equal runs leave equal bytes."""
-    from odefs.versions import collect_versions
+def _check_parameters(model: Any) -> None:
+    """What ``fit`` would say, before anything is read."""
+    from sklearn.utils import check_random_state
 
-    versions = collect_versions()
-    plain = (str, int, float, bool, type(None))
-    parameters = {
-        k: v if isinstance(v, plain) else repr(v)
-        for k, v in model.get_params().items()
-        if k not in ("n_jobs", "verbose")
-    }
-    return {
-        "command": command_line(),
-        "seed": seed if seed is not None else parameters.get("random_state"),
-        "parameters": parameters,
-        "versions": {name: versions[name] for name in PACKAGES},
-    }
+    from odefs.estimators.parameters import resolve_detector
+
+    check_random_state(model.random_state)
+    model._check_settings(resolve_detector(model.detector, model.n_subsets, model.subset_size, model.metric))
 
 
 def described(found: "Detection", read: "Reading", run: Mapping[str, Any]) -> "Detection":
@@ -79,18 +75,26 @@ def described(found: "Detection", read: "Reading", run: Mapping[str, Any]) -> "D
     return replace(found, source=source, run=dict(run), notes=[*read.notes, *found.notes])
 
 
-def measured(found: "Detection", labels: Any, name: str) -> dict[str, float]:
-    """AUC, average precision and p@k against a 0/1 column."""
+def labels_of(read: "Reading", name: str) -> Any:
+    """A 0/1 column, checked before the model is fitted."""
     import numpy as np
 
     from odefs.datasets.store import DatasetError, read_labels
-    from odefs.experiments.metrics import evaluate
     from odefs.tables.columns import TableError
 
     try:
-        y = read_labels(np.asarray(labels.to_numpy()), f"column {name!r}")
+        y = read_labels(np.asarray(read.frame[name].to_numpy()), f"column {name!r}")
     except (DatasetError, TypeError, ValueError) as error:
-        raise TableError(f"{found.source['name']}: {error}") from error
+        raise TableError(str(error)) from error
     if not 0 < y.sum() < y.size:
-        raise TableError(f"{found.source['name']}: column {name!r} has one kind of label only.")
-    return evaluate(y, found.scores)
+        raise TableError(f"column {name!r} has one kind of label only.")
+    return y
+
+
+def require_columns(read: "Reading", names: Sequence[str]) -> None:
+    """Refuse names that no column has."""
+    from odefs.tables.columns import TableError
+
+    for name in names:
+        if name not in read.frame.columns:
+            raise TableError(f"there is no column {name!r}; the columns are {', '.join(read.frame.columns)}.")

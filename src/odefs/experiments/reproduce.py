@@ -26,6 +26,7 @@ from odefs.experiments.tables import (
     improvement_table,
     measures_table,
 )
+from odefs.tables.write import write_text
 
 RECORDS = "records.jsonl"
 
@@ -67,7 +68,7 @@ def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> l
     for name, table in tables_of(experiment, records).items():
         for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
             target = folder / f"{name}{suffix_of_protocol}{suffix}"
-            target.write_text(text.rstrip("\n") + "\n")
+            write_text(target, text.rstrip("\n") + "\n")
             written.append(target)
     return written + figures_of(experiment, records, folder, suffix_of_protocol)
 

@@ -1,7 +1,7 @@
 """The whole summary of a detection as a plain dict. Nothing here formats: numbers stay numbers, sentences are made by ``words``."""
 
-import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from odefs.report.rowmap import collect_map
 from odefs.report.rows import MAX_CANDIDATES, collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, plain
 from odefs.report.training import collect_training
+from odefs.tables.hiding import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
 """Options of the command that another threshold replaces."""
@@ -20,7 +21,7 @@ CHOICES = "--threshold", "--contamination", "--flag"
 
 def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     """The summary, and what only the page draws: the map's points and the names of the foremost rows."""
-    identifier, names = _names(detection)
+    identifier, names = shown_names(detection)
     order = np.argsort(-detection.scores, kind="stable")
     groups = foremost_rows(detection, order)
     places = {int(row): place for place, row in enumerate(order[:MAX_CANDIDATES])}
@@ -31,17 +32,19 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     drawn = collect_map(detection, order, [group[0] for group in groups], names)
     summary = {
         "source": {"name": "table", "columns": None, "bytes": None, "sha256": None} | _plain_dict(detection.source),
-        "run": {"command": None, "seed": None, "parameters": {}, "versions": {}} | _plain_dict(detection.run),
+        "run": {"command": None, "seed": None, "parameters": {}, "resolved": {}, "versions": {}}
+        | _plain_dict(detection.run),
         "commands": {"other_threshold": _without_choice(detection.run.get("command"))},
         "identifier": identifier,
         "rows": int(detection.scores.size),
         "flagged": int(np.count_nonzero(detection.is_outlier)),
         "convention": detection.convention,
+        "labels": _plain_dict(getattr(detection, "labels", None) or {}),
         "agreement": _plain_dict(getattr(detection, "agreement", None) or {}),
         "columns_used": list(detection.encoder.columns),
         "kinds_of_columns": _column_kinds(detection),
         "left_out": dict(detection.left_out),
-        "notes": _notes(detection),
+        "notes": shown_notes(detection),
         "hidden": sorted(detection.hidden),
         "scores": collect_scores(detection.scores, detection.is_outlier, detection.threshold),
         "kinds": kinds,
@@ -61,13 +64,6 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     return summary, drawing
 
 
-def _names(detection: Detected) -> tuple[str, Sequence[Any]]:
-    """The column that names rows and the names; row numbers where that column is hidden."""
-    if detection.identifier in detection.hidden:
-        return "row", range(1, detection.scores.size + 1)
-    return detection.identifier, detection.row_names
-
-
 def _column_kinds(detection: Detected) -> dict[str, int]:
     counts: dict[str, int] = {}
     for name in detection.encoder.columns:
@@ -76,20 +72,19 @@ def _column_kinds(detection: Detected) -> dict[str, int]:
     return counts
 
 
-def _notes(detection: Detected) -> list[str]:
-    """What was recognised. Notes on hidden columns may quote values and are left out."""
-    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(detection.hidden)]
-    return [note for note in detection.notes if not any(word.search(note) for word in words)]
-
-
 def _without_choice(command: Any) -> str | None:
     """The command less the options that choose a threshold; None where the detection came from Python."""
     text = command if isinstance(command, str) else " ".join(map(str, command or ()))
     if not text.startswith("odefs "):
         return None
-    for option in CHOICES:
-        text = re.sub(rf"\s{option}(=|\s+)\S+", "", text)
-    return text
+    words = iter(shlex.split(text))
+    kept = []
+    for word in words:
+        if word in CHOICES:
+            next(words, None)
+        elif word.partition("=")[0] not in CHOICES:
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def _plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:

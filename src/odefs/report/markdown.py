@@ -13,7 +13,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
     """Headline, kinds, what was read, the foremost rows, the columns, and how the run can be repeated."""
     blocks = [
         f"# {safe(summary['source']['name'])}",
-        f"{safe(words.headline(summary))} {safe(words.convention(summary))}",
+        f"{safe(words.headline(summary))} {safe(words.convention(summary))} {safe(words.labels(summary))}".rstrip(),
         "## Kinds of outliers",
         *_kinds(summary),
         "## What was read",

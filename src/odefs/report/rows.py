@@ -18,9 +18,10 @@ LONGEST_TEXT = 200
 NAMED_TWINS = 20
 
 
-def foremost_rows(detection: Detected, order: np.ndarray) -> list[list[int]]:
-    """Groups of identical rows, most outlying first: twice as many as are flagged, within bounds."""
-    wanted = int(np.clip(2 * np.count_nonzero(detection.is_outlier), MIN_ROWS, MAX_ROWS))
+def foremost_rows(detection: Detected, order: np.ndarray, wanted: int | None = None) -> list[list[int]]:
+    """Groups of identical rows, most outlying first: as many as are wanted, by default twice as many as are flagged, within bounds."""
+    if wanted is None:
+        wanted = int(np.clip(2 * np.count_nonzero(detection.is_outlier), MIN_ROWS, MAX_ROWS))
     candidates = _candidates(detection.scores, order, wanted)
     columns = [detection.table[name].values[candidates] for name in detection.encoder.columns]
     groups: dict[tuple[Any, ...], list[int]] = {}

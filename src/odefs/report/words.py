@@ -4,23 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from odefs.tables.wording import say_value
+from odefs.tables.wording import number, say_value
 
 HIDDEN = "(hidden)"
 MISSING = "missing"
-
-
-def number(value: float, digits: int = 6) -> str:
-    """At most so many digits, but all those before the point; thousands are set apart from 10,000 on, so that years stay years."""
-    if value == 0:
-        return "0"
-    if not math.isfinite(value):
-        return str(value)
-    if abs(value) >= 1e15 or abs(value) < 1e-4:
-        return f"{value:.4g}"
-    digits = max(0, digits - max(1, math.floor(math.log10(abs(value))) + 1))
-    text = f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def count(value: int, noun: str = "", nouns: str = "") -> str:
@@ -51,14 +38,14 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes:,.1f} GB"
 
 
-def value(cell: Any, kind: str, digits: int = 6) -> str:
-    """A cell as people read it."""
+def value(cell: Any, kind: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
+    """A cell as people read it; ``beside`` are further values of its column."""
     if cell is None:
         return MISSING
     if kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
     if kind == "time":
-        return say_value(cell, kind)
+        return say_value(cell, kind, beside)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         return number(float(cell), digits)
     return str(cell)
@@ -66,6 +53,14 @@ def value(cell: Any, kind: str, digits: int = 6) -> str:
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def labels(summary: dict[str, Any]) -> str:
+    """How well the scores agree with the labels, if any are known."""
+    found = summary.get("labels")
+    if not found:
+        return ""
+    return f"Against the labels: AUC {found['auc']:.3f}, average precision {found['ap']:.3f}, p@k {found['p@k']:.3f}."
 
 
 def headline(summary: dict[str, Any]) -> str:
@@ -122,7 +117,7 @@ def kind_details(record: dict[str, Any]) -> list[str]:
 
 
 def span(usual: Sequence[Any], of: str, digits: int = 6) -> str:
-    low, high = (value(bound, of, digits) for bound in usual)
+    low, high = (value(bound, of, digits, usual if of == "time" else ()) for bound in usual)
     return low if low == high else f"{low} to {high}"
 
 
@@ -132,7 +127,7 @@ def short_reason(reason: dict[str, Any]) -> str:
         return f"{reason['column']} {HIDDEN}"
     if reason["direction"] == "missing":
         return f"{reason['column']} {MISSING}"
-    text = f"{reason['column']} = {value(reason['value'], reason['kind'])}"
+    text = f"{reason['column']} = {_own_value(reason)}"
     return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
 
 
@@ -142,7 +137,12 @@ def sentence(reason: dict[str, Any]) -> str:
     if reason["hidden"]:
         return f"{reason['column']} {HIDDEN} gives {part}."
     usual = f"; {_usual(reason)}" if reason["usual"] else ""
-    return f"{reason['column']} is {value(reason['value'], reason['kind'])}, {_place(reason)}{usual}. It gives {part}."
+    return f"{reason['column']} is {_own_value(reason)}, {_place(reason)}{usual}. It gives {part}."
+
+
+def _own_value(reason: dict[str, Any]) -> str:
+    usual = reason["usual"] if reason["kind"] == "time" else None
+    return value(reason["value"], reason["kind"], beside=usual or ())
 
 
 def _usual(reason: dict[str, Any]) -> str:

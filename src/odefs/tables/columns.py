@@ -29,6 +29,10 @@ class Column:
     levels: tuple[str, ...] = ()
     whole: bool = False
     """Whether the numbers were stored as integers."""
+    n_infinite: int = 0
+    """Cells that were infinite, which count as missing."""
+    opaque: bool = False
+    """Whether the cells are neither numbers nor text, as lists are."""
 
     def __len__(self) -> int:
         return len(self._data)

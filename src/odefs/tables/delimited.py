@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from odefs.tables.columns import TableError
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024
 LINES = 200
+LONGEST_CELL = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,8 @@ class Dialect:
     encoding: str
 
 
-def sniff(source: Path | bytes, name: str) -> Dialect:
-    """Delimiter and encoding from the beginning of the file."""
+def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dialect:
+    """Delimiter, unless it is given, and encoding from the beginning of the file."""
     head = _head(source)
     if not head.strip():
         raise TableError(f"{name}: the file is empty.")
@@ -31,7 +34,14 @@ def sniff(source: Path | bytes, name: str) -> Dialect:
     text = head.decode(encoding, errors="replace")
     if "\x00" in text:
         raise TableError(f"{name}: this is not a text file (it holds zero bytes).")
-    return Dialect(_separator(text), encoding)
+    return Dialect(separator or _separator(text), encoding)
+
+
+def is_text(source: Path | bytes) -> bool:
+    """Whether a file whose name says nothing begins like text."""
+    head = _head(source)
+    text = head.decode(_encoding(head), errors="replace")
+    return bool(text.strip()) and all(character.isprintable() or character.isspace() for character in text[:LINES])
 
 
 def _head(source: Path | bytes) -> bytes:
@@ -60,12 +70,23 @@ def _encoding(head: bytes) -> str:
     return "latin-1"
 
 
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """The csv module refuses cells over 131,072 characters unless it is told."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def _separator(text: str) -> str:
     """The delimiter that cuts most lines into the same number of fields, more than one."""
     lines = text.splitlines()[:LINES]
     best = (0.0, 1, ",")
     for separator in DELIMITERS:
-        widths = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
+        with _long_cells():
+            widths = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
         if not widths:
             continue
         width, count = widths.most_common(1)[0]
@@ -75,16 +96,39 @@ def _separator(text: str) -> str:
     return best[2]
 
 
-def broken_line(source: Path | bytes, dialect: Dialect) -> str:
-    """Where a line has more fields than the header, as the end of a sentence."""
+def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
+    """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
     stream = open(source, "rb") if isinstance(source, Path) else io.BytesIO(source)  # noqa: SIM115
-    with stream:
+    with stream, _long_cells():
         raw = gzip.GzipFile(fileobj=stream) if stream.read(2) == b"\x1f\x8b" else stream
         stream.seek(0)
         text = io.TextIOWrapper(raw, encoding=dialect.encoding, errors="replace", newline="")
-        reader = csv.reader(text, delimiter=dialect.separator)
-        header = next(reader, [])
-        for row in reader:
-            if len(row) > len(header):
-                return f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}"
-    return "a line has more fields than the header"
+        return _first_fault(text, dialect.separator)
+
+
+def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:
+    """A line with too many fields, a quote that is never closed, or one in the middle of a field."""
+    last = [""]
+
+    def lines() -> Iterator[str]:
+        for last[0] in text:
+            yield last[0]
+
+    reader = csv.reader(lines(), delimiter=separator, strict=True)
+    header: list[str] | None = None
+    while True:
+        begin = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                return f"a quote opened in line {begin} is never closed"
+            return f"a quote in line {reader.line_num} stands inside a field"
+        if row is None:
+            return None
+        header = row if header is None else header
+        if len(row) > len(header):
+            said = f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}"
+            return f"{said} (the fields are taken to be divided by {separator!r}; --delimiter overrules)"
+        if begin == reader.line_num and last[0].count('"') % 2:
+            return f"a quote in line {begin} stands inside a field"

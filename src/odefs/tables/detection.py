@@ -6,16 +6,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from odefs._progress import stage, tell
 from odefs.estimators import ODEFS
-from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.flags import Flagging, flag_rows
-from odefs.tables.frames import frame_index, table_of
+from odefs.tables.frames import column_cells, frame_index, table_of
 from odefs.tables.reasons import Reason, ReasonFinder
+from odefs.tables.record import run_record
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Detection:
     """Scores of all rows of a table, which of them stand out, and why.
 
@@ -49,6 +52,14 @@ class Detection:
     hidden: frozenset[str] = frozenset()
     source: dict[str, Any] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
+    named: bool = False
+    """Whether ``identifier`` is a column of the table; otherwise the rows go by their numbers."""
+    labels: dict[str, float] = field(default_factory=dict)
+    """How well the scores agree with known labels, where there are any."""
+
+    def __repr__(self) -> str:
+        flagged = int(self.is_outlier.sum())
+        return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {flagged} flagged>"
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +102,9 @@ class Detection:
         """At most ``k`` reasons for each of the given rows (by number from 0), by default for the flagged ones in the order of their scores."""
         if rows is None:
             rows = [int(row) for row in self.order if self.is_outlier[row]]
-        return self._finder.reasons(rows, k)
+        with stage("explaining"):
+            tell(0, 0)
+            return self._finder.reasons(rows, k)
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
@@ -149,15 +162,23 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    table = table_of(frame)
-    identifier, row_names, table = split_identifier(table, id)
-    encoder = TableEncoder(**encoding) if encoder is None else encoder
-    used = encoder.learn_table(table)
-    if not used.columns:
-        raise TableError("no column is left to look at.")
-    X = encoder.encode_table(used)
-    model = ODEFS(random_state=random_state, n_jobs=n_jobs) if model is None else model
-    model.fit(X)
+    identifier, row_names, table = split_identifier(frame, id)
+    if encoder is not None and encoding:
+        raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
+    unknown = [column for column in hide if column not in (*table.names, identifier)]
+    if unknown:
+        raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
+    encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
+    with stage("encoding"):
+        tell(0, 0)
+        used = encoder.learn_table(table)
+        if not used.columns:
+            raise TableError("no column is left to look at.")
+        X = encoder.encode_table(used)
+    model = ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
+    with stage("fitting"):
+        tell(0, 0)
+        model.fit(X)
     scores = model.outlier_scores_
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
     return Detection(
@@ -173,6 +194,8 @@ def detect(
         encoder.notes_,
         frame_index(frame),
         frozenset(hide),
+        named=id is not None,
+        run=run_record(model, seed=random_state if isinstance(random_state, int) else None),
     )
 
 
@@ -188,10 +211,14 @@ def score(
     hide: Sequence[str] = (),
 ) -> Detection:
     """The rows of another frame under a fitted model and encoder."""
-    identifier, row_names, table = split_identifier(table_of(frame), id)
-    used = encoder.recognised(table)
-    X = encoder.encode_table(used)
-    scores = model.outlier_scores(X)
+    identifier, row_names, table = split_identifier(frame, id)
+    with stage("encoding"):
+        tell(0, 0)
+        used = encoder.recognised(table)
+        X = encoder.encode_table(used)
+    with stage("scoring"):
+        tell(0, 0)
+        scores = model.outlier_scores(X)
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
     return Detection(
         model,
@@ -206,20 +233,23 @@ def score(
         [],
         frame_index(frame),
         frozenset(hide),
+        named=id is not None,
     )
 
 
-def split_identifier(table: Table, name: str | None) -> tuple[str, Sequence[Any], Table]:
-    """The column that names the rows, apart from the others; row numbers from 1 without one."""
+def split_identifier(frame: Any, name: str | None) -> tuple[str, Sequence[Any], Table]:
+    """The column that names the rows, cell by cell as it is, apart from the others; without one the frame's own index, or row numbers from 1."""
+    table = table_of(frame)
     if name is None:
-        return "row", range(1, table.n_rows + 1), table
+        index = frame_index(frame)
+        if index is None or type(index).__name__ == "RangeIndex":
+            return "row", range(1, table.n_rows + 1), table
+        return str(index.name or "index"), [_plain(cell) for cell in index], table
     if name not in table:
         raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
-    return name, _as_names(table[name]), table.without([name])
+    return name, [_plain(cell) for cell in column_cells(frame, name)], table.without([name])
 
 
-def _as_names(column: Column) -> list[Any]:
-    values = column.values
-    if column.kind == "category":
-        return list(values)
-    return [None if np.isnan(v) else (int(v) if float(v).is_integer() else float(v)) for v in values]
+def _plain(cell: Any) -> Any:
+    """Numbers and text as they are, dates and the like as text."""
+    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

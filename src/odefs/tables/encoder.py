@@ -1,10 +1,12 @@
 """``TableEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
 
-Numbers and times stay one number, truth values 0 and 1, categories one column per value with rare values grouped. A missing cell says nothing about a row: it is
-replaced by what is usual in its column, the median or the most common value, and marked in a column of its own only on request. Times of day get a column of their own beside the date. What was learned of each column is a :class:`ColumnSpec`: plain values that
-a model file can hold.
+All columns are brought to one scale, so that no column outweighs the others by its kind (:mod:`odefs.tables.units`). Numbers and times stay one number, truth values
+two, categories become one column per value with rare values grouped. A missing cell says nothing about a row: it is replaced by what is usual in its column, the median or the most
+common value, and marked in a column of its own only on request. What was learned of each column is a :class:`ColumnSpec`: plain values that a model file can hold.
 """
 
+import numbers
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Self
@@ -13,15 +15,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from odefs.exceptions import ODEFSWarning
 from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.frames import table_of
 from odefs.tables.roles import Overrides, apply_style, assign_role
+from odefs.tables.units import DAY, distances_out, unit_of
 
 RARE = "(rare)"
 MISSING = "(missing)"
-DAY = 86400.0
-FLOAT32_DIGITS = 1e4
-"""float32 holds seven digits: a column whose values exceed its spread by no more than this keeps three digits of its spread at worst."""
+FAR = 1e6
+"""Where encoded numbers are cut off, in their own unit: far is far, and squares stay finite in float32."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class ColumnSpec:
     """The median, in the place of missing numbers."""
     fill_level: str
     """The most common category, in the place of missing ones."""
+    units: tuple[float, ...]
+    """Numbers and times: what one unit is, of the value and of the time of day. Others: how far out each value lies."""
     marks_missing: bool
     by_hour: bool
     low: float
@@ -58,6 +63,9 @@ class ColumnSpec:
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode a data frame of pandas, polars or pyarrow with columns of any kind.
+
+    Encoded columns are on one scale already: an estimator behind it should not scale them again, as in
+    ``make_pipeline(TableEncoder(), ODEFS(scaling="none"))``.
 
     Parameters
     ----------
@@ -120,7 +128,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode another frame with the columns of the training frame."""
-        return self.encode_table(self.recognised(table_of(X)))
+        check_is_fitted(self, "specs_")
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != self.n_features_in_:
+            raise TableError(
+                f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
+            )
+        table = self.recognised(table_of(X))
+        self._warn_of_strangers(table)
+        return self.encode_table(table)
+
+    def _warn_of_strangers(self, table: Table) -> None:
+        """A column most of whose values were never seen is likely another column, or of another type."""
+        for spec, column in zip(self.specs_, table, strict=True):
+            if spec.kind == "category" and not spec.grouped and table.n_rows:
+                known = [*(level in spec.levels for level in column.levels), True]
+                strange = float(1 - np.array(known)[column.category_codes].mean())
+                if strange > 0.5:
+                    message = f"{strange:.0%} of the rows have values in column {spec.name!r} that training never saw."
+                    warnings.warn(message, ODEFSWarning, stacklevel=3)
 
     def recognised(self, table: Table) -> Table:
         """The used columns of another table, read as the training table's were."""
@@ -137,7 +162,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self, "specs_")
-        return np.array([name for spec in self.specs_ for name in spec.feature_names()], dtype=object)
+        names: list[str] = []
+        for name in (name for spec in self.specs_ for name in spec.feature_names()):
+            # A column may be called as another one's value is.
+            names.append(name if name not in names else f"{name} (2)")
+        return np.array(names, dtype=object)
 
     @property
     def columns(self) -> list[str]:
@@ -158,22 +187,30 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Everything that was learned, as plain values."""
         return {
             "parameters": {name: list(v) if isinstance(v, Sequence) else v for name, v in self.get_params().items()},
-            "specs": [asdict(spec) | {"levels": list(spec.levels)} for spec in self.specs_],
+            "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
             "left_out": self.left_out_,
             "notes": self.notes_,
             "columns": [str(name) for name in self.feature_names_in_],
-            "dtype": self.dtype_.str,
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The encoder that :meth:`state` describes."""
         encoder = cls(**state["parameters"])
-        encoder.specs_ = [ColumnSpec(**{**spec, "levels": tuple(spec["levels"])}) for spec in state["specs"]]
+        encoder.specs_ = [
+            ColumnSpec(**{**spec, "levels": tuple(spec["levels"]), "units": tuple(spec["units"])})
+            for spec in state["specs"]
+        ]
         encoder.left_out_, encoder.notes_ = dict(state["left_out"]), list(state["notes"])
         encoder._set_names(state["columns"])
-        encoder.dtype_ = np.dtype(state["dtype"])
         return encoder
+
+    def _check_parameters(self) -> None:
+        for name in ("number", "category", "drop", "keep", "na"):
+            if isinstance(getattr(self, name), str):
+                raise TableError(f"{name}={getattr(self, name)!r} must be a list of names, not one name.")
+        if not isinstance(self.max_categories, numbers.Integral) or self.max_categories < 2:
+            raise TableError(f"max_categories={self.max_categories!r} must be a whole number of at least 2.")
 
     def _set_names(self, names: Sequence[str]) -> None:
         self.feature_names_in_ = np.array(list(names), dtype=object)
@@ -181,6 +218,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def learn_table(self, table: Table) -> Table:
         """Learn what each column holds; the used columns, read as what they are."""
+        self._check_parameters()
+        if table.n_rows < 2:
+            raise TableError(f"a table needs at least two rows, this one has {table.n_rows} sample(s).")
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in table]
         if unknown:
@@ -192,14 +232,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         used = [role for role in roles if not role.left_out]
         self.specs_ = [_learn_column(role.column, role.style, self.max_categories, self.mark_missing) for role in used]
         self._set_names(table.names)
-        kept = Table(tuple(role.column for role in used), table.n_rows)
-        self.dtype_ = _dtype(self.specs_, kept)
-        return kept
+        return Table(tuple(role.column for role in used), table.n_rows)
 
     def encode_table(self, table: Table) -> np.ndarray:
         """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
         widths = [len(spec.feature_names()) for spec in self.specs_]
-        out = np.zeros((table.n_rows, sum(widths)), dtype=self.dtype_)
+        out = np.zeros((table.n_rows, sum(widths)), dtype=np.float32)
         start = 0
         for spec, column, width in zip(self.specs_, table, widths, strict=True):
             _encode_column(spec, column, out[:, start : start + width])
@@ -209,8 +247,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 def _learn_column(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
     missing = float(column.missing.mean())
-    levels: tuple[str, ...] = ()
     marks = mark_missing and missing > 0
+    levels: tuple[str, ...] = ()
     grouped, fill, fill_level, low, high, by_hour = 0, 0.0, "", 0.0, 0.0, False
     if column.kind == "category":
         counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
@@ -219,27 +257,24 @@ def _learn_column(column: Column, style: str, max_categories: int, mark_missing:
         present = order[: int((counts > 0).sum())]
         room = max_categories - marks
         kept = present if present.size <= room else present[: max(1, room - 1)]
+        kept = np.sort(kept)
         fill_level = column.levels[order[0]]
-        levels, grouped = tuple(column.levels[i] for i in sorted(kept)), int(present.size - kept.size)
+        levels, grouped = tuple(column.levels[i] for i in kept), int(present.size - kept.size)
+        units = distances_out(counts[kept], float(counts.sum() - counts[kept].sum()))
     else:
         known = column.values[~column.missing]
         fill, low, high = float(np.median(known)), float(known.min()), float(known.max())
         by_hour = column.kind == "time" and high - low > DAY and bool((known % DAY != 0).any())
+        if column.kind == "boolean":
+            units = distances_out([(known == 0).sum(), (known == 1).sum()])
+        else:
+            units = (unit_of(known), *((unit_of(known % DAY),) if by_hour else ()))
+    if marks:
+        n_missing = int(column.missing.sum())
+        units = (*units, distances_out([len(column) - n_missing, n_missing])[1])
     return ColumnSpec(
-        column.name, column.kind, style, levels, grouped, fill, fill_level, marks, by_hour, low, high, missing
+        column.name, column.kind, style, levels, grouped, fill, fill_level, units, marks, by_hour, low, high, missing
     )
-
-
-def _dtype(specs: Sequence[ColumnSpec], table: Table) -> np.dtype[Any]:
-    """float32 where it keeps the digits that matter in every column, float64 otherwise."""
-    for spec, column in zip(specs, table, strict=True):
-        if spec.kind in ("number", "boolean"):
-            spread = float(np.nanstd(column.values))
-            if max(abs(spec.low), abs(spec.high)) > 3e38 or (
-                spread and max(abs(spec.low), abs(spec.high)) > FLOAT32_DIGITS * spread
-            ):
-                return np.dtype(np.float64)
-    return np.dtype(np.float32)
 
 
 def _encode_column(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
@@ -248,12 +283,17 @@ def _encode_column(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
         return
     missing = column.missing
     values = np.where(missing, spec.fill, column.values) if missing.any() else column.values
-    # Times count from the first one in training: float32 has too few digits for seconds since 1970.
-    out[:, 0] = values - spec.low if spec.kind == "time" else values
+    if spec.kind == "boolean":
+        no, yes = spec.units[:2]
+        out[:, 0] = values * np.hypot(no, yes)
+    else:
+        # Counted from the median: float32 has too few digits for seconds since 1970.
+        with np.errstate(over="ignore"):
+            out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -FAR, FAR)
     if spec.by_hour:
-        out[:, 1] = values % DAY / 3600
+        out[:, 1] = values % DAY / spec.units[1]
     if spec.marks_missing:
-        out[:, -1] = missing
+        out[:, -1] = missing * spec.units[-1]
 
 
 def _encode_category(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
@@ -268,5 +308,5 @@ def _encode_category(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
         column.category_codes
     ]
     one_hot = OneHotEncoder(categories=[np.arange(out.shape[1])], handle_unknown="ignore", dtype=out.dtype)
-    encoded = one_hot.fit([[0]]).transform(codes[:, None])
-    out[encoded.nonzero()] = 1
+    rows, columns = one_hot.fit([[0]]).transform(codes[:, None]).nonzero()
+    out[rows, columns] = np.array(spec.units, dtype=out.dtype)[columns]

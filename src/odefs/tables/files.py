@@ -30,7 +30,7 @@ def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
     """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
     extra = {
         "encoder": found.encoder.state(),
-        "identifier": None if found.identifier == "row" else found.identifier,
+        "identifier": found.identifier if found.named else None,
         "flagged_share": float(found.is_outlier.mean()),
         "hidden": sorted(found.hidden),
         "source": found.source,

@@ -1,5 +1,7 @@
 """From a data frame (pandas, polars, pyarrow) to a :class:`~odefs.tables.columns.Table`; frames are read through narwhals."""
 
+import datetime
+import numbers
 from typing import Any
 
 import narwhals as nw
@@ -9,19 +11,39 @@ from odefs.tables.columns import Column, Table, TableError
 
 
 def table_of(frame: Any) -> Table:
-    """Numbers, truth values and times as they are, everything else as categories; nested columns become empty."""
+    """Numbers, truth values and times as they are, text as categories; cells that are neither are left unread."""
     if isinstance(frame, Table):
         return frame
-    if isinstance(frame, np.ndarray) and frame.ndim == 2 and frame.dtype.kind in "biuf":
-        numbers = frame.astype(np.float64)
-        return Table(
-            tuple(Column(f"x{k}", "number", _finite(numbers[:, k])) for k in range(frame.shape[1])), len(frame)
-        )
+    if hasattr(frame, "toarray"):
+        raise TableError("sparse input is not supported here: give a data frame.")
+    if isinstance(frame, np.ndarray):
+        return _table_of_array(frame)
+    names = [str(name) for name in getattr(frame, "columns", [])]
+    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice:
+        raise TableError(f"two columns are called {twice[0]!r}.")
     try:
         native = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
     return Table(tuple(_column(series) for series in native.iter_columns()), len(native))
+
+
+def column_cells(frame: Any, name: str) -> list[Any]:
+    """One column of a frame as it is, cell by cell."""
+    return list(nw.from_native(frame, eager_only=True)[name].to_list())
+
+
+def _table_of_array(array: np.ndarray) -> Table:
+    if array.ndim != 2:
+        raise TableError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data.")
+    if array.shape[1] == 0:
+        raise TableError(f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    if array.dtype.kind == "c":
+        raise TableError("Complex data not supported.")
+    if array.dtype.kind not in "biuf":
+        raise TableError(f"an array of {array.dtype} is not a table of numbers: give a data frame.")
+    return Table(tuple(_numbers(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array))
 
 
 def frame_index(frame: Any) -> Any:
@@ -32,26 +54,40 @@ def frame_index(frame: Any) -> Any:
 def _column(series: Any) -> Column:
     name, dtype = str(series.name), series.dtype
     if dtype.is_numeric():
-        return Column(name, "number", _finite(series.cast(nw.Float64).to_numpy()), whole=dtype.is_integer())
+        return _numbers(name, series.cast(nw.Float64).to_numpy(), dtype.is_integer())
     if dtype == nw.Boolean:
-        return Column(name, "boolean", _finite(series.cast(nw.Float64).to_numpy()))
+        return Column(name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
     if dtype == nw.Time:
         times = [np.nan if t is None else t.hour * 3600 + t.minute * 60 + t.second for t in series.to_list()]
         return Column(name, "time", np.array(times, dtype=np.float64))
     if dtype == nw.Duration:
         micro = series.dt.total_microseconds().cast(nw.Float64).to_numpy()
-        return Column(name, "number", _finite(micro) / 1e6)
+        return _numbers(name, np.asarray(micro) / 1e6)
     if dtype.is_temporal():
         stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp("us")
-        return Column(name, "time", _finite(stamps.cast(nw.Float64).to_numpy()) / 1e6)
-    if dtype.is_nested():
-        return Column(name, "category", codes=np.full(len(series), -1, dtype=np.int32))
-    return _category(name, series)
+        return Column(name, "time", np.asarray(stamps.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _category(name, series)
+    if dtype == nw.Object:
+        return _mixed(name, series.to_list())
+    return _opaque(name, len(series))
+
+
+def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
+    """What is not a finite number counts as missing."""
+    values = np.asarray(values, dtype=np.float64)
+    infinite = np.isinf(values)
+    n_infinite = int(infinite.sum())
+    return Column(
+        name, "number", np.where(infinite, np.nan, values) if n_infinite else values, whole=whole, n_infinite=n_infinite
+    )
+
+
+def _opaque(name: str, n_rows: int) -> Column:
+    return Column(name, "category", codes=np.full(n_rows, -1, dtype=np.int32), opaque=True)
 
 
 def _category(name: str, series: Any) -> Column:
-    if series.dtype == nw.Object:
-        return _mixed(name, series.to_list())
     text = series.cast(nw.String)
     levels = sorted(text.drop_nulls().unique().to_list())
     if not levels:
@@ -61,20 +97,15 @@ def _category(name: str, series: Any) -> Column:
 
 
 def _mixed(name: str, cells: list[Any]) -> Column:
-    """A column of Python objects: truth values if all are, text otherwise."""
-    missing = [cell is None or cell != cell for cell in cells]
+    """A column of Python objects: truth values if all are, text if all are plain, unread otherwise."""
+    missing = [cell is None or (isinstance(cell, float) and cell != cell) for cell in cells]
     known = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
         values = [np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)]
         return Column(name, "boolean", np.array(values))
+    if any(not isinstance(cell, str | numbers.Number | datetime.date | datetime.time) for cell in known):
+        return _opaque(name, len(cells))
     levels = tuple(sorted({str(cell) for cell in known}))
     place = {level: code for code, level in enumerate(levels)}
     codes = [-1 if gone else place[str(cell)] for cell, gone in zip(cells, missing, strict=True)]
     return Column(name, "category", codes=np.array(codes, dtype=np.int32), levels=levels)
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    """What is not a finite number counts as missing."""
-    values = np.asarray(values, dtype=np.float64)
-    bad = ~np.isfinite(values)
-    return np.where(bad, np.nan, values) if bad.any() else values

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from odefs.tables.detection import Detection
+from odefs.tables.hiding import shown_names
 from odefs.tables.wording import say_reason
 
 RESULT_NAMES = ("row", "line", "score", "rank", "outlier", "reasons")
@@ -14,10 +15,11 @@ def result_columns(
     found: Detection, lines: np.ndarray | None = None, reasons: str = "flagged", data: Any = None
 ) -> dict[str, Any]:
     """One entry per row of the table, in its order. ``data`` is a frame whose columns go along; ``reasons`` is "flagged", "all" or "none"."""
-    name = found.identifier
-    out: dict[str, Any] = {name if name not in RESULT_NAMES or name == "row" else f"{name} (id)": list(found.row_names)}
-    if name != "row":
-        out["row"] = np.arange(1, found.n_rows + 1)
+    name, names = shown_names(found)
+    out: dict[str, Any] = {}
+    if found.named and found.identifier not in found.hidden:
+        out[f"{name} (id)" if name in RESULT_NAMES else name] = list(names)
+    out["row"] = np.arange(1, found.n_rows + 1)
     if lines is not None:
         out["line"] = np.asarray(lines)
     out |= {"score": found.scores, "rank": found.ranks, "outlier": np.where(found.is_outlier, "yes", "no")}
@@ -27,9 +29,16 @@ def result_columns(
         )
     if data is not None:
         for column in data.columns:
-            if column not in found.hidden and column != name:
-                out[column if column not in out else f"{column} (input)"] = data[column]
+            if column not in found.hidden and not (found.named and column == found.identifier):
+                out[_free(column, out)] = data[column]
     return out
+
+
+def _free(name: str, taken: dict[str, Any]) -> str:
+    """The name of an input column, marked where the results have a column of this name."""
+    while name in taken:
+        name = f"{name} (input)"
+    return name
 
 
 def _reason_texts(found: Detection, wanted: np.ndarray) -> list[str | None]:

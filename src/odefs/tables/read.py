@@ -6,16 +6,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, sniff
+from odefs.tables.delimited import Dialect, broken_line, is_text, sniff
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
 LINES = (".ndjson", ".jsonl")
 EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
 READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
+DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".ppt", ".pptx", ".py")
+PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
+OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
+"""Endings of files that hold no table; files with other endings are looked into."""
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 MAX_COLUMNS = 20_000
 HEAD_ROWS = 10_000
@@ -34,17 +38,30 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: str | Path, sheet: str | None = None, text_columns: Sequence[str] = ()) -> Reading:
+def table_name(path: str | Path) -> str:
+    """What a table is called: by its file or folder."""
+    if str(path) == "-":
+        return "standard input"
+    return Path(path).name or Path(path).resolve().name or "table"
+
+
+def read_table(
+    path: str | Path,
+    sheet: str | None = None,
+    text_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+    least_rows: int = 2,
+) -> Reading:
     """Read a table. ``text_columns`` of a csv file are not to be taken for numbers."""
     import polars as pl
 
-    name = "standard input" if str(path) == "-" else Path(path).name
+    name = table_name(path)
     source = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
     try:
         if isinstance(source, list):
             found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
         else:
-            found = _read_one(pl, source, name, sheet, text_columns)
+            found = _read_one(pl, source, name, sheet, text_columns, delimiter)
         size, digest = _fingerprint(source)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
@@ -52,8 +69,9 @@ def read_table(path: str | Path, sheet: str | None = None, text_columns: Sequenc
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TableError(f"{path}: cannot be read ({reason}).") from error
     frame, lines, notes = found
-    if frame.height < 2:
-        raise TableError(f"{path}: a table needs at least two rows, this one has {frame.height}.")
+    if frame.height < least_rows:
+        least = "one row" if least_rows == 1 else "two rows"
+        raise TableError(f"{path}: a table needs at least {least}, this one has {frame.height}.")
     if frame.width > MAX_COLUMNS:
         raise TableError(f"{path}: {frame.width:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
     return Reading(frame, name, size, digest, lines, notes)
@@ -91,11 +109,13 @@ def _partitions(pl: Any, parts: list[Path]) -> Any:
 
 
 def _read_one(
-    pl: Any, source: Path | bytes, name: str, sheet: str | None, text_columns: Sequence[str]
+    pl: Any, source: Path | bytes, name: str, sheet: str | None, text_columns: Sequence[str], delimiter: str | None
 ) -> tuple[Any, Any, tuple[str, ...]]:
-    ending = source.suffix.lower() if isinstance(source, Path) else _guess(source)
+    ending = _ending(source)
     if sheet is not None and ending not in EXCEL:
         raise TableError(f"{name}: --sheet is for Excel files.")
+    if delimiter is not None and ending not in TEXT:
+        raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
     if ending == ".parquet":
         return pl.read_parquet(source), None, ()
     if ending in ARROW:
@@ -105,8 +125,20 @@ def _read_one(
     if ending in EXCEL:
         return _read_excel(pl, source, name, sheet), None, ()
     if ending in TEXT:
-        return _read_text(pl, source, name, text_columns)
+        return _read_text(pl, source, name, text_columns, delimiter)
     raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
+
+
+def _ending(source: Path | bytes) -> str:
+    """How the file's name ends, or what its content would be called where the name does not tell."""
+    if isinstance(source, bytes):
+        return _guess(source)
+    ending = source.suffix.lower()
+    if ending in READABLE or ending in OTHER:
+        return ending
+    with open(source, "rb") as file:
+        guess = _guess(file.read(8))
+    return ending if guess == ".csv" and source.stat().st_size and not is_text(source) else guess
 
 
 def _guess(content: bytes) -> str:
@@ -125,26 +157,34 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
 
 
 def _read_text(
-    pl: Any, source: Path | bytes, name: str, text_columns: Sequence[str]
+    pl: Any, source: Path | bytes, name: str, text_columns: Sequence[str], delimiter: str | None
 ) -> tuple[Any, Any, tuple[str, ...]]:
-    dialect = sniff(source, name)
+    dialect = sniff(source, name, delimiter)
     notes = [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
     try:
         frame, zeros = _read_typed(pl, source, dialect, text_columns)
     except pl.exceptions.ComputeError as error:
-        if "utf-8" in str(error) and dialect.encoding == "utf-8":
-            dialect = Dialect(dialect.separator, "cp1252")
-            notes.append("read as cp1252 text, for it is not utf-8")
+        if "utf-8" not in str(error) or dialect.encoding != "utf-8":
+            _tell_fault(source, name, dialect, error)
+        dialect = Dialect(dialect.separator, "cp1252")
+        notes.append("read as cp1252 text, for it is not utf-8")
+        try:
             frame, zeros = _read_typed(pl, source, dialect, text_columns)
-        elif "more fields" in str(error):
-            raise TableError(f"{name}: {broken_line(source, dialect)}.") from error
-        else:
-            raise
+        except pl.exceptions.ComputeError as again:
+            _tell_fault(source, name, dialect, again)
     frame = frame.with_columns(
         [_dates(pl, series) for series in frame if series.dtype == pl.String and series.name not in text_columns]
     )
     notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
     return (*_numbered(pl, frame), tuple(notes))
+
+
+def _tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
+    """The line that cannot be read, or what the reader says where none is found."""
+    fault = broken_line(source, dialect)
+    if fault is None:
+        raise error
+    raise TableError(f"{name}: {fault}.") from error
 
 
 def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 from odefs.tables.columns import Column, Table
 from odefs.tables.encoder import TableEncoder
 
-ENOUGH = 0.25
+ENOUGH = 0.15
 """A column is named if its excess is at least this share of the foremost column's."""
 
 ORDINARY_SAMPLE = 2000

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", "-", "--", "?", "."])
+MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 ENOUGH = 0.9
 """Share of a column's rows that must read as numbers (or dates) for the column to be taken as such."""
 
@@ -23,6 +23,7 @@ _SIGN = re.compile(
 _COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\s  ]\d{3})+|\d+)?(?:,\d+)?$")
 _POINT = re.compile(r"^(?:\d{1,3}(?:[,'\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
 _SIMPLE = {mark: re.compile(rf"^-?\d+(?:\{mark}\d+)?$") for mark in ".,"}
+_THOUSANDS = re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
 _MARKS = re.compile(r"['\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
@@ -117,6 +118,8 @@ def recognise(levels: Sequence[str], counts: np.ndarray) -> Style | None:
     step = max(1, len(known) // SAMPLE)
     sample = known[::step]
     weights = counts[sample]
+    if _points_are_thousands([levels[i] for i in known]):
+        return STYLES["numbers with decimal comma"]
     best: tuple[float, Style] | None = None
     for style in STYLES.values():
         read = ~np.isnan([style.read(levels[i]) for i in sample])
@@ -127,6 +130,16 @@ def recognise(levels: Sequence[str], counts: np.ndarray) -> Style | None:
     return None if best is None else best[1]
 
 
+def _points_are_thousands(levels: Sequence[str]) -> bool:
+    """Whether points set thousands apart, as in 952 and 1.032: three digits behind every point, and below a thousand no point."""
+    bodies = [match["body"].strip() for match in map(_SIGN.match, (level.strip() for level in levels)) if match]
+    if len(bodies) < len(levels) or any("," in body for body in bodies):
+        return False
+    pointed = [body for body in bodies if "." in body]
+    plain = [body for body in bodies if "." not in body]
+    return bool(pointed and plain and all(map(_THOUSANDS.match, pointed)) and all(len(body) <= 3 for body in plain))
+
+
 def read_levels(levels: Sequence[str], style: Style) -> np.ndarray:
     """The number of each distinct value; NaN for missing words and for what the style cannot read."""
     return np.array([np.nan if is_missing_word(level) else style.read(level) for level in levels], dtype=np.float64)
@@ -134,11 +147,14 @@ def read_levels(levels: Sequence[str], style: Style) -> np.ndarray:
 
 def describe(levels: Sequence[str], style: Style) -> str:
     """What was recognised, for the screen."""
-    shown = "".join(levels[:SAMPLE])
+    shown = [level for level in levels if not is_missing_word(level)][:SAMPLE]
     extras = []
     if style.kind == "number":
-        extras += ["percentages"] if "%" in shown else []
-        extras += ["currencies"] if re.search(_CURRENCY, shown) else []
+        percent = sum("%" in level for level in shown)
+        if percent:
+            extras.append("percentages" if percent == len(shown) else "percentages beside plain numbers")
+        extras += ["currencies"] if any(re.search(_CURRENCY, level) for level in shown) else []
         mark = "," if style.name == "numbers" else "."
-        extras += ["thousands marks"] if mark in shown or _MARKS.search(shown.strip()) else []
+        grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
+        extras += ["thousands marks"] if any(map(grouped.search, shown)) else []
     return style.name + (f" ({', '.join(extras)})" if extras else "")

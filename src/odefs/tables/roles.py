@@ -10,17 +10,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs.tables.columns import Column
+from odefs.tables.columns import Column, TableError
 from odefs.tables.recognise import STYLES, Style, describe, is_missing_word, read_levels, recognise
 
 IDENTIFIER_NAME = re.compile(
-    r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$|(?<=[a-z])(Id|ID|Nr|No|Key)$", re.IGNORECASE
+    r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)|[a-z](?:Id|ID|Nr|No|Key)$"
 )
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
 """Where more cells are missing, what takes their place would be the column's main value, and every known value odd."""
 
+NAMES = {"number": "numbers", "time": "dates or times", "boolean": "truth values", "category": "text"}
+TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
 SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0, -1.0)
 
 
@@ -49,17 +51,17 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     column = _without_words(column, overrides.na)
     style = ""
     notes: list[str] = []
+    forced = column.name in (overrides.number | overrides.category)
     if column.kind == "category" and column.name not in overrides.category:
-        column, style, notes = _recognised(column, forced=column.name in overrides.number)
+        column, style, notes = _recognised(column, overrides.na, forced)
     elif column.kind != "category" and column.name in overrides.category:
         column = as_category(column)
-    left_out = (
-        ""
-        if column.name in overrides.keep
-        else _useless(column, column.name in (overrides.number | overrides.category))
-    )
+    left_out = _useless(column, forced, column.name in overrides.keep)
     if not left_out and column.kind == "number":
-        notes += _sentinels(column)
+        notes += [*_sentinels(column), *_infinite(column)]
+        if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
+            column = as_category(column)
+            notes.append(f"{column.name}: an identifier by its name, taken as categories")
     return Role(column, style, left_out, tuple(notes))
 
 
@@ -68,11 +70,34 @@ def apply_style(column: Column, kind: str, style: str, na: Collection[str] = ())
     column = _without_words(column, na)
     if kind == "category":
         return column if column.kind == "category" else as_category(column)
+    if column.missing.all():
+        return Column(column.name, kind, np.full(len(column), np.nan))  # type: ignore[arg-type]
     if column.kind == "category":
-        if column.missing.all():
-            return Column(column.name, "number", np.full(len(column), np.nan))
-        return _converted(column, STYLES[style or "numbers"])
+        return _read_as(column, kind, style, na)
+    alike = {column.kind, kind} <= {"number", "boolean"}
+    if column.kind != kind and not alike:
+        raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds {NAMES[column.kind]} here.")
     return column
+
+
+def _read_as(column: Column, kind: str, style: str, na: Collection[str]) -> Column:
+    """Text that must be numbers, times or truth values; refused where most of it is not."""
+    if kind == "boolean":
+        values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
+        read = Column(column.name, "boolean", values[column.category_codes])
+    else:
+        counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+        found = STYLES[style] if style else recognise(column.levels, counts)
+        if found is None or found.kind != kind:
+            raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
+        read = _without_words(_converted(column, found), na)
+    lost = read.missing & ~column.missing
+    if lost.sum() > MOSTLY_MISSING * (~column.missing).sum():
+        first = column.at(int(np.flatnonzero(lost)[0]))
+        raise TableError(
+            f"column {column.name!r} held {NAMES[kind]} in training, which {first!r} and most others here are not."
+        )
+    return read
 
 
 def as_category(column: Column) -> Column:
@@ -112,7 +137,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _recognised(column: Column, forced: bool) -> tuple[Column, str, list[str]]:
+def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Column, str, list[str]]:
     counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
     style = recognise(column.levels, counts) if len(column.levels) else None
     if style is None and forced:
@@ -127,7 +152,7 @@ def _recognised(column: Column, forced: bool) -> tuple[Column, str, list[str]]:
         notes.append(
             f"{column.name}: {int(lost.sum())} cells are not {style.name.split()[0]} and count as missing, the first is {column.at(row)!r} in row {row + 1}"
         )
-    return read, style.name, notes
+    return _without_words(read, na), style.name, notes
 
 
 def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
@@ -153,13 +178,15 @@ def _converted(column: Column, style: Style) -> Column:
     return Column(column.name, "time" if style.kind == "time" else "number", values, whole=whole)
 
 
-def _useless(column: Column, forced: bool) -> str:
+def _useless(column: Column, forced: bool, keep: bool) -> str:
     n_rows, missing = len(column), float(column.missing.mean())
+    if column.opaque:
+        return "its cells are neither numbers nor text"
     if missing == 1:
         return "empty"
     if missing == 0 and column.is_constant:
         return "one value"
-    if forced:
+    if forced or keep:
         return ""
     if missing > MOSTLY_MISSING:
         return f"missing in {missing:.0%} of the rows"
@@ -169,11 +196,16 @@ def _useless(column: Column, forced: bool) -> str:
         if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
             return "text that differs from row to row"
     if column.kind == "number" and column.whole and column.n_distinct == n_rows > 2:
-        if (np.diff(np.sort(column.values)) == 1).all():
+        counts = (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1)
+        if counts:
             return "it counts the rows"
         if IDENTIFIER_NAME.search(column.name):
             return "an identifier by its name, different in every row"
     return ""
+
+
+def _infinite(column: Column) -> list[str]:
+    return [f"{column.name}: {column.n_infinite} infinite cells count as missing"] if column.n_infinite else []
 
 
 def _sentinels(column: Column) -> list[str]:

@@ -29,7 +29,7 @@ def explain(pipeline: Any, X: Any) -> Explanation:
         if step in (None, "passthrough"):
             continue
         encoded = step.transform(rows)
-        sources = sources[_sources(step, sources.size, encoded.shape[1])]
+        sources = sources[_sources(step, sources.size, encoded.shape[1], names if rows is X else None)]
         rows = encoded
     found = pipeline.steps[-1][1].explain(rows)
     membership = sources[:, None] == np.arange(len(names))
@@ -47,10 +47,13 @@ def _names_of(X: Any) -> list[str]:
     return [f"x{k}" for k in range(np.shape(X)[1])]
 
 
-def _sources(step: Any, n_in: int, n_out: int) -> np.ndarray:
-    """For each output column of a fitted transformer, the input column it comes from."""
+def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -> np.ndarray:
+    """For each output column of a fitted transformer, the input column it comes from.
+
+    ``names`` are those of the input where it has any: an encoder of frames finds its columns by name, in whatever order they come.
+    """
     if hasattr(step, "specs_"):
-        place = {name: k for k, name in enumerate(step.feature_names_in_)}
+        place = {name: k for k, name in enumerate(names or step.feature_names_in_)}
         return np.array([place[step.columns[k]] for k in step.sources])
     if hasattr(step, "transformers_"):
         return _column_transformer(step, n_out)
@@ -58,15 +61,21 @@ def _sources(step: Any, n_in: int, n_out: int) -> np.ndarray:
         return np.flatnonzero(step.get_support())
     if hasattr(step, "categories_"):
         return _one_hot(step, n_out)
-    names_in, names_out = getattr(step, "feature_names_in_", None), getattr(step, "get_feature_names_out", None)
-    one_to_one = n_in == n_out and not hasattr(step, "components_")
-    if one_to_one and (names_in is None or names_out is None or list(names_out()) == list(names_in)):
+    if n_in == n_out and _keeps_names(step, n_in):
         return np.arange(n_in)
     if n_in == 1:
         return np.zeros(n_out, dtype=np.intp)
     raise ValueError(
         f"the output of {type(step).__name__} cannot be traced back to its input columns: explain the last step on its own input instead."
     )
+
+
+def _keeps_names(step: Any, n_in: int) -> bool:
+    """Whether a transformer gives its output the names of its input, which those that mix columns do not."""
+    if not hasattr(step, "get_feature_names_out"):
+        return False
+    names = getattr(step, "feature_names_in_", [f"x{k}" for k in range(n_in)])
+    return list(step.get_feature_names_out()) == list(names)
 
 
 def _one_hot(step: Any, n_out: int) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Numbers, dates and reasons as people read them."""
 
+import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,19 +10,40 @@ from odefs.tables.reasons import Reason
 DAY = 86400
 
 
-def say_value(value: Any, kind: str) -> str:
-    """A cell as text."""
+def number(value: float, digits: int = 6) -> str:
+    """At most so many digits, but all those before the point; thousands are set apart from 10,000 on, so that years stay years."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= 1e15 or abs(value) < 1e-4:
+        return f"{value:.4g}"
+    digits = max(0, digits - max(1, math.floor(math.log10(abs(value))) + 1))
+    text = f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def without_controls(text: str) -> str:
+    """Text that a terminal only shows: what would move its cursor or colour it is taken out, breaks become spaces."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
+
+
+def say_value(value: Any, kind: str, beside: Sequence[Any] = ()) -> str:
+    """A cell as text. ``beside`` are further values of its column, which tell times of day from dates."""
     if value is None:
         return "(missing)"
     if kind == "time":
-        return _say_time(float(value))
+        return _say_time(float(value), beside)
     if kind == "boolean":
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
-def _say_time(seconds: float) -> str:
-    if 0 <= seconds < DAY:
+def _say_time(seconds: float, beside: Sequence[Any]) -> str:
+    """A time of day is seconds within a day, in a column of such: the first day of 1970 is a date where dates are usual."""
+    if all(0 <= second < DAY for second in (seconds, *beside)):
         return f"{int(seconds) // 3600:02d}:{int(seconds) % 3600 // 60:02d}"
     try:
         when = datetime.fromtimestamp(seconds, UTC)
@@ -31,7 +54,8 @@ def _say_time(seconds: float) -> str:
 
 def say_reason(reason: Reason, hidden: bool = False) -> str:
     """``amount = 1426.89``."""
-    return f"{reason.column} = {'(hidden)' if hidden else say_value(reason.value, reason.kind)}"
+    beside = reason.usual if reason.kind == "time" and reason.usual else ()
+    return f"{reason.column} = {'(hidden)' if hidden else say_value(reason.value, reason.kind, beside)}"
 
 
 def say_place(reason: Reason) -> str:
@@ -51,7 +75,8 @@ def say_usual(reason: Reason) -> str:
         return ""
     first, second = reason.usual
     if reason.kind in ("number", "time"):
-        return f"rows like it have {say_value(first, reason.kind)} to {say_value(second, reason.kind)}"
+        low, high = (say_value(bound, reason.kind, reason.usual) for bound in (first, second))
+        return f"rows like it have {low} to {high}"
     return f"{second:.0%} of the rows like it have {say_value(first, reason.kind)}"
 
 

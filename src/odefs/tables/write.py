@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 from odefs.tables.columns import TableError
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
+SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -48,8 +50,10 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
     import polars as pl
 
     frame = pl.DataFrame(dict(columns), strict=False)
-    if excel or (path is not None and path.suffix.lower() == ".xlsx"):
-        frame = _defused(pl, frame)
+    if path is None or path.name.lower().endswith(SPREADSHEET):
+        frame = _flat(pl, frame)
+        if excel or (path is not None and path.suffix.lower() == ".xlsx"):
+            frame = _defused(pl, frame)
     if path is None:
         buffer = io.BytesIO()
         frame.write_csv(buffer, include_bom=excel)
@@ -84,6 +88,25 @@ def _write_excel(frame: Any, path: Path) -> None:
         workbook.set_properties({"created": datetime(2000, 1, 1)})
         frame.write_excel(workbook, autofit=False)
     path.write_bytes(content.getvalue())
+
+
+def _flat(pl: Any, frame: Any) -> Any:
+    """Lists and structures as JSON text, other cells that csv has no form for as plain text."""
+    found = []
+    for series in frame:
+        if series.dtype.is_nested():
+            cells = [
+                None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()
+            ]
+            found.append(pl.Series(series.name, cells, dtype=pl.String))
+        elif series.dtype == pl.Binary:
+            found.append(series.bin.encode("base64"))
+        elif series.dtype == pl.Object:
+            cells = [None if cell is None else str(cell) for cell in series.to_list()]
+            found.append(pl.Series(series.name, cells, dtype=pl.String))
+        elif series.dtype in (pl.Categorical, pl.Enum):
+            found.append(series.cast(pl.String))
+    return frame.with_columns(found)
 
 
 def _defused(pl: Any, frame: Any) -> Any:

@@ -1,0 +1,63 @@
+"""``odefs detect`` on a csv file of a million rows, as a process of its own: time, memory, and what it costs beside reading and the estimator."""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.result import Result
+from odefs import ODEFS
+from odefs.tables.detection import detect
+from odefs.tables.read import read_table
+
+ROWS = 1_000_000
+
+
+def run() -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        _table().write_csv(path)
+        command = [Path(sys.executable).parent / "odefs", "detect", path, "--quiet"]
+        start = time.perf_counter()
+        subprocess.run(command, check=True, cwd=folder)
+        seconds = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        page = (Path(folder) / "table.outliers.html").stat().st_size / 1e6
+        around, alone = _beside_reading(path)
+    return [
+        Result("odefs detect with its report, csv of 1,000,000 x 30", f"{seconds:.1f} s", "under 25 s", seconds < 25),
+        Result("its peak memory", f"{peak:,.0f} MB; the page has {page:.1f} MB", "under 2,000 MB", peak < 2000),
+        Result(
+            "encoding, fit and report of that table against the fit alone",
+            f"{around / alone:.2f} x ({around:.1f} s, {alone:.1f} s)",
+            "at most 2 x",
+            around <= 2 * alone,
+        ),
+    ]
+
+
+def _beside_reading(path: Path) -> tuple[float, float]:
+    frame = read_table(path).frame
+    start = time.perf_counter()
+    found = detect(frame)
+    found.report().html()
+    around = time.perf_counter() - start
+    start = time.perf_counter()
+    ODEFS(random_state=0).fit(found.X)
+    return around, time.perf_counter() - start
+
+
+def _table() -> pl.DataFrame:
+    """Twenty measurements, four counts, five categories and a date; 500 rows are odd in one measurement."""
+    rng = np.random.default_rng(0)
+    columns = {f"measure{j}": np.round(rng.normal(50, 10, ROWS), 3) for j in range(20)}
+    columns["measure3"][:500] += 200
+    columns |= {f"count{j}": rng.integers(0, 500, ROWS) for j in range(4)}
+    columns |= {f"kind{j}": rng.choice([f"v{i}" for i in range(3 + 5 * j)], ROWS) for j in range(5)}
+    columns["time"] = np.datetime64("2020-01-01", "ms") + rng.integers(0, 10**10, ROWS).astype("timedelta64[ms]")
+    return pl.DataFrame(columns)

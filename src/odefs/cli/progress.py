@@ -1,0 +1,78 @@
+"""How far long work is, as one line on standard error: redrawn on a terminal, now and then elsewhere."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from odefs._progress import listening
+
+QUIET_SECONDS = 2.0
+PLAIN_INTERVAL = 5.0
+NEW_STAGE_INTERVAL = 1.0
+TICK = 0.5
+
+
+class _Progress:
+    """Keeps what was told last. A thread looks now and then, so that a stage that tells nothing for long is shown too."""
+
+    def __init__(self) -> None:
+        self.begin = self.shown = time.monotonic()
+        self.stage, self.stage_begin = "", self.begin
+        self.done = self.total = 0
+        self.drawn, self.drawn_stage = False, ""
+        self.terminal = sys.stderr.isatty()
+        self.lock, self.ended = threading.Lock(), threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+        self.thread.start()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        with self.lock:
+            if stage != self.stage or done <= 1:
+                self.stage, self.stage_begin = stage, time.monotonic()
+            self.done, self.total = done, total
+            self._draw()
+
+    def _watch(self) -> None:
+        while not self.ended.wait(TICK):
+            with self.lock:
+                self._draw()
+
+    def _draw(self) -> None:
+        now = time.monotonic()
+        interval = 0.2 if self.terminal else PLAIN_INTERVAL if self.stage == self.drawn_stage else NEW_STAGE_INTERVAL
+        if not self.stage or now - self.begin < QUIET_SECONDS or (now - self.shown < interval and self.drawn):
+            return
+        self.shown, self.drawn, self.drawn_stage = now, True, self.stage
+        line = self._line(now - self.stage_begin)
+        click.echo(f"\r\x1b[K{line}" if self.terminal else line, nl=not self.terminal, err=True)
+
+    def _line(self, spent: float) -> str:
+        if not self.total:
+            return f"{self.stage} ..."
+        known = spent > 1 and 0 < self.done < self.total
+        left = f", {spent / self.done * (self.total - self.done):.0f} s left" if known else ""
+        return f"{self.stage}: {self.done / self.total:.0%}{left}"
+
+    def end(self) -> None:
+        self.ended.set()
+        self.thread.join()
+        if self.drawn and self.terminal:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[None]:
+    """Show how far the work inside the block is, once it has taken two seconds."""
+    if quiet:
+        yield
+        return
+    shown = _Progress()
+    try:
+        with listening(shown):
+            yield
+    finally:
+        shown.end()
