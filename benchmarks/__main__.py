@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import adaptive, against_iforest, block_scoring, detect_file, kernel, lesinn_speed, start_up
+from benchmarks import adaptive, against_iforest, block_scoring, detect_file, gpu, kernel, lesinn_speed, start_up
 from benchmarks.result import Result
 from odefs.versions import collect_versions, processor_name
 
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[], list[Result]]] = {
     "against_iforest": against_iforest.run,
     "detect_file": detect_file.run,
     "adaptive": adaptive.run,
+    "gpu": gpu.run,
 }
 
 

@@ -6,7 +6,19 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("odefs", "numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib", "click", "rich", "polars", "pyod")
+PACKAGES = (
+    "odefs",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "threadpoolctl",
+    "joblib",
+    "click",
+    "rich",
+    "polars",
+    "pyod",
+    "torch",
+)
 
 
 def collect_versions() -> dict[str, str]:

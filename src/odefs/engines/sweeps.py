@@ -12,6 +12,7 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.protocol import Detector
+from odefs.engines.batched import BatchEngine
 from odefs.engines.protocol import Engine
 from odefs.engines.training import Trainer, train_ensemble
 from odefs.ensemble.combine import component_weights, normalised, with_normaliser
@@ -138,6 +139,8 @@ def _score_and_normalise(
     engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray | None
 ) -> tuple[list[Component], np.ndarray]:
     """Sweep 3, a few components at a time so that memory stays bounded; normalisers come from ``rows`` (``None``: all)."""
+    if isinstance(engine, BatchEngine):
+        return engine.score_and_normalise(detector, scaling, components, rows)
     at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
     frozen: list[Component] = []
     scores = np.zeros(engine.n_rows)

@@ -3,12 +3,14 @@
 Component ``i`` is the same however many there are, so the ones that are trained are the first of the paper's.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from odefs._ops.blocks import block_rows, row_blocks
 from odefs.detectors.protocol import Detector
+from odefs.engines.batched import BatchEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.combine import divided, mean_score, raw_scores
 from odefs.ensemble.component import Training, draw_component, train_component
@@ -42,6 +44,12 @@ class Trainer:
         )
         return train_component(self.plan, self.detector, outliers, unlabeled, references, rng)
 
+    def many(self, indices: Sequence[int]) -> list[Trained]:
+        """Several components, all at once where the engine can."""
+        if isinstance(self.engine, BatchEngine):
+            return self.engine.train(self, indices)
+        return self.engine.map(self, indices)
+
 
 def train_ensemble(
     train: Trainer, bare_scores: np.ndarray, row_sample: np.ndarray | None
@@ -52,9 +60,9 @@ def train_ensemble(
     paper = plan.paper_components(engine.n_rows, train.candidates.size)
     if plan.n_estimators != "auto":
         reason = "paper" if plan.n_estimators == "paper" else "given"
-        return engine.map(train, range(limit)), Settling(reason, limit, paper)
+        return train.many(range(limit)), Settling(reason, limit, paper)
     if limit <= FIRST:
-        return engine.map(train, range(limit)), Settling("limit", limit, paper)
+        return train.many(range(limit)), Settling("limit", limit, paper)
     return _train_until_settled(train, bare_scores, row_sample, limit, paper)
 
 
@@ -66,21 +74,22 @@ def _train_until_settled(
     X = engine.take(rows, train.scaling)
     bare = _of_mean_one(bare_scores[rows])
 
-    def train_and_score(index: int) -> tuple[Trained, np.ndarray]:
-        trained = train(index)
-        return trained, _of_mean_one(_scores(trained[0], train.detector, X))
+    def score(trained: Trained) -> np.ndarray:
+        return _of_mean_one(_scores(trained[0], train.detector, X))
 
-    found: list[tuple[Trained, np.ndarray]] = []
+    found: list[Trained] = []
+    scores: list[np.ndarray] = []
     agreement: list[tuple[int, float]] = []
     for batch in batches(limit):
-        found += engine.map(train_and_score, batch)
-        losses = np.array([component.loss for (component, _), _ in found])
-        scores = np.stack([part for _, part in found])
-        agreement.append((len(found), rank_agreement(scores, losses, trust, bare)))
+        trained = train.many(batch)
+        found += trained
+        scores += engine.map(score, trained)
+        losses = np.array([component.loss for component, _ in found])
+        agreement.append((len(found), rank_agreement(np.stack(scores), losses, trust, bare)))
         if agreement[-1][1] >= ENOUGH:
             break
     reason = "settled" if agreement[-1][1] >= ENOUGH else "limit"
-    return [trained for trained, _ in found], Settling(reason, limit, paper, tuple(agreement))
+    return found, Settling(reason, limit, paper, tuple(agreement))
 
 
 def settling_rows(n_rows: int, row_sample: np.ndarray | None, seeds: Seeds) -> np.ndarray:

@@ -1,5 +1,6 @@
 """One component: what it draws, how it learns weights and a subset, and what is kept of it (lines 4 to 12 of Algorithm 1)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,12 +58,23 @@ def train_component(
 ) -> tuple[Component, Training]:
     """Learn weights on the drawn (scaled) rows and prepare the detector on the columns that were selected."""
     learned = learn_weights(plan, detector, outliers, unlabeled, detector.prepare(references, rng))
+    component = prepare_component(plan, detector, learned, lambda columns: references[:, columns], rng)
+    return component, Training(learned.w, learned)
+
+
+def prepare_component(
+    plan: Plan,
+    detector: Detector,
+    learned: Learned,
+    references: Callable[[np.ndarray], np.ndarray],
+    rng: np.random.Generator,
+) -> Component:
+    """The component from what it learned; ``references`` gives its references on the columns that are selected."""
     columns = select_columns(learned.w, plan.min_weight)
     odds = learned.w[columns] if learned.w.any() else None
-    state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng, odds)
+    state = detector.prepare(np.ascontiguousarray(references(columns)), rng, odds)
     w = odds if plan.weighted_distance and not detector.chooses_columns else None
-    component = Component(columns, w, state, normaliser=1.0, weight=1.0, loss=learned.loss)
-    return component, Training(learned.w, learned)
+    return Component(columns, w, state, normaliser=1.0, weight=1.0, loss=learned.loss)
 
 
 def learn_weights(

@@ -1,11 +1,19 @@
 """The sentences for every fallback a fit may take."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from odefs.detectors import Detector
+from odefs.engines.choice import on_device, why_not_on_device
 from odefs.ensemble.component import Training
 from odefs.exceptions import Fallback
 from odefs.selection.candidates import FEWEST, Candidates
+
+
+def off_device(engine: str, X: Any, detector: Detector) -> list[Fallback]:
+    """What was to run on a device, and did not."""
+    reason = why_not_on_device(X, detector) if on_device(engine) else None
+    return [] if reason is None else [Fallback("off_device", f"engine={engine!r} was not used: {reason}.")]
 
 
 def few_rows(detector: Detector, n_rows: int) -> list[Fallback]:

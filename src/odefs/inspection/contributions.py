@@ -7,6 +7,7 @@ contributions of a row add up to its outlier score, for rows of the training dat
 import numpy as np
 
 from odefs.detectors.protocol import Detector
+from odefs.engines.batched import BatchEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.combine import on_columns
 from odefs.ensemble.model import Component, Model
@@ -52,9 +53,18 @@ def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarra
         rows = np.arange(engine.n_rows)
     X = engine.take(rows, model.scaling)
     out = np.zeros(engine.n_columns)
-    totals = engine.map(lambda component: _total_contributions(component, model.detector, X), model.components)
-    for component, total in zip(model.components, totals, strict=True):
-        out[component.columns] += total
+    known: list[np.ndarray | None] = [None] * len(model.components)
+    if isinstance(engine, BatchEngine):
+        known = engine.total_contributions(model, rows)
+
+    def total(place: int) -> np.ndarray:
+        component, shares = model.components[place], known[place]
+        if shares is None:
+            return _total_contributions(component, model.detector, X)
+        return component.weight / component.normaliser * shares
+
+    for component, shares in zip(model.components, engine.map(total, range(len(known))), strict=True):
+        out[component.columns] += shares
     return out / rows.size
 
 

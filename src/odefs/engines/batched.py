@@ -1,0 +1,30 @@
+"""What an engine may offer beyond :class:`odefs.engines.protocol.Engine`: several components at once, as a GPU wants them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from odefs.detectors.protocol import Detector
+from odefs.ensemble.model import Component, Model
+from odefs.scaling import Scaling
+
+if TYPE_CHECKING:
+    from odefs.engines.training import Trained, Trainer
+
+
+@runtime_checkable
+class BatchEngine(Protocol):
+    """Trains components together, and scores rows with them where the rows are."""
+
+    def train(self, trainer: "Trainer", indices: Sequence[int]) -> list["Trained"]:
+        """``[trainer(i) for i in indices]``."""
+
+    def score_and_normalise(
+        self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None
+    ) -> tuple[list[Component], np.ndarray]:
+        """Sweep 3: the components with their normalisers, from ``rows`` (``None``: all), and the scores of all rows."""
+
+    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
+        """:meth:`odefs.detectors.protocol.Detector.total_contributions` of each component over some rows; ``None`` where it takes the detector's own
+        way."""

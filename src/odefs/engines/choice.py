@@ -1,0 +1,59 @@
+"""From the estimators' parameter ``engine`` to an engine for a table."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.detectors.protocol import Detector
+from odefs.engines.local import LocalEngine
+from odefs.ensemble.model import Model
+
+LOCAL = ("auto", "local")
+TORCH = "torch"
+
+
+def check_engine(engine: Any) -> None:
+    """Refuse what is no engine, in one sentence."""
+    if engine in LOCAL or engine == TORCH or (isinstance(engine, str) and engine.startswith(f"{TORCH}:")):
+        return
+    raise ValueError(
+        f"engine={engine!r} is not one of 'auto', 'local', 'torch', 'torch:cpu', 'torch:cuda', 'torch:cuda:N'."
+    )
+
+
+def on_device(engine: str) -> bool:
+    """Whether the name stands for a device."""
+    return engine not in LOCAL
+
+
+def why_not_on_device(X: Any, detector: Detector) -> str | None:
+    """What the device's engine does not do, said to the user; ``None`` where it does all that is needed."""
+    if not isinstance(detector, LeSiNNDetector):
+        return f"the detector {detector.name!r} runs on the processor only"
+    if sparse.issparse(X):
+        return "sparse tables are scored on the processor only"
+    if X.dtype.kind == "f" and bool(np.isnan(X.min())):
+        return "tables with missing cells are scored on the processor only"
+    return None
+
+
+def complete_references(model: Model) -> bool:
+    """Whether a LeSiNN model was fitted on a complete table: only then can a device score with it."""
+    return all(component.state.prepared is not None for component in model.components)
+
+
+def device_engine(engine: str, X: Any, n_jobs: int | None) -> LocalEngine:
+    """The engine on the device that ``engine`` names."""
+    try:
+        from odefs.engines.torch.engine import TorchEngine
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ModuleNotFoundError(
+            f"engine={engine!r} needs PyTorch, which is not installed: pip install 'odefs[gpu]', or use engine='local'.",
+            name="torch",
+        ) from None
+    _, _, device = engine.partition(":")
+    return TorchEngine(X, n_jobs, device or None)

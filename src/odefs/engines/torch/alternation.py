@@ -1,0 +1,137 @@
+"""The alternation of :mod:`odefs.selection.alternation` for a batch of components in lockstep; those that have converged leave the batch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs.engines.torch.choices import Examples, mean_squares
+from odefs.engines.torch.losses import PAIR_LOSSES
+from odefs.engines.torch.objective import BatchObjective
+from odefs.engines.torch.pacing import BatchPace, batch_pacing_for, everyone
+from odefs.engines.torch.solver import solve_batch
+from odefs.ensemble.plan import Plan
+from odefs.selection.alternation import MAX_HALVINGS, MAX_ROUNDS, Learned
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What the components of a batch learn from; ``scale`` multiplies their scores inside the loss."""
+
+    examples: Examples
+    scale: Tensor
+    objective: BatchObjective
+
+    def linearised(self, w: Tensor) -> Tensor:
+        """``G`` with the nearest references found under ``w``, or with all columns alike where ``w = 0``."""
+        nothing = ~(w != 0).any(dim=1, keepdim=True)
+        return mean_squares(self.examples, torch.where(nothing, 1.0, w)).mul_(self.scale[:, None, None])
+
+    def of(self, which: Tensor) -> "Batch":
+        if which.shape[0] == self.scale.shape[0]:
+            return self
+        return Batch(self.examples.of(which), self.scale[which], self.objective)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Weights, ``G`` at them, and the examples' losses there."""
+
+    w: Tensor
+    G: Tensor
+    losses: Tensor
+
+    def of(self, which: Tensor) -> "Point":
+        return Point(self.w[which], self.G[which], self.losses[which])
+
+
+def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned]:
+    """Learn the weights of all components."""
+    n, _, n_columns = examples.x.shape
+    objective = BatchObjective(n_outliers, PAIR_LOSSES[plan.loss], plan.l1)
+    scale = examples.x.new_ones(n)
+    w = examples.x.new_zeros((n, n_columns))
+    G = Batch(examples, scale, objective).linearised(w)
+    if plan.scale_loss:
+        spread = G.sum(dim=2).std(dim=1, correction=0)
+        scale = torch.where(spread > 0, 1 / spread, 1.0)
+        G *= scale[:, None, None]
+    return _alternate(Batch(examples, scale, objective), Point(w, G, objective.example_losses(G, w)), plan)
+
+
+def _alternate(batch: Batch, point: Point, plan: Plan) -> list[Learned]:
+    """Alternate between age, example weights and feature weights until the objective stops falling."""
+    objective, pacing = batch.objective, batch_pacing_for(plan.self_paced)
+    point, n_steps = _weight_step(batch, point, everyone(point.losses), plan)
+    pace = pacing.first(point.losses)
+    last = objective.total(point.losses, point.w, pace.v, pace.lam)
+    n = last.shape[0]
+    traces: list[list[float]] = [[value] for value in last.tolist()]
+    learned: list[Learned | None] = [None] * n
+    who = np.arange(n)
+    for round_ in range(1, MAX_ROUNDS + 1):
+        point, steps = _weight_step(batch, point, pace, plan)
+        n_steps = n_steps + steps
+        pace = pacing.next(point.losses, pace)
+        now = objective.total(point.losses, point.w, pace.v, pace.lam)
+        for i, value in zip(who, now.tolist(), strict=True):
+            traces[i].append(value)
+        converged = pace.settled & (last - now <= plan.tol * now.abs().clamp(min=1.0))
+        last = now
+        leaving = converged if round_ < MAX_ROUNDS else torch.ones_like(converged)
+        if not bool(leaving.any()):
+            continue
+        gone = torch.nonzero(leaving).squeeze(1)
+        places = who[gone.cpu().numpy()]
+        part = _collect(point.of(gone), pace.of(gone), n_steps[gone], converged[gone], [traces[i] for i in places])
+        for i, one in zip(places, part, strict=True):
+            learned[i] = one
+        stay = torch.nonzero(~leaving).squeeze(1)
+        if not stay.shape[0]:
+            break
+        who = who[stay.cpu().numpy()]
+        batch, point, pace, n_steps, last = batch.of(stay), point.of(stay), pace.of(stay), n_steps[stay], last[stay]
+    return [one for one in learned if one is not None]
+
+
+def _weight_step(batch: Batch, point: Point, pace: BatchPace, plan: Plan) -> tuple[Point, Tensor]:
+    """Minimise over ``w``, then go back towards the old ``w`` until the true objective has not risen."""
+    objective = batch.objective
+    now = objective.total(point.losses, point.w, pace.v, pace.lam)
+    trial, n_steps = solve_batch(objective, point.G, pace.v, point.w, plan.tol, plan.max_steps)
+    pending = torch.nonzero((trial != point.w).any(dim=1)).squeeze(1)
+    w, G, losses = point.w.clone(), point.G, point.losses.clone()
+    for _ in range(MAX_HALVINGS):
+        if not pending.shape[0]:
+            break
+        at = trial[pending]
+        G_at = batch.of(pending).linearised(at)
+        losses_at = objective.example_losses(G_at, at)
+        falls = objective.total(losses_at, at, pace.v[pending], pace.lam[pending]) <= now[pending]
+        accepted = pending[falls]
+        if accepted.shape[0] == G.shape[0]:
+            return Point(at, G_at, losses_at), n_steps
+        w[accepted], losses[accepted] = at[falls], losses_at[falls]
+        if G is point.G:
+            G = point.G.clone()
+        G[accepted] = G_at[falls]
+        pending = pending[~falls]
+        trial[pending] = (trial[pending] + point.w[pending]) / 2
+    return Point(w, G, losses), n_steps
+
+
+def _collect(
+    point: Point, pace: BatchPace, n_steps: Tensor, converged: Tensor, traces: list[list[float]]
+) -> list[Learned]:
+    """What is kept of components that are done."""
+    n_outliers = pace.v.shape[1]
+    kept = pace.v / pace.v.sum(dim=1, keepdim=True)
+    examples = torch.bmm(kept.unsqueeze(1), point.G[:, :n_outliers]).squeeze(1)
+    gap = point.w * (examples - point.G[:, n_outliers:].mean(dim=1))
+    columns = (part.cpu().numpy() for part in (point.w, gap, pace.v))
+    numbers = (part.tolist() for part in (pace.lam, n_steps, converged))
+    return [
+        Learned(w, g, v, lam, trace[-1], tuple(trace), steps, settled)
+        for w, g, v, trace, lam, steps, settled in zip(*columns, traces, *numbers, strict=True)
+    ]

@@ -1,0 +1,104 @@
+"""The engine on a device: training and scoring run there, column statistics and explanations on the processor."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs._ops.distinct import repeats_likely
+from odefs._progress import tell
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.detectors.protocol import Detector
+from odefs.engines.local import FEW_ROWS, LocalEngine
+from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
+from odefs.engines.torch.scorer import Scorer
+from odefs.engines.torch.scoring import bytes_per_row
+from odefs.engines.torch.shares import total_shares
+from odefs.engines.torch.table import DTYPES, DeviceTable
+from odefs.engines.torch.training import train_batch, trains_in_batches
+from odefs.engines.training import Trained, Trainer
+from odefs.ensemble.model import Component, Model
+from odefs.scaling import Scaling
+
+MOST_BLOCK_ROWS = 2**18
+"""Higher blocks gain nothing."""
+
+
+class TorchEngine(LocalEngine):
+    """A complete dense table, LeSiNN as detector."""
+
+    def __init__(self, X: Any, n_jobs: int | None = None, device: str | None = None) -> None:
+        super().__init__(X, n_jobs)
+        self.device = find_device(device)
+
+    @cached_property
+    def table(self) -> DeviceTable:
+        repeats = self.n_rows >= FEW_ROWS and repeats_likely(lambda rows: self.X[rows], self.n_rows)
+        return DeviceTable(self.X, self.dtype, self.device, repeats, self._places)
+
+    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+        return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
+        for part in self._groups(model.components):
+            raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)
+            weights = [component.weight / component.normaliser for component in part]
+            total += torch.mv(raw.t(), torch.tensor(weights, dtype=torch.float64, device=self.device))
+        return self.table.spread(total)
+
+    def score_and_normalise(
+        self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None
+    ) -> tuple[list[Component], np.ndarray]:
+        """Sweep 3 on the device: components with their normalisers, from ``rows`` (``None``: all), and the scores they add up to."""
+        counts = self.table.counts(rows)
+        counts /= counts.sum()
+        total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
+        frozen: list[Component] = []
+        for part in self._groups(components):
+            raw = self._raw_scores(scaling, DTYPES[self.dtype], detector, part)
+            means = torch.mv(raw, counts)
+            means = torch.where(means > 0, means, 1.0)
+            weights = torch.tensor([component.weight for component in part], dtype=torch.float64, device=self.device)
+            total += torch.mv(raw.t(), weights / means)
+            frozen += [
+                replace(component, normaliser=mean) for component, mean in zip(part, means.tolist(), strict=True)
+            ]
+        return frozen, self.table.spread(total)
+
+    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
+        """Shares of the columns in each component's scores, added up over some rows of the table."""
+        assert isinstance(model.detector, LeSiNNDetector)
+        X = self.table.take(rows, model.scaling)
+        return total_shares(X, model.components, model.detector.metric == "euclidean")
+
+    def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
+        """Components of the given numbers, all in one batch."""
+        if not trains_in_batches(trainer.plan):
+            return self.map(trainer, indices)
+        return train_batch(trainer, self.table, indices)
+
+    def _groups(self, components: Sequence[Component]) -> list[Sequence[Component]]:
+        """As many components at a time as leave room for their raw scores."""
+        size = max(1, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows))
+        return [components[start : start + size] for start in range(0, len(components), size)]
+
+    def _raw_scores(
+        self, scaling: Scaling, dtype: torch.dtype, detector: Detector, components: Sequence[Component]
+    ) -> Tensor:
+        """Raw scores of the distinct rows, ``(n_components, n_rows)``."""
+        assert isinstance(detector, LeSiNNDetector)
+        table, scorer = self.table, Scorer(detector, components, self.n_columns, self.device)
+        out = torch.empty((len(components), table.n_rows), dtype=torch.float64, device=self.device)
+
+        def score(rows: slice) -> None:
+            out[:, rows] = scorer.score(table.block(rows, scaling, dtype))
+            tell(rows.stop, table.n_rows)
+
+        height = bytes_at_once(self.device) // bytes_per_row(detector, self.n_columns, len(components))
+        in_parts(table.n_rows, min(MOST_BLOCK_ROWS, height), score)
+        return out

@@ -1,0 +1,81 @@
+"""Blocks of rows against all components of a model: which of them are exact in half precision, which go through the fused kernel."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import torch
+from torch import Tensor
+
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.engines.torch.fused import FusedReferences, can_fuse, fused_scores, is_proven, lay_out_fused
+from odefs.engines.torch.scoring import DeviceReferences, is_exact, lay_rows_out, raw_scores, send_references
+from odefs.ensemble.model import Component
+
+
+@dataclass(frozen=True, eq=False)
+class Scorer:
+    """Components of one detector, and their references on the device as soon as a block asks for them."""
+
+    detector: LeSiNNDetector
+    components: Sequence[Component]
+    n_columns: int
+    device: torch.device
+
+    def score(self, X: Tensor) -> Tensor:
+        """Raw scores of scaled rows, ``(n_components, n_rows)``, float64."""
+        binary = bool(self._exact) and bool(((X == 0) | (X == 1)).all())
+        out = torch.empty((len(self.components), X.shape[0]), dtype=torch.float64, device=self.device)
+        if binary:
+            self._score_exact(X, out)
+        self._score_plain(X, self._others if binary else self._plain, out, exact=False)
+        return out
+
+    def _score_exact(self, X: Tensor, out: Tensor) -> None:
+        if not can_fuse(self.device, self.detector.n_subsets):
+            self._score_plain(X, self._products, out, exact=True)
+            return
+        lines = lay_rows_out(X, exact=True)
+        root = self.detector.metric == "euclidean"
+        for group in self._fused:
+            places = group.places.tolist()
+            if is_proven(lines, group, root, partial(self._product_scores, places[0])):
+                out[group.places] = fused_scores(lines, group, root)[:, : X.shape[0]]
+                continue
+            for place in places:
+                out[place] = self._product_scores(place, lines)[: X.shape[0]]
+
+    def _product_scores(self, place: int, lines: Tensor) -> Tensor:
+        """The scores without the fused kernel."""
+        references = send_references(self.components[place], self.n_columns, self.device, exact=True)
+        return raw_scores(lines, references, self.detector)
+
+    def _score_plain(self, X: Tensor, references: dict[int, DeviceReferences], out: Tensor, exact: bool) -> None:
+        if not references:
+            return
+        lines = lay_rows_out(X, exact)
+        for place, one in references.items():
+            out[place] = raw_scores(lines, one, self.detector)[: X.shape[0]]
+
+    @cached_property
+    def _exact(self) -> list[int]:
+        return [place for place, component in enumerate(self.components) if is_exact(component)]
+
+    @cached_property
+    def _fused(self) -> list[FusedReferences]:
+        return lay_out_fused(self.components, self._exact, self.n_columns + 1, self.device)
+
+    @cached_property
+    def _products(self) -> dict[int, DeviceReferences]:
+        return self._send(self._exact, exact=True)
+
+    @cached_property
+    def _others(self) -> dict[int, DeviceReferences]:
+        return self._send(sorted(set(range(len(self.components))) - set(self._exact)), exact=False)
+
+    @cached_property
+    def _plain(self) -> dict[int, DeviceReferences]:
+        return self._send(range(len(self.components)), exact=False)
+
+    def _send(self, places: Sequence[int], exact: bool) -> dict[int, DeviceReferences]:
+        return {place: send_references(self.components[place], self.n_columns, self.device, exact) for place in places}

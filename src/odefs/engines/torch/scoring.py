@@ -1,0 +1,129 @@
+"""LeSiNN scores of blocks of rows on the device.
+
+Rows of zeros and ones are multiplied in half precision with sums in float32, which is exact for them and what GPUs are fastest at. All others are multiplied
+in float64: the expanded square then has the digits that float32 would lose (see :mod:`odefs._ops.nearest`), and an H200 does it as fast.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs._ops.nearest import CANCELLATION, SNAP
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.ensemble.model import Component
+
+MOST_EXACT_COLUMNS = 1000
+"""Up to here all sums of products of zeros and ones, times two, are exact in half precision (up to 2048)."""
+
+PADDING = 128
+"""The fused kernel takes so many rows at once."""
+
+DIRECT_PAIRS = 2**16
+"""Pairs of row and subset that are computed again at a time."""
+
+LOST = CANCELLATION[np.dtype(np.float64)]
+
+
+@dataclass(frozen=True)
+class DeviceReferences:
+    """A component's references on the device, for the product with rows that have a 1 behind: ``[-2 r, |r|^2]``."""
+
+    columns: Tensor
+    """Numbers of the columns, and that of the line of ones."""
+    rows: Tensor
+    product: Tensor
+    centre: Tensor | None
+    root: Tensor | None
+    n_subsets: int
+    exact: bool
+
+
+def is_exact(component: Component) -> bool:
+    """Whether products with rows of zeros and ones are exact in half precision."""
+    prepared = component.state.prepared
+    return (
+        component.w is None and prepared is not None and prepared.exact and component.columns.size <= MOST_EXACT_COLUMNS
+    )
+
+
+def send_references(component: Component, n_columns: int, device: torch.device, exact: bool) -> DeviceReferences:
+    """Lay a component's references out."""
+    rows = torch.from_numpy(np.array(component.state.rows)).to(device, _dtype(device, exact))
+    columns = torch.from_numpy(np.append(component.columns, n_columns)).to(device)
+    centre = root = None
+    if not exact:
+        centre = rows.mean(dim=0)
+        rows = rows - centre
+        if component.w is not None:
+            root = torch.from_numpy(np.sqrt(component.w)).to(device)
+            rows = rows * root
+    norms = rows.square().sum(dim=1, keepdim=True)
+    product = torch.cat([rows * -2, norms], dim=1)
+    return DeviceReferences(columns, rows, product, centre, root, component.state.n_subsets, exact)
+
+
+def lay_rows_out(X: Tensor, exact: bool) -> Tensor:
+    """Column-major, so that a component's columns are gathered in whole lines; a line of ones and one of zeros come last.
+
+    Lines are padded with zeros to a multiple of ``PADDING``.
+    """
+    n_rows, n_columns = X.shape
+    shape = (n_columns + 2, -(-n_rows // PADDING) * PADDING)
+    lines = torch.zeros(shape, dtype=_dtype(X.device, exact), device=X.device)
+    lines[:n_columns, :n_rows] = X.t()
+    lines[n_columns] = 1
+    return lines
+
+
+def _dtype(device: torch.device, exact: bool) -> torch.dtype:
+    """Processors have no units for half precision."""
+    if not exact:
+        return torch.float64
+    return torch.float16 if device.type == "cuda" else torch.float32
+
+
+def raw_scores(lines: Tensor, references: DeviceReferences, detector: LeSiNNDetector) -> Tensor:
+    """The mean distance to the nearest of each subset, float64, of rows that were laid out, padding included."""
+    picked = _picked(lines, references)
+    rows = picked[:-1]
+    distances = torch.mm(references.product, picked)
+    nearest = distances.view(-1, references.n_subsets, distances.shape[1]).amin(dim=0)
+    if references.exact:
+        nearest = nearest.to(torch.float32) + rows.sum(dim=0, dtype=torch.float32)
+    else:
+        norms = rows.square().sum(dim=0)
+        nearest += norms
+        _mend(nearest, norms, rows, references)
+    if detector.metric == "euclidean":
+        nearest = nearest.sqrt_()
+    return nearest.sum(dim=0, dtype=torch.float64).div_(references.n_subsets)
+
+
+def bytes_per_row(detector: LeSiNNDetector, n_columns: int, n_components: int) -> int:
+    """What :func:`raw_scores`, the rows themselves and the scores take."""
+    return 8 * (2 * detector.n_subsets * detector.subset_size + 5 * n_columns + 2 * n_components)
+
+
+def _picked(lines: Tensor, references: DeviceReferences) -> Tensor:
+    """The component's columns on the scale of its references, and the line of ones."""
+    picked = lines.index_select(0, references.columns)
+    if references.centre is not None:
+        picked[:-1].sub_(references.centre[:, None])
+        if references.root is not None:
+            picked[:-1].mul_(references.root[:, None])
+    return picked
+
+
+def _mend(nearest: Tensor, norms: Tensor, rows: Tensor, references: DeviceReferences) -> None:
+    """Squares that are rounding noise around zero become zero; others that lost digits are computed directly."""
+    noise = nearest <= SNAP * rows.shape[0] * norms
+    nearest[noise] = 0
+    subset, which = torch.nonzero((nearest < LOST * norms) & ~noise, as_tuple=True)
+    members = references.rows.view(-1, references.n_subsets, references.rows.shape[1])
+    for start in range(0, which.shape[0], DIRECT_PAIRS):
+        part = slice(start, start + DIRECT_PAIRS)
+        x = rows[:, which[part]].t()
+        squares = [(member[subset[part]] - x).square().sum(dim=1) for member in members]
+        nearest[subset[part], which[part]] = torch.stack(squares).amin(dim=0)

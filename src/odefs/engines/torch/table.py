@@ -1,0 +1,131 @@
+"""The rows of a table on the device: each of several equal rows once, in their own type, scaled as :meth:`odefs.scaling.Scaling.apply` does it."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs._ops.distinct import Distinct
+from odefs.engines.torch.device import bytes_at_once
+from odefs.engines.torch.equal_rows import group_rows
+from odefs.scaling import Scaling
+
+logger = logging.getLogger("odefs")
+
+UPLOAD_BYTES = 2**26
+"""Rows travel to the device in blocks of this size."""
+
+AS_THEY_ARE = ("bool", "uint8", "int8", "int16")
+"""Types that stay small on the device; all others travel as the type of the arithmetic."""
+
+DTYPES = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}
+
+
+class DeviceTable:
+    """The distinct rows of a table, on the device if they fit there, otherwise sent block by block whenever they are needed."""
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        dtype: np.dtype[Any],
+        device: torch.device,
+        repeats: bool,
+        find_distinct: Callable[[], Distinct | None],
+    ) -> None:
+        """``repeats``: whether it is worth looking for equal rows; ``find_distinct`` finds them where the device has no room to."""
+        self.X = X
+        self.device = device
+        self.working = DTYPES[dtype]
+        self.n_rows, self.n_columns = X.shape
+        self._stored = X.dtype if X.dtype.name in AS_THEY_ARE else dtype
+        self._distinct: Distinct | None = None
+        self._copy_of: Tensor | None = None
+        self._resident = self._upload()
+        if repeats and self._resident is None:
+            self._distinct = find_distinct()
+            if self._distinct is not None:
+                self.n_rows = self._distinct.first.size
+                self._copy_of = torch.from_numpy(self._distinct.copy_of).to(device)
+        elif repeats and self._resident is not None:
+            groups = group_rows(self._resident)
+            if groups is not None:
+                first, self._copy_of = groups
+                self._resident = self._resident[first]
+                self.n_rows = first.shape[0]
+
+    def _upload(self) -> Tensor | None:
+        """All rows, in blocks."""
+        n_bytes = self.X.size * self._stored.itemsize
+        if self.device.type != "cpu" and n_bytes > bytes_at_once(self.device):
+            logger.info("the table does not fit on %s: its rows are sent there block by block", self.device)
+            return None
+        try:
+            return self._sent()
+        except torch.cuda.OutOfMemoryError:
+            return None
+
+    def _sent(self) -> Tensor:
+        height = max(1, UPLOAD_BYTES // (self.n_columns * self._stored.itemsize))
+        blocks = [slice(start, start + height) for start in range(0, self.n_rows, height)]
+        first = self._read(blocks[0])
+        table = torch.empty(self.X.shape, dtype=first.dtype, device=self.device)
+        for rows in blocks:
+            table[rows] = first if rows is blocks[0] else self._read(rows)
+        return table
+
+    def _read(self, rows: slice | np.ndarray) -> Tensor:
+        """Distinct rows from memory."""
+        part = np.asarray(self.X[rows if self._distinct is None else self._distinct.first[rows]], dtype=self._stored)
+        # torch takes no array that cannot be written to.
+        return torch.from_numpy(np.require(part, requirements=["C", "W"]))
+
+    def block(self, rows: slice, scaling: Scaling, dtype: torch.dtype) -> Tensor:
+        """Some distinct rows, scaled."""
+        part = self._read(rows).to(self.device) if self._resident is None else self._resident[rows]
+        return self._scaled(part, scaling, dtype)
+
+    def take(self, rows: np.ndarray, scaling: Scaling) -> Tensor:
+        """Rows by their numbers in the table, in any shape, scaled: an axis of columns is added."""
+        flat = rows.ravel()
+        if self._resident is None:
+            where = flat if self._distinct is None else self._distinct.copy_of[flat]
+            part = self._read(where).to(self.device)
+        else:
+            index = torch.from_numpy(flat).to(self.device)
+            part = self._resident[index if self._copy_of is None else self._copy_of[index]]
+        return self._scaled(part, scaling, self.working).view(*rows.shape, self.n_columns)
+
+    def counts(self, rows: np.ndarray | None) -> Tensor:
+        """How often each distinct row occurs among the given rows (``None``: all)."""
+        if self._copy_of is None:
+            if rows is None:
+                return torch.ones(self.n_rows, dtype=torch.float64, device=self.device)
+            where = torch.from_numpy(rows).to(self.device)
+        else:
+            where = self._copy_of if rows is None else self._copy_of[torch.from_numpy(rows).to(self.device)]
+        return torch.bincount(where, minlength=self.n_rows).to(torch.float64)
+
+    def spread(self, values: Tensor) -> np.ndarray:
+        """From values of the distinct rows (last axis) to values of all rows."""
+        return np.asarray((values if self._copy_of is None else values[..., self._copy_of]).cpu().numpy())
+
+    def _scaled(self, part: Tensor, scaling: Scaling, dtype: torch.dtype) -> Tensor:
+        part = part.to(self.working)
+        if part.dtype != dtype:
+            largest = torch.finfo(dtype).max
+            part = part.clamp(-largest, largest).to(dtype)
+        if dtype == torch.float32 and scaling.safe_in_float32:
+            return (
+                (part - self._tensor(scaling.low, dtype))
+                .div_(self._tensor(scaling.width, dtype))
+                .clamp_(-scaling.clip, scaling.clip)
+            )
+        wide = part.to(torch.float64) * scaling.factor
+        wide = wide.sub_(self._tensor(scaling.low)).div_(self._tensor(scaling.width))
+        return wide.clamp_(-scaling.clip, scaling.clip).to(dtype)
+
+    def _tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float64) -> Tensor:
+        return torch.tensor(values, dtype=dtype, device=self.device)

@@ -1,0 +1,67 @@
+"""Training of all components in one batch: draws as everywhere, then rows, weights and subsets on the device."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.engines.torch.alternation import learn_batch
+from odefs.engines.torch.choices import lay_out
+from odefs.engines.torch.device import bytes_at_once, in_parts
+from odefs.engines.torch.table import DeviceTable
+from odefs.engines.training import Trained, Trainer
+from odefs.ensemble.component import Draw, Training, draw_component, prepare_component
+from odefs.ensemble.plan import Plan
+from odefs.selection.alternation import Learned
+
+
+def trains_in_batches(plan: Plan) -> bool:
+    """Whether the plan's solver is the one that runs in lockstep."""
+    return plan.solver == "proximal"
+
+
+def train_batch(train: Trainer, table: DeviceTable, indices: Sequence[int]) -> list[Trained]:
+    """Components of the given numbers, as many at a time as fit on the device."""
+    assert isinstance(train.detector, LeSiNNDetector)
+    generators = [train.seeds.component(index) for index in indices]
+    draws = [
+        draw_component(train.plan, train.detector, train.engine.n_rows, train.candidates, train.shared_references, rng)
+        for rng in generators
+    ]
+    found: list[Trained] = []
+
+    def run(part: slice) -> None:
+        found.extend(_train_part(train, table, draws[part], generators[part]))
+
+    n_bytes = _bytes_per_component(draws[0], table.n_columns)
+    in_parts(len(draws), bytes_at_once(table.device) // n_bytes, run)
+    return found
+
+
+def _train_part(
+    train: Trainer, table: DeviceTable, draws: list[Draw], generators: list[np.random.Generator]
+) -> list[Trained]:
+    examples = table.take(np.stack([np.concatenate([draw.outliers, draw.unlabeled]) for draw in draws]), train.scaling)
+    references = table.take(np.stack([draw.references for draw in draws]), train.scaling)
+    assert isinstance(train.detector, LeSiNNDetector)
+    laid_out = lay_out(examples.to(torch.float64), references.to(torch.float64), train.detector.n_subsets)
+    del examples
+    learned = learn_batch(laid_out, draws[0].outliers.size, train.plan)
+
+    def finish(place: int, result: Learned) -> Trained:
+        def on_columns(columns: np.ndarray) -> np.ndarray:
+            picked = references[place].index_select(1, torch.from_numpy(columns).to(table.device))
+            return picked.cpu().numpy()
+
+        component = prepare_component(train.plan, train.detector, result, on_columns, generators[place])
+        return component, Training(result.w, result)
+
+    # Small arrays: threads would wait for each other.
+    return [finish(place, result) for place, result in enumerate(learned)]
+
+
+def _bytes_per_component(draw: Draw, n_columns: int) -> int:
+    """Examples, references and their squares, three ``G``, distances and choices, and what products take in passing."""
+    n_examples, n_references = draw.outliers.size + draw.unlabeled.size, draw.references.size
+    return 8 * (8 * n_examples * n_columns + 5 * n_references * n_columns + 3 * n_examples * n_references)
