@@ -38,7 +38,7 @@ FILES = {
     "wide.csv": lambda: TEXT.encode("utf-16"),
     "breaks.csv": lambda: TEXT.replace("\n", "\r\n").encode(),
     "t.dat": lambda: TEXT.encode(),
-    "no ending": lambda: TEXT.encode(),
+    "no ending": lambda: b"\xef\xbb\xbf" + TEXT.encode(),
     "table.bin": lambda: packed("write_parquet"),
     "t.parquet": lambda: packed("write_parquet"),
     "t.arrow": lambda: packed("write_ipc"),

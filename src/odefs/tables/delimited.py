@@ -14,6 +14,7 @@ from odefs.tables.columns import TableError
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024
 LINES = 200
+LOOKED_AT = 4096
 LONGEST_CELL = 2**31 - 1
 
 
@@ -40,8 +41,8 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
 def is_text(source: Path | bytes) -> bool:
     """Whether a file whose name says nothing begins like text."""
     head = _head(source)
-    text = head.decode(_encoding(head), errors="replace")
-    return bool(text.strip()) and all(character.isprintable() or character.isspace() for character in text[:LINES])
+    text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
+    return bool(text.strip()) and all(character.isprintable() or character.isspace() for character in text)
 
 
 def _head(source: Path | bytes) -> bytes:
