@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from odefs._ops.stretches import mean_of, stretches
 from odefs.detectors.protocol import Detector
 from odefs.ensemble.model import Component
 
@@ -20,8 +21,7 @@ def component_weights(losses: np.ndarray) -> np.ndarray:
 
 def mean_score(scores: np.ndarray) -> float:
     """The normaliser: the mean of the known scores. Where all are 0 (equal rows) it is 1, which leaves them 0."""
-    known = scores[~np.isnan(scores)]
-    mean = float(known.mean()) if known.size else 0.0
+    _, mean = mean_of(scores)
     return mean if mean > 0 else 1.0
 
 
@@ -38,6 +38,12 @@ def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
 def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
     """The component's scores on the scale where 1 is ordinary."""
     return divided(scores, component.normaliser)
+
+
+def add_scores(total: np.ndarray, component: Component, raw: np.ndarray) -> None:
+    """Add the component's share in the outlier score, a stretch at a time: either may lie in a file."""
+    for part in stretches(total.size):
+        total[part] += component.weight * normalised(component, raw[part])
 
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:

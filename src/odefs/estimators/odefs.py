@@ -7,13 +7,14 @@ import numpy as np
 
 from odefs._logging import logger, talking
 from odefs.detectors.protocol import Detector
-from odefs.engines.local import LocalEngine
+from odefs.engines.protocol import Engine
 from odefs.engines.sweeps import Fitted, fit_bare, fit_ensemble
 from odefs.ensemble.combine import component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.fallbacks import few_candidates, few_rows, training_fallbacks
+from odefs.estimators.opening import ENGINES, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.inspection.importances import feature_importances
 from odefs.scaling import ColumnRanges
@@ -108,8 +109,9 @@ class ODEFS(BaseOutlierEstimator):
         Whether NaN is refused, or distances run over the observed columns and are divided by the share these cover.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of the training rows to flag. "auto" flags scores above mean + threshold_rate * std, a convention without a promise.
-    engine : {"auto", "local"}, default="auto"
-        Where the sweeps over the rows run.
+    engine : {"auto", "local", "stream", "dask"}, default="auto"
+        Where the sweeps over the rows run: in memory; in passes over :class:`odefs.engines.stream.RowBlocks` (or a parquet file), which may be
+        larger than memory; on the workers of a Dask cluster. "auto" goes by what is given to ``fit``. All give the same result.
     n_jobs : int, optional
         Threads; None uses every core the process may use. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -222,16 +224,17 @@ class ODEFS(BaseOutlierEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
+            With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) are ``numpy.memmap``: they lie in a temporary
+            file, which goes when the model does.
         y : ignored
         """
         plan = self._plan()
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
         self._check_shared_parameters(detector)
-        rows = self._validate(X, reset=True)
         with talking(self.verbose):
-            engine, seeds = self._engine(rows), self._seeds()
-            bare = fit_bare(engine, detector, self.scaling, seeds)
+            engine, seeds = open_training_rows(self, X, self.engine), self._seeds()
+            bare = fit_bare(engine, detector, self.scaling, seeds, plan)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             fitted = fit_ensemble(engine, detector, plan, bare, seeds)
             logger.info("trained %s", fitted.settling.message)
@@ -270,7 +273,7 @@ class ODEFS(BaseOutlierEstimator):
         require_choice("references", self.references, ("fresh", "shared"))
         require_choice("loss_scale", self.loss_scale, ("std", "none"))
         require_choice("final_distance", self.final_distance, ("subset", "weighted"))
-        require_choice("engine", self.engine, ("auto", "local"))
+        require_choice("engine", self.engine, ENGINES)
         return Plan(
             n_estimators=_whole(self.n_estimators),
             n_outlier_examples=_whole(self.n_outlier_examples),
@@ -307,7 +310,7 @@ def _whole(value: int | str) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def _fit_info(plan: Plan, engine: LocalEngine, ranges: ColumnRanges, fitted: Fitted) -> dict[str, Any]:
+def _fit_info(plan: Plan, engine: Engine, ranges: ColumnRanges, fitted: Fitted) -> dict[str, Any]:
     learned = [part.learned for part in fitted.training]
     return {
         "n_rows": engine.n_rows,
