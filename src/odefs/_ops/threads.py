@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from odefs._ops.cgroups import cpu_quota
 from odefs._progress import tell
 
 Task = TypeVar("Task")
@@ -26,7 +27,7 @@ _limit: Any = None
 def available_threads(n_jobs: int | None = None) -> int:
     """Threads to use for ``n_jobs``; ``None`` means every core this process may use.
 
-    Affinity and container limits are honoured, and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
+    Affinity and container limits are honoured (joblib knows the affinity, :mod:`odefs._ops.cgroups` every control group), and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
     not to oversubscribe the machine. Negative numbers count back from the available cores as everywhere in scikit-learn.
     """
     if n_jobs == 0:
@@ -36,6 +37,9 @@ def available_threads(n_jobs: int | None = None) -> int:
     from joblib import cpu_count
 
     cores = int(cpu_count())
+    quota = cpu_quota()
+    if quota is not None:
+        cores = min(cores, quota)
     allowed = os.environ.get("OMP_NUM_THREADS", "")
     if allowed.isdigit() and int(allowed) > 0:
         cores = min(cores, int(allowed))

@@ -69,12 +69,15 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
     found = []
     for name in names:
         kind = schema.field(name).type
+        if pa.types.is_null(kind):
+            continue
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
             raise ValueError(
                 f"column {name!r} holds {kind}, not numbers: name the columns to use, or encode the table (TableEncoder, odefs detect)."
             )
         found.append(np.dtype(kind.to_pandas_dtype()))
-    return working_dtype(np.result_type(*found))
+    # A column without any value has no type of its own.
+    return working_dtype(np.result_type(*found) if found else np.dtype(np.float32))
 
 
 def as_matrix(batch: Any, dtype: np.dtype[Any]) -> np.ndarray:

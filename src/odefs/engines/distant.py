@@ -10,6 +10,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,9 +51,13 @@ class Folder:
     """A temporary folder for arrays; each array keeps it alive."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="odefs-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._count = 0
+
+    @cached_property
+    def _folder(self) -> Path:
+        made = Path(tempfile.mkdtemp(prefix="odefs-"))
+        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
+        return made
 
     def path(self) -> Path:
         """A new file's name."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odefs.engines.blocks import RowBlocks
+from odefs.engines.distant import require_finite
 from odefs.engines.protocol import Engine
 
 if TYPE_CHECKING:
@@ -47,6 +48,14 @@ def open_blocks(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
         raise TypeError(f"odefs.engines.stream.RowBlocks is needed, not {type(blocks).__name__}.")
     _check_columns(estimator, blocks.n_columns, blocks.names)
     return _stream(estimator, blocks)
+
+
+def score_matrix(estimator: Any, X: np.ndarray, names: tuple[str, ...] | None = None) -> np.ndarray:
+    """Scores of rows whose columns carry their names apart."""
+    _check_columns(estimator, X.shape[1], names)
+    require_finite(X, estimator.missing == "ignore")
+    scores: np.ndarray = estimator._engine(X).outlier_scores(estimator._model)
+    return scores
 
 
 def require_in_memory(X: Any, who: str = "explain") -> None:
