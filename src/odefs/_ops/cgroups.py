@@ -54,12 +54,9 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
     """The process's group and all above it, for version 2 (``""``) or one controller of version 1."""
     base = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
-        number, controllers, path = (line.split(":", 2) + ["", ""])[:3]
-        if (
-            (number == "0" and not controllers)
-            if not controller
-            else controller.split(",")[0] in controllers.split(",")
-        ):
+        number, controllers, path = [*line.split(":", 2), "", ""][:3]
+        ours = controller.split(",")[0] in controllers.split(",") if controller else number == "0"
+        if ours:
             place = PurePosixPath(path.lstrip("/"))
             for part in (place, *place.parents):
                 if (base / part).is_dir():

@@ -33,12 +33,13 @@ def show_detection(out: Console, found: "Detection", top: int) -> None:
     verb = "row stands" if flagged == 1 else "rows stand"
     out.print(f"{flagged:,} {verb} out: {found.convention}. An ordinary row scores 1.0.\n")
     if top:
-        out.print(_outliers(found, top))
+        out.print(outlier_table(found, top))
     columns = ", ".join(f"{column} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
     out.print(f"\nColumns the model relies on: {columns or 'none more than others'}")
 
 
-def _outliers(found: "Detection", top: int) -> Table:
+def outlier_table(found: "Detection", top: int) -> Table:
+    """The foremost rows with their reasons; identical ones once."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("rank", justify="right")
     table.add_column(Text(found.identifier))
