@@ -6,6 +6,7 @@ container's own group; paths that do not exist there are passed over.
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 ROOT = Path("/")
@@ -30,8 +31,9 @@ def memory_left(root: Path = ROOT) -> int | None:
     return min(left, default=None)
 
 
+@cache
 def cpu_quota(root: Path = ROOT) -> int | None:
-    """Cores' worth of time that this process's groups may use, rounded up; ``None`` without a limit."""
+    """Cores' worth of time that this process's groups may use, rounded up; ``None`` without a limit. Read once: every scored row asks for it."""
     found = []
     for folder in _folders(root, ""):
         words = _text(folder / "cpu.max").split()

@@ -5,10 +5,12 @@ puts the old numbers back.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -65,9 +67,14 @@ def one_blas_thread() -> Iterator[None]:
 
 def _pin() -> None:
     global _limit
-    # Looked up anew each time: a BLAS library may have been loaded since (scipy brings its own).
-    _limit = ThreadpoolController().limit(limits=1, user_api="blas")
+    _limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
     _limit.__enter__()
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> Any:
+    """Looked up anew when modules were imported since: one may have brought a BLAS library (scipy has its own). Looking takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _unpin() -> None:

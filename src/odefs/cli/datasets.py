@@ -43,20 +43,42 @@ def get(names: tuple[str, ...], url: str | None) -> None:
 
 
 @command.command()
-@click.argument("name", type=click.Choice(["shifted"]))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="An npz file (X, y, relevant).")
-@click.option("--rows", default=10_000, show_default=True)
-@click.option("--columns", default=100, show_default=True)
-@click.option("--relevant", default=20, show_default=True)
-@click.option("--seed", default=0, show_default=True)
-def make(name: str, output: Path, rows: int, columns: int, relevant: int, seed: int) -> None:
-    """Generate the paper's synthetic data, with the truth about its columns."""
+@click.argument("name", type=click.Choice(["shifted", "wide"]))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="shifted: an npz file (X, y, relevant); wide: a folder for parquet files.",
+)
+@click.option("--rows", default=10_000, show_default=True, type=click.IntRange(1))
+@click.option("--columns", type=click.IntRange(1), help="100 for shifted, 50 for wide by default.")
+@click.option("--relevant", default=20, show_default=True, help="shifted: columns in which outliers differ.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+def make(name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int) -> None:
+    """Generate the paper's synthetic data (shifted), or any number of wide rows in partitions (wide), with the truth about both."""
+    if name == "wide":
+        _make_wide(output, rows, columns or 50, seed)
+        return
     import numpy as np
 
     from odefs.datasets.synthetic import make_shifted
 
+    columns = columns or 100
     made = make_shifted(rows, columns, relevant, seed=seed)
     np.savez_compressed(output, **made._asdict())
     click.echo(
         f"{output}: {rows:,} x {columns}, {int(made.y.sum())} outliers, relevant columns {made.relevant.tolist()}"
+    )
+
+
+def _make_wide(output: Path, rows: int, columns: int, seed: int) -> None:
+    from odefs.datasets.wide import relevant_columns, write_wide
+
+    if output.exists() and not output.is_dir():
+        raise click.UsageError(f"{output} is a file; wide data goes to a folder.")
+    n_outliers = write_wide(output, rows, columns, seed)
+    relevant = relevant_columns(columns, seed).tolist()
+    click.echo(
+        f"{output}: {rows:,} x {columns}, {n_outliers:,} outliers, relevant columns {relevant}; labels in {output / 'truth'}"
     )

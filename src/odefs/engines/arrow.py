@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from odefs._ops.blocks import row_blocks
 from odefs.engines.blocks import RowBlocks, working_dtype
+
+TILE_ROWS = 1024
 
 
 def parquet_files(path: Any) -> list[Path]:
@@ -81,10 +84,19 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
 
 
 def as_matrix(batch: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    """The columns of a record batch side by side, nulls as NaN."""
+    """The columns of a record batch (or a table of one chunk) side by side, nulls as NaN."""
     out = np.empty((batch.num_rows, batch.num_columns), dtype=dtype)
-    for k, column in enumerate(batch.columns):
-        # Integers with nulls become floats with NaN, booleans with nulls objects with None.
-        values = column.to_numpy(zero_copy_only=False)
-        out[:, k] = values.astype(np.float64) if values.dtype == object else values
+    columns = [_as_numbers(column) for column in batch.columns]
+    # Some rows at a time: every column touches every row's cache lines, which should still be there for the next.
+    for rows in row_blocks(batch.num_rows, TILE_ROWS):
+        tile = out[rows]
+        for k, values in enumerate(columns):
+            tile[:, k] = values[rows]
     return out
+
+
+def _as_numbers(column: Any) -> np.ndarray:
+    """Integers with nulls become floats with NaN; booleans with nulls come as objects."""
+    chunked = hasattr(column, "chunks")
+    values = column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64) if values.dtype == object else values

@@ -111,8 +111,12 @@ class RowBlocks:
 
 
 def recut(blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:
-    """The same rows in new arrays of ``height`` rows (the last may have fewer), so that nothing depends on how they came."""
-    held, n_held = np.empty((height, n_columns), dtype=dtype), 0
+    """The same rows in arrays of ``height`` rows (the last may have fewer), so that nothing depends on how they came.
+
+    Two arrays take turns, as fresh ones cost page faults: each is valid until the next but one is asked for.
+    """
+    held, other = (np.empty((height, n_columns), dtype=dtype) for _ in range(2))
+    n_held = 0
     for block in blocks:
         start = 0
         while start < block.shape[0]:
@@ -121,6 +125,6 @@ def recut(blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.d
             n_held, start = n_held + n, start + n
             if n_held == height:
                 yield held
-                held, n_held = np.empty((height, n_columns), dtype=dtype), 0
+                held, other, n_held = other, held, 0
     if n_held:
         yield held[:n_held]

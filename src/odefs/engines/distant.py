@@ -104,6 +104,7 @@ class DistantEngine(ABC):
     def __init__(self, n_columns: int, dtype: np.dtype[Any], n_jobs: int | None, missing: bool) -> None:
         self.n_columns, self.dtype = n_columns, dtype
         self.missing = missing
+        self.is_checked = False
         self.n_threads = available_threads(n_jobs)
         self.folder = Folder()
         self._foreseen: dict[str, np.ndarray] = {}
@@ -123,6 +124,7 @@ class DistantEngine(ABC):
             raise ValueError(NOT_FINITE.format("NaN"))
         if not (np.isfinite(ranges.low[seen]).all() and np.isfinite(ranges.high[seen]).all()):
             raise ValueError(NOT_FINITE.format("infinity"))
+        self.is_checked = True
         return ranges
 
     def foresee(self, what: str, rows: np.ndarray) -> None:
