@@ -47,6 +47,20 @@ def require_finite(X: np.ndarray, missing: bool) -> None:
         raise ValueError(NOT_FINITE.format("NaN"))
 
 
+def with_known(
+    score: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, places: np.ndarray, scores: np.ndarray
+) -> np.ndarray:
+    """Scores of some rows, of which those at ``places`` are known."""
+    if not places.size:
+        return score(rows)
+    out = np.empty(rows.shape[0])
+    out[places] = scores
+    others = np.delete(np.arange(rows.shape[0]), places)
+    if others.size:
+        out[others] = score(rows[others])
+    return out
+
+
 class Folder:
     """A temporary folder for arrays; each array keeps it alive."""
 

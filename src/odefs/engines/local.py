@@ -16,6 +16,7 @@ from odefs._ops.distinct import Distinct, equal_bytes, group_hashes, repeats_lik
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import working_dtype
+from odefs.engines.protocol import Known
 from odefs.ensemble.combine import normalised, raw_scores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
@@ -102,7 +103,7 @@ class LocalEngine:
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
         return np.zeros(self.n_rows, dtype=dtype)
 
-    def outlier_scores(self, model: Model) -> np.ndarray:
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
         places = self._places()
         out = np.zeros(self.n_rows if places is None else places.first.size)
 

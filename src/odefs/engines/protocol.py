@@ -4,6 +4,7 @@ Blocks go in, reductions come out. What has one number per row (scores) comes ba
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -14,6 +15,19 @@ from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Row numbers in ascending order, and these rows' scores."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+    def within(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the known rows between two row numbers, counted from the first, and their scores."""
+        first, last = np.searchsorted(self.rows, (start, stop))
+        return self.rows[first:last] - start, self.scores[first:last]
 
 
 class Engine(Protocol):
@@ -50,8 +64,8 @@ class Engine(Protocol):
     ) -> np.ndarray:
         """Raw scores of the given rows, shape ``(n_components, rows.size)``."""
 
-    def outlier_scores(self, model: Model) -> np.ndarray:
-        """Combined scores of all rows under a frozen model."""
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
+        """Combined scores of all rows under a frozen model; rows whose scores are known need not be scored again."""
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
         """Room for one number per row, all of them 0."""

@@ -15,8 +15,9 @@ from odefs._ops.threads import one_blas_thread
 from odefs._progress import tell
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks, recut, working_dtype
-from odefs.engines.distant import DistantEngine, Held, require_finite
-from odefs.ensemble.combine import normalised, raw_scores
+from odefs.engines.distant import DistantEngine, Held, require_finite, with_known
+from odefs.engines.protocol import Known
+from odefs.ensemble.combine import combined_scores, raw_scores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 
@@ -76,24 +77,26 @@ class StreamEngine(DistantEngine):
             pass
         return out
 
-    def outlier_scores(self, model: Model) -> np.ndarray:
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
         path = self.folder.path()
         with open(path, "wb") as file:
-            for scores in self.score_blocks(model):
+            for scores in self.score_blocks(model, known):
                 file.write(scores.tobytes())
         return self.folder.opened(path, np.float64)
 
-    def score_blocks(self, model: Model) -> Iterator[np.ndarray]:
+    def score_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
         """Combined scores, block after block."""
 
         def score(rows: slice, block: np.ndarray) -> np.ndarray:
             if not self.is_checked:
                 require_finite(block, self.missing)
-            X = model.scaling.apply(block, scratch("scaled", block.shape, model.dtype))
-            total = np.zeros(block.shape[0])
-            for component in model.components:
-                total += component.weight * normalised(component, raw_scores(component, model.detector, X))
-            return total
+            if known is None:
+                return combined(block)
+            places, scores = known.within(rows.start, rows.stop)
+            return with_known(combined, block, places, scores)
+
+        def combined(block: np.ndarray) -> np.ndarray:
+            return combined_scores(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
 
         return self._each_block(model.detector.bytes_per_row(self.n_columns), score)
 

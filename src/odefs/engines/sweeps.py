@@ -15,7 +15,7 @@ import numpy as np
 from odefs._ops.stretches import fill
 from odefs._progress import stage
 from odefs.detectors.protocol import Detector
-from odefs.engines.protocol import Engine
+from odefs.engines.protocol import Engine, Known
 from odefs.engines.training import Trainer, settling_rows, train_ensemble
 from odefs.ensemble.combine import add_scores, component_weights, normalised, with_normaliser
 from odefs.ensemble.component import Training
@@ -24,9 +24,6 @@ from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.ensemble.settling import Settling
 from odefs.scaling import ColumnRanges, Scaling, by_root_std, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
-
-SCORES_AT_ONCE = 8
-"""Components that are scored on the row sample together where rows are not in memory."""
 
 SCORE_BYTES = 128 * 2**20
 """How much memory raw scores of several components may take before they are combined."""
@@ -161,8 +158,8 @@ def _score_and_normalise(
 ) -> tuple[list[Component], np.ndarray]:
     """Sweep 3, a few components at a time so that memory stays bounded; normalisers come from ``rows`` (``None``: all)."""
     if rows is not None and engine.held_rows is not None:
-        frozen = _normalise_on(engine, detector, scaling, components, rows)
-        return frozen, engine.outlier_scores(Model(detector, scaling, tuple(frozen), engine.dtype))
+        frozen, known = _normalise_on(engine, detector, scaling, components, rows)
+        return frozen, engine.outlier_scores(Model(detector, scaling, tuple(frozen), engine.dtype), known)
     at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
     frozen = []
     scores = engine.per_row()
@@ -176,11 +173,14 @@ def _score_and_normalise(
 
 def _normalise_on(
     engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray
-) -> list[Component]:
-    """Normalisers from the row sample alone, before the sweep: reading all rows once more costs more than scoring the sample twice."""
+) -> tuple[list[Component], Known]:
+    """Normalisers from the row sample alone, before the sweep over the other rows: raw scores of all rows and components are nowhere kept."""
+    at_once = max(1, SCORE_BYTES // (8 * rows.size))
     frozen: list[Component] = []
-    for start in range(0, len(components), SCORES_AT_ONCE):
-        part = components[start : start + SCORES_AT_ONCE]
-        raw = engine.sample_scores(scaling, detector, part, rows)
-        frozen += [with_normaliser(component, scores) for component, scores in zip(part, raw, strict=True)]
-    return frozen
+    total = np.zeros(rows.size)
+    for start in range(0, len(components), at_once):
+        part = components[start : start + at_once]
+        for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
+            frozen.append(with_normaliser(component, raw))
+            add_scores(total, frozen[-1], raw)
+    return frozen, Known(rows, total)

@@ -10,7 +10,7 @@ import numpy as np
 
 from odefs._ops.stretches import mean_of, stretches
 from odefs.detectors.protocol import Detector
-from odefs.ensemble.model import Component
+from odefs.ensemble.model import Component, Model
 
 
 def component_weights(losses: np.ndarray) -> np.ndarray:
@@ -53,6 +53,14 @@ def add_scores(total: np.ndarray, component: Component, raw: np.ndarray) -> None
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     """The detector's scores of a scaled block on the component's columns."""
     return detector.score_columns(X, component.columns, component.state, component.w)
+
+
+def combined_scores(model: Model, X: np.ndarray) -> np.ndarray:
+    """Outlier scores of a scaled block."""
+    total = np.zeros(X.shape[0])
+    for component in model.components:
+        total += component.weight * normalised(component, raw_scores(component, model.detector, X))
+    return total
 
 
 def on_columns(component: Component, X: np.ndarray) -> np.ndarray:
