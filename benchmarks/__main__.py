@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import adaptive, against_iforest, block_scoring, kernel, lesinn_speed, scale, start_up
+from benchmarks import adaptive, against_iforest, block_scoring, cost_model, kernel, lesinn_speed, scale, start_up
 from benchmarks.result import Result
 from odefs.versions import collect_versions, processor_name
 
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[], list[Result]]] = {
     "against_iforest": against_iforest.run,
     "adaptive": adaptive.run,
     "scale": scale.run,
+    "cost_model": cost_model.run,
 }
 
 
