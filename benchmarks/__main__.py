@@ -5,7 +5,18 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks import adaptive, against_iforest, block_scoring, detect_file, gpu, kernel, lesinn_speed, start_up
+from benchmarks import (
+    adaptive,
+    against_iforest,
+    block_scoring,
+    cost_model,
+    detect_file,
+    gpu,
+    kernel,
+    lesinn_speed,
+    scale,
+    start_up,
+)
 from benchmarks.result import Result
 from odefs.versions import collect_versions, processor_name
 
@@ -20,6 +31,8 @@ BENCHMARKS: dict[str, Callable[[], list[Result]]] = {
     "detect_file": detect_file.run,
     "adaptive": adaptive.run,
     "gpu": gpu.run,
+    "scale": scale.run,
+    "cost_model": cost_model.run,
 }
 
 
@@ -27,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--all", action="store_true", help="adaptive: all datasets instead of a few")
+    parser.add_argument("--share", type=float, default=1.0, help="scale: on this share of the rows, to try it out")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
@@ -34,6 +48,8 @@ def main() -> None:
     chosen = {name: BENCHMARKS[name] for name in arguments.names or BENCHMARKS}
     if "adaptive" in chosen and arguments.all:
         chosen["adaptive"] = partial(adaptive.run, every=True)
+    if "scale" in chosen and arguments.share != 1.0:
+        chosen["scale"] = partial(scale.run, share=arguments.share)
     lines = [*_heading()]
     for task in chosen.values():
         for result in task():

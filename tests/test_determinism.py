@@ -93,10 +93,14 @@ def test_thread_counts(monkeypatch):
     import joblib
 
     monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    monkeypatch.setattr(threads, "cpu_quota", lambda: None)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert [threads.available_threads(n) for n in (None, 3, -1, -2)] == [8, 3, 8, 7]
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert threads.available_threads(None) == 2
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    monkeypatch.setattr(threads, "cpu_quota", lambda: 3)
+    assert [threads.available_threads(n) for n in (None, 5, -1)] == [3, 5, 3]
 
 
 def test_concurrent_fits_agree(X):

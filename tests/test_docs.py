@@ -32,7 +32,7 @@ def test_your_own_detector_finds_the_planted_column():
     assert "first reason for row 0: x7" in shown
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/command-line.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/command-line.md", "docs/scale.md"])
 def test_code_blocks_run(name):
     blocks = code_blocks(name)
     assert blocks
@@ -64,7 +64,9 @@ def resolve(dotted):
     raise ModuleNotFoundError(dotted)
 
 
-@pytest.mark.parametrize("page", ["docs/paper.md", "docs/architecture.md", "docs/add-a-detector.md", "README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/paper.md", "docs/architecture.md", "docs/add-a-detector.md", "docs/scale.md", "README.md"]
+)
 def test_names_on_the_page_exist(page):
     names = set(re.findall(r"`(odefs\.[\w.]+?)`", (ROOT / page).read_text()))
     for name in names:
@@ -89,7 +91,9 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize("module", ["odefs.estimators.odefs", "odefs.estimators.lesinn"])
+@pytest.mark.parametrize(
+    "module", ["odefs.estimators.odefs", "odefs.estimators.lesinn", "odefs.engines.blocks", "odefs.tables.batches"]
+)
 def test_docstring_examples(module):
     results = doctest.testmod(importlib.import_module(module))
     assert results.attempted > 0

@@ -299,7 +299,7 @@ def test_references_with_missing_cells_score_complete_rows_on_the_processor():
 
 @pytest.mark.parametrize("name", ["gpu", "torch-cuda", None, 3])
 def test_other_engines_are_refused(name):
-    with pytest.raises(ValueError, match="is not one of 'auto', 'local', 'torch'"):
+    with pytest.raises(ValueError, match="is not one of 'auto', 'local', 'stream', 'dask', 'torch'"):
         ODEFS(engine=name).fit(normal())
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from odefs.estimators import LeSiNN as LeSiNN
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
+    from odefs.tables.batches import score_batches as score_batches
     from odefs.tables.detection import detect as detect
     from odefs.tables.encoder import TableEncoder as TableEncoder
     from odefs.tables.files import load as load
@@ -28,6 +29,7 @@ _HOMES = {
     "detect": "odefs.tables.detection",
     "explain": "odefs.tables.trace",
     "load": "odefs.tables.files",
+    "score_batches": "odefs.tables.batches",
     "show_versions": "odefs.versions",
 }
 
@@ -41,6 +43,7 @@ __all__ = [
     "detect",
     "explain",
     "load",
+    "score_batches",
     "show_versions",
 ]
 

@@ -5,14 +5,17 @@ puts the old numbers back.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from odefs._ops.cgroups import cpu_quota
 from odefs._progress import tell
 
 Task = TypeVar("Task")
@@ -26,7 +29,7 @@ _limit: Any = None
 def available_threads(n_jobs: int | None = None) -> int:
     """Threads to use for ``n_jobs``; ``None`` means every core this process may use.
 
-    Affinity and container limits are honoured, and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
+    Affinity and container limits are honoured (joblib knows the affinity, :mod:`odefs._ops.cgroups` every control group), and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
     not to oversubscribe the machine. Negative numbers count back from the available cores as everywhere in scikit-learn.
     """
     if n_jobs == 0:
@@ -36,6 +39,9 @@ def available_threads(n_jobs: int | None = None) -> int:
     from joblib import cpu_count
 
     cores = int(cpu_count())
+    quota = cpu_quota()
+    if quota is not None:
+        cores = min(cores, quota)
     allowed = os.environ.get("OMP_NUM_THREADS", "")
     if allowed.isdigit() and int(allowed) > 0:
         cores = min(cores, int(allowed))
@@ -61,9 +67,14 @@ def one_blas_thread() -> Iterator[None]:
 
 def _pin() -> None:
     global _limit
-    # Looked up anew each time: a BLAS library may have been loaded since (scipy brings its own).
-    _limit = ThreadpoolController().limit(limits=1, user_api="blas")
+    _limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
     _limit.__enter__()
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> Any:
+    """Looked up anew when modules were imported since: one may have brought a BLAS library (scipy has its own). Looking takes milliseconds."""
+    return ThreadpoolController()
 
 
 def _unpin() -> None:

@@ -52,27 +52,61 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
 
 
 @command.command()
-@click.argument("name", type=click.Choice(["shifted"]))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="An npz file (X, y, relevant).")
+@click.argument("name", type=click.Choice(["shifted", "wide"]))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="shifted: an npz file (X, y, relevant); wide: a folder for parquet files.",
+)
 @click.option("--rows", default=10_000, show_default=True, type=click.IntRange(1))
-@click.option("--columns", default=100, show_default=True, type=click.IntRange(1))
-@click.option("--relevant", default=20, show_default=True, type=click.IntRange(0))
+@click.option("--columns", type=click.IntRange(1), help="100 for shifted, 50 for wide by default.")
+@click.option(
+    "--relevant",
+    default=20,
+    show_default=True,
+    type=click.IntRange(0),
+    help="shifted: columns in which outliers differ.",
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 @debugging
-def make(name: str, output: Path, rows: int, columns: int, relevant: int, seed: int, force: bool, debug: bool) -> None:
-    """Generate the paper's synthetic data, with the truth about its columns."""
-    if relevant > columns:
+def make(
+    name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int, force: bool, debug: bool
+) -> None:
+    """Generate the paper's synthetic data (shifted), or any number of wide rows in partitions (wide), with the truth about both."""
+    columns = columns or (50 if name == "wide" else 100)
+    if name == "shifted" and relevant > columns:
         raise click.UsageError(f"--relevant {relevant} is more than the {columns} columns there are.")
     with guarded(debug):
-        import numpy as np
+        if name == "wide":
+            _make_wide(output, rows, columns, seed)
+        else:
+            _make_shifted(output, rows, columns, relevant, seed, force)
 
-        from odefs.datasets.synthetic import make_shifted
-        from odefs.tables.write import check_target, replacing
 
-        check_target(output, force, (".npz",))
-        made = make_shifted(rows, columns, relevant, seed=seed)
-        with replacing(output) as partial, open(partial, "wb") as file:
-            np.savez_compressed(file, **made._asdict())
-        outliers = int(made.y.sum())
-        click.echo(f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}")
+def _make_shifted(output: Path, rows: int, columns: int, relevant: int, seed: int, force: bool) -> None:
+    import numpy as np
+
+    from odefs.datasets.synthetic import make_shifted
+    from odefs.tables.write import check_target, replacing
+
+    check_target(output, force, (".npz",))
+    made = make_shifted(rows, columns, relevant, seed=seed)
+    with replacing(output) as partial, open(partial, "wb") as file:
+        np.savez_compressed(file, **made._asdict())
+    outliers = int(made.y.sum())
+    click.echo(f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}")
+
+
+def _make_wide(output: Path, rows: int, columns: int, seed: int) -> None:
+    from odefs.datasets.wide import relevant_columns, write_wide
+
+    if output.exists() and not output.is_dir():
+        raise click.UsageError(f"{output} is a file; wide data goes to a folder.")
+    n_outliers = write_wide(output, rows, columns, seed)
+    relevant = relevant_columns(columns, seed).tolist()
+    click.echo(
+        f"{output}: {rows:,} x {columns}, {n_outliers:,} outliers, relevant columns {relevant}; labels in {output / 'truth'}"
+    )

@@ -41,6 +41,7 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 
 
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
+    from odefs.cli.detect_large import detect_large_file, is_large
     from odefs.cli.targets import choose_targets, leave_files
     from odefs.cli.terminal import Screen, show_detection, show_files
     from odefs.cli.work import make_model
@@ -48,6 +49,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
 
     if file is None:
         file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
+    elif is_large(file):
+        detect_large_file(file, quiet, **chosen)
+        return
     targets = choose_targets(file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), **chosen)
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
     with progress(quiet):

@@ -29,8 +29,17 @@ TOO_MANY = 3
 @click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
 @options.telling
 def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> None:
-    """Score the rows of FILE with a MODEL that 'odefs detect --save' wrote, and say how FILE differs from the training table."""
+    """Score the rows of FILE with a MODEL that 'odefs detect --save' wrote, and say how FILE differs from the training table.
+
+    Where FILE is a folder and OUTPUT is none of the file types, OUTPUT is a folder: every parquet file gets one of the same name there. Those that are there already are
+    left as they are, so a run that was stopped can be started again.
+    """
+    from odefs.cli.score_folder import goes_to_folder, score_folder
+
     with guarded(debug):
+        if goes_to_folder(file, chosen["output"]):
+            score_folder(model, Path(file), quiet, **chosen)
+            return
         _score(model, file, quiet, **chosen)
 
 

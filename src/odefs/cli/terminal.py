@@ -55,7 +55,7 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
     verb = "row stands" if flagged == 1 else "rows stand"
     out.say(f"{flagged:,} {verb} out: {found.convention}. An ordinary row scores 1.0.\n")
     if top:
-        out.print(_outliers(found, top))
+        out.print(outlier_table(found, top))
     columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
     out.say(f"\nColumns the model relies on: {columns or 'none more than others'}")
     if found.labels:
@@ -65,7 +65,8 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
         )
 
 
-def _outliers(found: "Detection", top: int) -> Table:
+def outlier_table(found: "Detection", top: int) -> Table:
+    """The foremost rows with their reasons; identical ones once."""
     identifier, names = shown_names(found)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("rank", justify="right")

@@ -10,22 +10,22 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.local import LocalEngine
 from odefs.ensemble.model import Model
 
-LOCAL = ("auto", "local")
+ON_PROCESSORS = ("auto", "local", "stream", "dask")
 TORCH = "torch"
 
 
 def check_engine(engine: Any) -> None:
     """Refuse what is no engine, in one sentence."""
-    if engine in LOCAL or engine == TORCH or (isinstance(engine, str) and engine.startswith(f"{TORCH}:")):
+    if isinstance(engine, str) and (engine in ON_PROCESSORS or on_device(engine)):
         return
     raise ValueError(
-        f"engine={engine!r} is not one of 'auto', 'local', 'torch', 'torch:cpu', 'torch:cuda', 'torch:cuda:N'."
+        f"engine={engine!r} is not one of 'auto', 'local', 'stream', 'dask', 'torch', 'torch:cpu', 'torch:cuda', 'torch:cuda:N'."
     )
 
 
 def on_device(engine: str) -> bool:
     """Whether the name stands for a device."""
-    return engine not in LOCAL
+    return engine == TORCH or engine.startswith(f"{TORCH}:")
 
 
 def why_not_on_device(X: Any, detector: Detector) -> str | None:

@@ -15,6 +15,8 @@ from odefs._ops.blocks import block_rows, row_blocks, scratch
 from odefs._ops.distinct import Distinct, equal_bytes, group_hashes, repeats_likely, row_hashes
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
+from odefs.engines.blocks import working_dtype
+from odefs.engines.protocol import Known
 from odefs.ensemble.combine import normalised, raw_scores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
@@ -27,14 +29,6 @@ FEW_ROWS = 256
 """Fewer rows are scored as they come: looking for equal ones would take as long."""
 
 
-def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """float32 for what it holds exactly (itself, float16, booleans, integers of up to 16 bits), otherwise float64."""
-    exact = (
-        dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2) or (dtype.kind == "f" and dtype.itemsize <= 4)
-    )
-    return np.dtype(np.float32 if exact else np.float64)
-
-
 class LocalEngine:
     """A table in memory."""
 
@@ -44,6 +38,13 @@ class LocalEngine:
         self.n_rows, self.n_columns = X.shape
         self.dtype = working_dtype(X.dtype)
         self.n_threads = available_threads(n_jobs)
+
+    @property
+    def held_rows(self) -> int | None:
+        return None
+
+    def foresee(self, what: str, rows: np.ndarray) -> None:
+        """Nothing to do: all rows are here."""
 
     def rows(self, rows: slice | np.ndarray) -> np.ndarray:
         """The given rows as they are, dense."""
@@ -87,7 +88,22 @@ class LocalEngine:
         )
         return out if places is None else out[:, places.copy_of]
 
-    def outlier_scores(self, model: Model) -> np.ndarray:
+    def sample_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+    ) -> np.ndarray:
+        out = np.empty((len(components), rows.size))
+
+        def score(part: slice, X: np.ndarray) -> None:
+            for i, component in enumerate(components):
+                out[i, part] = raw_scores(component, detector, X)
+
+        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows)
+        return out
+
+    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+        return np.zeros(self.n_rows, dtype=dtype)
+
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
         places = self._places()
         out = np.zeros(self.n_rows if places is None else places.first.size)
 

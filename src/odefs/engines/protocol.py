@@ -1,6 +1,10 @@
-"""What an engine offers: passes over rows that may be anywhere, and a way to run independent tasks."""
+"""What an engine offers: passes over rows that may be anywhere, and a way to run independent tasks.
+
+Blocks go in, reductions come out. What has one number per row (scores) comes back as an array, which lies in memory or in a file.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -13,12 +17,29 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Row numbers in ascending order, and these rows' scores."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+    def within(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the known rows between two row numbers, counted from the first, and their scores."""
+        first, last = np.searchsorted(self.rows, (start, stop))
+        return self.rows[first:last] - start, self.scores[first:last]
+
+
 class Engine(Protocol):
-    """Holds the rows of one table."""
+    """Holds the rows of one table. ``n_rows`` is known after :meth:`ranges` at the latest."""
 
     n_rows: int
     n_columns: int
     dtype: np.dtype[Any]
+
+    @property
+    def held_rows(self) -> int | None:
+        """Up to how many rows may be taken at once; ``None`` where all rows are in memory and taking some costs nothing."""
 
     def ranges(self) -> ColumnRanges:
         """Sweep 1: ranges of the columns."""
@@ -26,22 +47,28 @@ class Engine(Protocol):
     def moments(self, scaling: Scaling) -> ColumnMoments:
         """Moments of the scaled columns, for the scalings that need them."""
 
-    def rows(self, rows: slice | np.ndarray) -> np.ndarray:
+    def foresee(self, what: str, rows: np.ndarray) -> None:
+        """Rows that will be taken soon: the next pass brings them along. They replace those that were foreseen under the same name."""
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:
         """The given rows as they are, dense."""
 
     def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
         """The given rows, scaled, in the given order."""
 
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
-        """Sweeps 2 and 3: raw scores of all rows, shape ``(n_components, n_rows)``."""
+        """Raw scores of all rows, shape ``(n_components, n_rows)``."""
 
-    def outlier_scores(self, model: Model) -> np.ndarray:
-        """Combined scores of all rows under a frozen model."""
+    def sample_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+    ) -> np.ndarray:
+        """Raw scores of the given rows, shape ``(n_components, rows.size)``."""
 
-    def sweep(
-        self, task: Callable[[slice, np.ndarray], None], scaling: Scaling, dtype: np.dtype[Any], bytes_per_row: int
-    ) -> None:
-        """Call ``task`` with each block's place and its scaled rows; these are valid only during the call."""
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
+        """Combined scores of all rows under a frozen model; rows whose scores are known need not be scored again."""
+
+    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+        """Room for one number per row, all of them 0."""
 
     def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
         """Independent tasks that need few rows each."""

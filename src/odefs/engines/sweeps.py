@@ -3,6 +3,8 @@
 1. column statistics, then the references of the bare scores are read;
 2. bare scores, hence the candidates; every component then reads the few rows it has drawn and is trained on them;
 3. component scores, from which normalisers and training scores follow.
+
+Engines bring blocks in and give reductions out; scores, one number per row, may lie in a file and are worked on a stretch at a time.
 """
 
 from collections.abc import Sequence
@@ -10,15 +12,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from odefs._ops.stretches import fill
 from odefs._progress import stage
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
-from odefs.engines.protocol import Engine
-from odefs.engines.training import Trainer, train_ensemble
-from odefs.ensemble.combine import component_weights, normalised, with_normaliser
+from odefs.engines.protocol import Engine, Known
+from odefs.engines.training import Trainer, settling_rows, train_ensemble
+from odefs.ensemble.combine import add_scores, component_weights, normalised, with_normaliser
 from odefs.ensemble.component import Training
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.plan import Plan, Seeds, sample_rows
+from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.ensemble.settling import Settling
 from odefs.scaling import ColumnRanges, Scaling, by_root_std, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
@@ -55,19 +58,34 @@ class Fitted:
     settling: Settling
 
 
-def scale_table(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Scaled:
-    """Find the scaling, draw references, prepare the detector on all columns."""
+def scale_table(
+    engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds, plan: Plan | None = None
+) -> Scaled:
+    """Find the scaling, draw references, prepare the detector on all columns. What a ``plan`` will want is read on the way."""
     with stage("looking at the columns"):
         ranges = engine.ranges()
         scaling = fit_scaling(ranges, scaling_kind)
+        rng = seeds.bare()
+        references = detector.sample(engine.n_rows, rng)
+        engine.foresee("references", references)
+        _foresee_samples(engine, plan, seeds)
         if scaling_kind == "rootstd":
             scaling = by_root_std(scaling, engine.moments(scaling))
-    rng = seeds.bare()
-    references = detector.sample(engine.n_rows, rng)
     scaling = scaling.centred(engine.take(references, scaling))
     state = detector.prepare(engine.take(references, scaling), rng)
     component = Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
     return Scaled(ranges, scaling, references, component)
+
+
+def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
+    """Name the rows that a fit will want whatever the scores are."""
+    engine.foresee("baseline", baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline()))
+    if plan is None:
+        return
+    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    engine.foresee("settling", settling_rows(engine.n_rows, rows, seeds))
+    if rows is not None:
+        engine.foresee("row sample", rows)
 
 
 def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
@@ -77,15 +95,16 @@ def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
     return Bare(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores)
 
 
-def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:
+def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds, plan: Plan | None = None) -> Bare:
     """Sweeps 1 and 2."""
-    return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds))
+    return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds, plan))
 
 
 def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, np.ndarray]:
     """The bare detector as a model of one component, and its training scores."""
     component = with_normaliser(bare.component, bare.scores)
-    return Model(detector, bare.scaling, (component,), engine.dtype), normalised(component, bare.scores)
+    scores = fill(engine.per_row(), lambda part: normalised(component, bare.scores[part]))
+    return Model(detector, bare.scaling, (component,), engine.dtype), scores
 
 
 def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, seeds: Seeds) -> Fitted:
@@ -102,7 +121,7 @@ def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, see
     if plan.trust < 1:
         full_space = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
         components.append(replace(full_space, weight=1 - plan.trust))
-        scores += components[-1].weight * normalised(full_space, bare.scores)
+        add_scores(scores, components[-1], bare.scores)
     model = Model(detector, bare.scaling, tuple(components), engine.dtype)
     return Fitted(model, scores, candidates, tuple(training for _, training in trained), settling)
 
@@ -141,12 +160,30 @@ def _score_and_normalise(
     """Sweep 3, a few components at a time so that memory stays bounded; normalisers come from ``rows`` (``None``: all)."""
     if isinstance(engine, BatchEngine):
         return engine.score_and_normalise(detector, scaling, components, rows)
+    if rows is not None and engine.held_rows is not None:
+        frozen, known = _normalise_on(engine, detector, scaling, components, rows)
+        return frozen, engine.outlier_scores(Model(detector, scaling, tuple(frozen), engine.dtype), known)
     at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
-    frozen: list[Component] = []
-    scores = np.zeros(engine.n_rows)
+    frozen = []
+    scores = engine.per_row()
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
             frozen.append(with_normaliser(component, raw if rows is None else raw[rows]))
-            scores += frozen[-1].weight * normalised(frozen[-1], raw)
+            add_scores(scores, frozen[-1], raw)
     return frozen, scores
+
+
+def _normalise_on(
+    engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray
+) -> tuple[list[Component], Known]:
+    """Normalisers from the row sample alone, before the sweep over the other rows: raw scores of all rows and components are nowhere kept."""
+    at_once = max(1, SCORE_BYTES // (8 * rows.size))
+    frozen: list[Component] = []
+    total = np.zeros(rows.size)
+    for start in range(0, len(components), at_once):
+        part = components[start : start + at_once]
+        for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
+            frozen.append(with_normaliser(component, raw))
+            add_scores(total, frozen[-1], raw)
+    return frozen, Known(rows, total)

@@ -13,7 +13,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.combine import divided, mean_score, raw_scores
-from odefs.ensemble.component import Training, draw_component, train_component
+from odefs.ensemble.component import Draw, Training, draw_component, train_component
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.settling import ENOUGH, FIRST, SAMPLE_ROWS, Settling, batches, rank_agreement
@@ -34,11 +34,36 @@ class Trainer:
     shared_references: np.ndarray
     seeds: Seeds
 
-    def __call__(self, index: int) -> Trained:
-        rng = self.seeds.component(index)
-        draw = draw_component(
+    def draw(self, index: int, rng: np.random.Generator) -> Draw:
+        return draw_component(
             self.plan, self.detector, self.engine.n_rows, self.candidates, self.shared_references, rng
         )
+
+    def foresee(self, limit: int, start: int) -> int:
+        """Name the rows of the components from ``start`` on, as many as may be held; the number of the first that is left."""
+        room = self.engine.held_rows
+        if room is None:
+            return limit
+        rows: list[np.ndarray] = []
+        index, n_rows = start, 0
+        while index < limit and (index == start or n_rows < room):
+            draw = self.draw(index, self.seeds.component(index))
+            rows += [draw.outliers, draw.unlabeled, draw.references]
+            n_rows += sum(part.size for part in rows[-3:])
+            index += 1
+        self.engine.foresee("components", np.concatenate(rows))
+        return index
+
+    def train_all(self, limit: int) -> list[Trained]:
+        found: list[Trained] = []
+        while len(found) < limit:
+            stop = self.foresee(limit, len(found))
+            found += self.many(range(len(found), stop))
+        return found
+
+    def __call__(self, index: int) -> Trained:
+        rng = self.seeds.component(index)
+        draw = self.draw(index, rng)
         outliers, unlabeled, references = (
             self.engine.take(rows, self.scaling) for rows in (draw.outliers, draw.unlabeled, draw.references)
         )
@@ -60,9 +85,9 @@ def train_ensemble(
     paper = plan.paper_components(engine.n_rows, train.candidates.size)
     if plan.n_estimators != "auto":
         reason = "paper" if plan.n_estimators == "paper" else "given"
-        return train.many(range(limit)), Settling(reason, limit, paper)
+        return train.train_all(limit), Settling(reason, limit, paper)
     if limit <= FIRST:
-        return train.many(range(limit)), Settling("limit", limit, paper)
+        return train.train_all(limit), Settling("limit", limit, paper)
     return _train_until_settled(train, bare_scores, row_sample, limit, paper)
 
 
@@ -80,10 +105,14 @@ def _train_until_settled(
     found: list[Trained] = []
     scores: list[np.ndarray] = []
     agreement: list[tuple[int, float]] = []
+    foreseen = 0
     for batch in batches(limit):
-        trained = train.many(batch)
-        found += trained
-        scores += engine.map(score, trained)
+        while len(found) < batch.stop:
+            if len(found) >= foreseen:
+                foreseen = train.foresee(limit, len(found))
+            trained = train.many(range(len(found), min(batch.stop, foreseen)))
+            found += trained
+            scores += engine.map(score, trained)
         losses = np.array([component.loss for component, _ in found])
         agreement.append((len(found), rank_agreement(np.stack(scores), losses, trust, bare)))
         if agreement[-1][1] >= ENOUGH:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from odefs._ops.stretches import mean_of, stretches
 from odefs.detectors.protocol import Detector
-from odefs.ensemble.model import Component
+from odefs.ensemble.model import Component, Model
 
 
 def component_weights(losses: np.ndarray) -> np.ndarray:
@@ -20,8 +21,7 @@ def component_weights(losses: np.ndarray) -> np.ndarray:
 
 def mean_score(scores: np.ndarray) -> float:
     """The normaliser: the mean of the known scores. Where all are 0 (equal rows) it is 1, which leaves them 0."""
-    known = scores[~np.isnan(scores)]
-    mean = float(known.mean()) if known.size else 0.0
+    _, mean = mean_of(scores)
     return mean if mean > 0 else 1.0
 
 
@@ -32,7 +32,11 @@ def with_normaliser(component: Component, scores: np.ndarray) -> Component:
 
 def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
     """Scores on the scale where 1 is ordinary. A row about which a component knows nothing (NaN) is ordinary."""
-    return np.nan_to_num(scores / normaliser, nan=1.0)
+    out = scores / normaliser
+    # Asked first, as it hardly ever is so and costs more than the division.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(out.sum())
+    return out if finite else np.nan_to_num(out, nan=1.0)
 
 
 def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
@@ -40,9 +44,23 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
     return divided(scores, component.normaliser)
 
 
+def add_scores(total: np.ndarray, component: Component, raw: np.ndarray) -> None:
+    """Add the component's share in the outlier score, a stretch at a time: either may lie in a file."""
+    for part in stretches(total.size):
+        total[part] += component.weight * normalised(component, raw[part])
+
+
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     """The detector's scores of a scaled block on the component's columns."""
     return detector.score_columns(X, component.columns, component.state, component.w)
+
+
+def combined_scores(model: Model, X: np.ndarray) -> np.ndarray:
+    """Outlier scores of a scaled block."""
+    total = np.zeros(X.shape[0])
+    for component in model.components:
+        total += component.weight * normalised(component, raw_scores(component, model.detector, X))
+    return total
 
 
 def on_columns(component: Component, X: np.ndarray) -> np.ndarray:

@@ -12,6 +12,10 @@ import numpy as np
 LARGE_DATA = 10_000
 """Above this many rows the paper takes m* = 64 outlier examples, otherwise 32."""
 
+BASELINE_ROWS = 512
+BASELINE_CELLS = 2**20
+"""Rows on which the usual contributions are averaged: so many, or as many as make so many cells, but at least 64."""
+
 MAX_AUTO_COMPONENTS = 32
 """The paper's number of components grows with the data, and each scores every row; ``"auto"`` stops here at the latest."""
 
@@ -98,3 +102,9 @@ def sample_rows(n_rows: int, size: int | None, rng: np.random.Generator) -> np.n
     if size is None or n_rows <= size:
         return None
     return np.sort(rng.choice(n_rows, size=size, replace=False))
+
+
+def baseline_rows(n_rows: int, n_columns: int, rng: np.random.Generator) -> np.ndarray:
+    """Numbers of the rows on which usual contributions are computed."""
+    rows = sample_rows(n_rows, max(64, min(BASELINE_ROWS, BASELINE_CELLS // n_columns)), rng)
+    return np.arange(n_rows) if rows is None else rows

@@ -7,6 +7,7 @@ outlier score.
 import numbers
 import os
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +16,14 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs._logging import logger
+from odefs._ops.stretches import fill, negated_percentile
 from odefs.detectors.protocol import Detector
+from odefs.engines.blocks import RowBlocks
 from odefs.engines.local import LocalEngine
+from odefs.engines.protocol import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
+from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback, ODEFSWarning
 from odefs.inspection.contributions import require_attribution, usual_contributions
@@ -54,14 +59,27 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
+            For RowBlocks and Dask collections a ``numpy.memmap``, in a temporary file that goes when the array does.
         """
         check_is_fitted(self)
-        return self._engine(self._validate(X, reset=False)).outlier_scores(self._model)
+        return open_rows(self, X).outlier_scores(self._model)
+
+    def outlier_score_blocks(self, blocks: RowBlocks) -> Iterator[np.ndarray]:
+        """Scores of rows that come in blocks, as arrays of some hundred to thousand numbers, in the order of the rows.
+
+        Nothing of the length of the table is kept anywhere, and scores are those of :meth:`outlier_scores`, whatever the blocks.
+
+        Parameters
+        ----------
+        blocks : RowBlocks
+        """
+        check_is_fitted(self)
+        return open_blocks(self, blocks).score_blocks(self._model)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The negated outlier score: low = abnormal, as everywhere in scikit-learn."""
@@ -96,6 +114,7 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         require_attribution(self._model.detector)
+        require_in_memory(X)
         rows = self._validate(X, reset=False)
         engine = self._engine(rows)
         if top is None:
@@ -140,6 +159,10 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
                 self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
             )
 
+    def _engine_for_fit(self, X: Any, detector: Detector) -> LocalEngine:
+        """For a table in memory that a model is fitted to."""
+        return LocalEngine(X, self.n_jobs)
+
     def _engine(self, X: Any) -> LocalEngine:
         return LocalEngine(X, self.n_jobs)
 
@@ -171,9 +194,7 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
         """A sentence where the model needs more than a file holds."""
         return None
 
-    def _finish(
-        self, engine: LocalEngine, model: Model, scores: np.ndarray, threshold_rate: float, seeds: Seeds
-    ) -> Self:
+    def _finish(self, engine: Engine, model: Model, scores: np.ndarray, threshold_rate: float, seeds: Seeds) -> Self:
         """Set what every fitted estimator has."""
         self._model = model
         self.__dict__.pop("_from_file", None)
@@ -185,8 +206,8 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
             # 1 / (1 + rate^2) of the training rows. It is no estimate of how many outliers there are.
             self.offset_ = -cantelli_threshold(scores, threshold_rate)
         else:
-            self.offset_ = float(np.percentile(-scores, 100.0 * float(self.contamination)))
-        self.is_outlier_ = -scores - self.offset_ < 0
+            self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
+        self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)
         return self
 
     def _report(self, fallbacks: list[Fallback]) -> None:

@@ -10,9 +10,9 @@ from odefs.exceptions import Fallback
 from odefs.selection.candidates import FEWEST, Candidates
 
 
-def off_device(engine: str, X: Any, detector: Detector) -> list[Fallback]:
-    """What was to run on a device, and did not."""
-    reason = why_not_on_device(X, detector) if on_device(engine) else None
+def off_device(engine: str, used: Any, detector: Detector) -> list[Fallback]:
+    """What was to run on a device, and did not; ``used`` is the engine that holds the table."""
+    reason = why_not_on_device(used.X, detector) if on_device(engine) else None
     return [] if reason is None else [Fallback("off_device", f"engine={engine!r} was not used: {reason}.")]
 
 

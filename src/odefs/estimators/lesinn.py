@@ -6,6 +6,7 @@ from odefs._logging import talking
 from odefs.engines.sweeps import bare_model, fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.fallbacks import few_rows
+from odefs.estimators.opening import open_training_rows
 from odefs.estimators.parameters import resolve_detector
 
 THRESHOLD_RATE = 2.0
@@ -88,14 +89,13 @@ class LeSiNN(BaseOutlierEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
         y : ignored
         """
         detector = resolve_detector("lesinn", self.n_subsets, self.subset_size, self.metric)
         self._check_shared_parameters(detector)
-        rows = self._validate(X, reset=True)
         with talking(self.verbose):
-            engine, seeds = self._engine(rows), self._seeds()
+            engine, seeds = open_training_rows(self, X, detector), self._seeds()
             bare = fit_bare(engine, detector, self.scaling, seeds)
             model, scores = bare_model(engine, detector, bare)
             fallbacks = few_rows(detector, engine.n_rows)

@@ -11,12 +11,14 @@ from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.engines.choice import check_engine, complete_references, device_engine, on_device, why_not_on_device
 from odefs.engines.local import LocalEngine
+from odefs.engines.protocol import Engine
 from odefs.engines.sweeps import Fitted, fit_bare, fit_ensemble
 from odefs.ensemble.combine import component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
+from odefs.estimators.opening import open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import feature_importances
@@ -112,10 +114,11 @@ class ODEFS(BaseOutlierEstimator):
         Whether NaN is refused, or distances run over the observed columns and are divided by the share these cover.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of the training rows to flag. "auto" flags scores above mean + threshold_rate * std, a convention without a promise.
-    engine : {"auto", "local", "torch", "torch:cpu", "torch:cuda", "torch:cuda:N"}, default="auto"
-        Where training and the sweeps over the rows run. "torch" is a GPU where PyTorch sees one, otherwise PyTorch on the processor, which is
-        slower than "local". Scores agree with those of "local" to 1e-4. Detectors other than LeSiNN, sparse tables and tables with missing cells run as
-        "local", which is said in a warning.
+    engine : {"auto", "local", "stream", "dask", "torch", "torch:cpu", "torch:cuda", "torch:cuda:N"}, default="auto"
+        Where training and the sweeps over the rows run: in memory; in passes over :class:`odefs.engines.stream.RowBlocks` (or a parquet file), which may
+        be larger than memory; on the workers of a Dask cluster; on a GPU. "auto" goes by what is given to ``fit``. All give the same result, "torch" to
+        1e-4. "torch" is a GPU where PyTorch sees one, otherwise PyTorch on the processor, which is slower than "local"; detectors other than LeSiNN, sparse
+        tables and tables with missing cells then run as "local", which is said in a warning.
     n_jobs : int, optional
         Threads; None uses every core the process may use. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -228,22 +231,23 @@ class ODEFS(BaseOutlierEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
+            With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) are ``numpy.memmap``: they lie in a temporary
+            file, which goes when the model does.
         y : ignored
         """
         plan = self._plan()
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
         self._check_shared_parameters(detector)
-        rows = self._validate(X, reset=True)
         with talking(self.verbose):
-            engine, seeds = self._engine_for_fit(rows, detector), self._seeds()
-            bare = fit_bare(engine, detector, self.scaling, seeds)
+            engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
+            bare = fit_bare(engine, detector, self.scaling, seeds, plan)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             fitted = fit_ensemble(engine, detector, plan, bare, seeds)
             logger.info("trained %s", fitted.settling.message)
             self._set_learned(plan, fitted)
             fallbacks = [
-                *off_device(self.engine, rows, detector),
+                *off_device(self.engine, engine, detector),
                 *few_rows(detector, engine.n_rows),
                 *few_candidates(fitted.candidates),
                 *training_fallbacks(fitted.training),
@@ -330,7 +334,7 @@ def _whole(value: int | str) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def _fit_info(plan: Plan, engine: LocalEngine, ranges: ColumnRanges, fitted: Fitted) -> dict[str, Any]:
+def _fit_info(plan: Plan, engine: Engine, ranges: ColumnRanges, fitted: Fitted) -> dict[str, Any]:
     learned = [part.learned for part in fitted.training]
     return {
         "n_rows": engine.n_rows,

@@ -11,11 +11,7 @@ from odefs.engines.batched import BatchEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.combine import on_columns
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.plan import Seeds, sample_rows
-
-BASELINE_ROWS = 512
-BASELINE_CELLS = 2**20
-"""Rows on which the usual contributions are averaged: so many, or as many as make so many cells, but at least 64."""
+from odefs.ensemble.plan import Seeds, baseline_rows
 
 
 def require_attribution(detector: Detector) -> None:
@@ -47,10 +43,7 @@ def _component_contributions(component: Component, detector: Detector, X: np.nda
 
 def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarray:
     """Mean contribution of each column over a sample of the training rows; it adds up to about 1."""
-    size = max(64, min(BASELINE_ROWS, BASELINE_CELLS // engine.n_columns))
-    rows = sample_rows(engine.n_rows, size, seeds.baseline())
-    if rows is None:
-        rows = np.arange(engine.n_rows)
+    rows = baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline())
     X = engine.take(rows, model.scaling)
     out = np.zeros(engine.n_columns)
     known: list[np.ndarray | None] = [None] * len(model.components)

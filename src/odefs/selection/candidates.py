@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from odefs._ops.stretches import mean_and_std, stretches
+
 FEWEST = 10
 """With fewer rows above the threshold than this, the rows with the highest scores stand in."""
 
@@ -23,19 +25,23 @@ class Candidates:
 
 def cantelli_threshold(scores: np.ndarray, rate: float) -> float:
     """``mu + a sigma`` of the scores; rows without a score (NaN) do not count."""
-    known = scores[~np.isnan(scores)]
-    if not known.size:
-        return np.inf
-    with np.errstate(over="ignore"):
-        return float(known.mean() + rate * known.std())
+    count, mean, std = mean_and_std(scores)
+    return mean + rate * std if count else np.inf
 
 
 def find_candidates(scores: np.ndarray, rate: float) -> Candidates:
     """Rows above the threshold, or the ``FEWEST`` highest where there are too few; the lower row number wins ties."""
     threshold = cantelli_threshold(scores, rate)
-    rows = np.flatnonzero(scores > threshold)
+    parts = list(stretches(scores.size))
+    rows = np.concatenate([np.flatnonzero(scores[part] > threshold) + part.start for part in parts])
     n_above = rows.size
     if n_above < FEWEST:
-        order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
-        rows = np.sort(order[:FEWEST])
+        foremost = np.concatenate([_highest(scores[part]) + part.start for part in parts])
+        rows = np.sort(foremost[_highest(scores[foremost])])
     return Candidates(rows, threshold, int(n_above))
+
+
+def _highest(scores: np.ndarray) -> np.ndarray:
+    """Places of the ``FEWEST`` highest scores in ascending order."""
+    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    return np.sort(order[:FEWEST])

@@ -23,6 +23,7 @@ from odefs.tables.units import DAY, distances_out, unit_of
 
 RARE = "(rare)"
 MISSING = "(missing)"
+ENCODED = np.dtype(np.float32)
 FAR = 1e6
 """Where encoded numbers are cut off, in their own unit: far is far, and squares stay finite in float32."""
 
@@ -237,7 +238,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def encode_table(self, table: Table) -> np.ndarray:
         """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
         widths = [len(spec.feature_names()) for spec in self.specs_]
-        out = np.zeros((table.n_rows, sum(widths)), dtype=np.float32)
+        out = np.zeros((table.n_rows, sum(widths)), dtype=ENCODED)
         start = 0
         for spec, column, width in zip(self.specs_, table, widths, strict=True):
             _encode_column(spec, column, out[:, start : start + width])

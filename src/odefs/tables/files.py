@@ -28,15 +28,33 @@ class TableModel:
 
 def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
     """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
+    identifier = found.identifier if found.named else None
+    flagged = float(found.is_outlier.mean())
+    save_table_model(
+        path, found.model, found.encoder, identifier, flagged, sorted(found.hidden), found.source, found.run
+    )
+
+
+def save_table_model(
+    path: str | os.PathLike[str],
+    model: Any,
+    encoder: TableEncoder,
+    identifier: str | None,
+    flagged_share: float,
+    hidden: list[str],
+    source: dict[str, Any],
+    run: dict[str, Any],
+) -> None:
+    """Write a model and its encoder with what is noted about the training table."""
     extra = {
-        "encoder": found.encoder.state(),
-        "identifier": found.identifier if found.named else None,
-        "flagged_share": float(found.is_outlier.mean()),
-        "hidden": sorted(found.hidden),
-        "source": found.source,
-        "run": found.run,
+        "encoder": encoder.state(),
+        "identifier": identifier,
+        "flagged_share": flagged_share,
+        "hidden": hidden,
+        "source": source,
+        "run": run,
     }
-    save_model(found.model, path, extra=extra)
+    save_model(model, path, extra=extra)
 
 
 def load_table_model(path: str | os.PathLike[str]) -> TableModel:

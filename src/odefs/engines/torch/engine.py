@@ -14,6 +14,7 @@ from odefs._progress import tell
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.engines.local import FEW_ROWS, LocalEngine
+from odefs.engines.protocol import Known
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
@@ -43,7 +44,7 @@ class TorchEngine(LocalEngine):
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
         return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))
 
-    def outlier_scores(self, model: Model) -> np.ndarray:
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
         total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
         for part in self._groups(model.components):
             raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)

@@ -1,0 +1,61 @@
+"""``odefs score MODEL DIR -o OUTDIR``: one file of scores per parquet file, as many rows as there may be."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from odefs.cli.progress import progress
+
+TOO_MANY = 3
+NOT_HERE = ("sheet", "report_path", "with_data", "excel", "contamination", "flag", "hide")
+"""Options that need all rows at once, or another kind of file."""
+
+
+def goes_to_folder(file: str, output: str | None) -> bool:
+    """Whether a folder of files is to become a folder of files."""
+    from odefs.tables.write import WRITABLE
+
+    return bool(output and output != "-" and Path(file).is_dir() and not output.lower().endswith(WRITABLE))
+
+
+def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
+    """Score the partitions and say what became of them."""
+    from odefs.tables.batches import BatchScorer
+    from odefs.tables.columns import TableError
+    from odefs.tables.files import load_table_model
+    from odefs.tables.partitions import score_partitions
+
+    asked = [name for name in NOT_HERE if chosen[name]]
+    if asked:
+        name = {"report_path": "report"}.get(asked[0], asked[0]).replace("_", "-")
+        raise click.UsageError(f"--{name} is for single tables; scores of a folder take --id, --threshold and --force.")
+    if not path.is_file():
+        raise TableError(f"{path}: there is no such model file.")
+    loaded = load_table_model(path)
+    loaded.model.set_params(n_jobs=chosen["jobs"])
+    identifier = chosen["identifier"] or loaded.identifier
+    with progress(quiet):
+        done = score_partitions(
+            BatchScorer(loaded.model, loaded.encoder),
+            folder,
+            Path(chosen["output"]),
+            [identifier] if identifier else [],
+            chosen["threshold"],
+            chosen["force"],
+        )
+    if chosen["as_json"]:
+        told = {"written": done.written, "skipped": done.skipped, "rows": done.n_rows, "flagged": done.n_flagged}
+        click.echo(json.dumps(told, sort_keys=True))
+    elif not quiet:
+        skipped = f", {done.skipped} were there already" if done.skipped else ""
+        click.echo(f"{chosen['output']}: {done.written} files written{skipped}.")
+        if done.n_rows:
+            click.echo(f"{done.n_rows:,} rows, {done.n_flagged:,} flagged ({done.flagged_share:.2%}).")
+    allowed = chosen["max_flagged"]
+    if allowed is not None and done.flagged_share > allowed:
+        click.echo(
+            f"odefs: {done.flagged_share:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.", err=True
+        )
+        raise SystemExit(TOO_MANY)

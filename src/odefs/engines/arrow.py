@@ -1,0 +1,102 @@
+"""Blocks of rows out of parquet files and Arrow datasets. The only file of the engines that imports pyarrow."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odefs._ops.blocks import row_blocks
+from odefs.engines.blocks import RowBlocks, working_dtype
+
+TILE_ROWS = 1024
+
+
+def parquet_files(path: Any) -> list[Path]:
+    """The files behind a path, a folder or a list of paths."""
+    if isinstance(path, list | tuple):
+        return [Path(part) for part in path]
+    found = Path(path)
+    if found.is_dir():
+        parts = sorted(found.glob("*.parquet"))
+        if not parts:
+            raise ValueError(f"{found}: there is no parquet file in this folder.")
+        return parts
+    if not found.is_file():
+        raise ValueError(f"{found}: there is no such file.")
+    return [found]
+
+
+def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+    import pyarrow.parquet as pq
+
+    files = parquet_files(path)
+    schema = pq.read_schema(files[0])
+    names = list(schema.names if columns is None else columns)
+    dtype = matrix_dtype(schema, names)
+    n_rows = 0
+    for file in files:
+        with pq.ParquetFile(file) as opened:
+            if opened.schema_arrow.names != schema.names:
+                raise ValueError(f"{file}: its columns are not those of {files[0].name}.")
+            n_rows += opened.metadata.num_rows
+
+    def read() -> Iterator[np.ndarray]:
+        for file in files:
+            with pq.ParquetFile(file, pre_buffer=False) as opened:
+                for batch in opened.iter_batches(batch_size=batch_rows, columns=names):
+                    yield as_matrix(batch.select(names), dtype)
+
+    return RowBlocks(read, len(names), dtype, tuple(names), n_rows)
+
+
+def dataset_blocks(dataset: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+    names = list(dataset.schema.names if columns is None else columns)
+    dtype = matrix_dtype(dataset.schema, names)
+
+    def read() -> Iterator[np.ndarray]:
+        # Arrow would read several files ahead; a few batches are enough to keep the threads busy.
+        batches = dataset.to_batches(columns=names, batch_size=batch_rows, batch_readahead=4, fragment_readahead=1)
+        return (as_matrix(batch, dtype) for batch in batches if batch.num_rows)
+
+    return RowBlocks(read, len(names), dtype, tuple(names))
+
+
+def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
+    """The type of a matrix of the named columns: float32 where it holds them all exactly, float64 otherwise."""
+    import pyarrow as pa
+
+    absent = [name for name in names if name not in schema.names]
+    if absent:
+        raise ValueError(f"there is no column {absent[0]!r}; the columns are {', '.join(schema.names)}.")
+    found = []
+    for name in names:
+        kind = schema.field(name).type
+        if pa.types.is_null(kind):
+            continue
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise ValueError(
+                f"column {name!r} holds {kind}, not numbers: name the columns to use, or encode the table (TableEncoder, odefs detect)."
+            )
+        found.append(np.dtype(kind.to_pandas_dtype()))
+    # A column without any value has no type of its own.
+    return working_dtype(np.result_type(*found) if found else np.dtype(np.float32))
+
+
+def as_matrix(batch: Any, dtype: np.dtype[Any]) -> np.ndarray:
+    """The columns of a record batch (or a table of one chunk) side by side, nulls as NaN."""
+    out = np.empty((batch.num_rows, batch.num_columns), dtype=dtype)
+    columns = [_as_numbers(column) for column in batch.columns]
+    # Some rows at a time: every column touches every row's cache lines, which should still be there for the next.
+    for rows in row_blocks(batch.num_rows, TILE_ROWS):
+        tile = out[rows]
+        for k, values in enumerate(columns):
+            tile[:, k] = values[rows]
+    return out
+
+
+def _as_numbers(column: Any) -> np.ndarray:
+    """Integers with nulls become floats with NaN; booleans with nulls come as objects."""
+    chunked = hasattr(column, "chunks")
+    values = column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False)
+    return values.astype(np.float64) if values.dtype == object else values

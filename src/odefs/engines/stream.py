@@ -1,0 +1,137 @@
+"""The engine for tables larger than memory: passes over blocks of rows, read anew each time.
+
+A fit makes five: ranges; moments, with the references and the row sample brought along; bare scores; the few rows that components learn from; final scores.
+Blocks are re-cut to fixed heights at fixed places, so how they came changes no bit. The next rows are read while threads work on the present ones.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+
+from odefs._ops.blocks import block_rows, row_blocks, scratch
+from odefs._ops.threads import one_blas_thread
+from odefs._progress import tell
+from odefs.detectors.protocol import Detector
+from odefs.engines.blocks import RowBlocks, recut, working_dtype
+from odefs.engines.distant import DistantEngine, Held, require_finite, with_known
+from odefs.engines.protocol import Known
+from odefs.ensemble.combine import combined_scores, raw_scores
+from odefs.ensemble.model import Component, Model
+from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
+
+__all__ = ["RowBlocks", "StreamEngine"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+SLAB_BYTES = 32 * 2**20
+"""Rows that are in memory at a time; as many again are being read."""
+
+
+class StreamEngine(DistantEngine):
+    """Rows that come in blocks, as often as needed."""
+
+    def __init__(self, blocks: RowBlocks, n_jobs: int | None = None, missing: bool = False) -> None:
+        super().__init__(blocks.n_columns, working_dtype(blocks.dtype), n_jobs, missing)
+        self.blocks = blocks
+        self.n_rows = blocks.n_rows or 0
+
+    def ranges(self) -> ColumnRanges:
+        total: ColumnRanges | None = None
+        n_rows = 0
+        for rows, part in self._each_block(16 * self.n_columns, lambda rows, X: (rows, column_ranges(X))):
+            total, n_rows = part if total is None else total.merge(part), rows.stop
+        if total is None:
+            raise ValueError("there is no row in the blocks.")
+        if self.blocks.n_rows not in (None, n_rows):
+            raise ValueError(f"{n_rows} rows came, and {self.blocks.n_rows} were announced.")
+        self.n_rows = n_rows
+        return self.checked(total)
+
+    def moments(self, scaling: Scaling) -> ColumnMoments:
+        total: ColumnMoments | None = None
+
+        def measure(rows: slice, X: np.ndarray) -> ColumnMoments:
+            return column_moments(scaling.apply(X, scratch("scaled", X.shape, self.dtype)))
+
+        for part in self._each_block(40 * self.n_columns, measure):
+            total = part if total is None else total.merge(part)
+        assert total is not None
+        return total
+
+    def bring(self) -> None:
+        for _ in self._slabs(block_rows(16 * self.n_columns)):
+            pass
+
+    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+        out = self.folder.array((len(components), self.n_rows), np.float64)
+
+        def score(rows: slice, block: np.ndarray) -> None:
+            X = scaling.apply(block, scratch("scaled", block.shape, self.dtype))
+            for i, component in enumerate(components):
+                out[i, rows] = raw_scores(component, detector, X)
+
+        for _ in self._each_block(detector.bytes_per_row(self.n_columns), score):
+            pass
+        return out
+
+    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
+        path = self.folder.path()
+        with open(path, "wb") as file:
+            for scores in self.score_blocks(model, known):
+                file.write(scores.tobytes())
+        return self.folder.opened(path, np.float64)
+
+    def score_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
+        """Combined scores, block after block."""
+
+        def score(rows: slice, block: np.ndarray) -> np.ndarray:
+            if not self.is_checked:
+                require_finite(block, self.missing)
+            if known is None:
+                return combined(block)
+            places, scores = known.within(rows.start, rows.stop)
+            return with_known(combined, block, places, scores)
+
+        def combined(block: np.ndarray) -> np.ndarray:
+            return combined_scores(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
+
+        return self._each_block(model.detector.bytes_per_row(self.n_columns), score)
+
+    def _each_block(self, bytes_per_row: int, task: Callable[[slice, np.ndarray], Result]) -> Iterator[Result]:
+        """``task`` of every block and its place, in order; threads share the blocks of a slab."""
+        height = block_rows(bytes_per_row)
+        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
+            for start, slab in self._slabs(height):
+                parts = list(row_blocks(slab.shape[0], height))
+                places = [slice(start + part.start, start + part.stop) for part in parts]
+                yield from pool.map(task, places, [slab[part] for part in parts])
+
+    def _slabs(self, height: int) -> Iterator[tuple[int, np.ndarray]]:
+        """One pass: many blocks' rows at a time with the number of the first; rows that are foreseen are brought along."""
+        wanted = {what: Held(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
+        n_bytes = self.n_columns * self.dtype.itemsize
+        n_rows = max(1, SLAB_BYTES // (n_bytes * height)) * height
+        start = 0
+        for slab in _read_ahead(recut(self.blocks, n_rows, self.n_columns, self.dtype)):
+            stop = start + slab.shape[0]
+            for held in wanted.values():
+                first, last = np.searchsorted(held.numbers, (start, stop))
+                held.rows[first:last] = slab[held.numbers[first:last] - start]
+            yield start, slab
+            start = stop
+            tell(start, max(start, self.n_rows))
+        self._held |= wanted
+        self._foreseen.clear()
+
+
+def _read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; the next one is being read while the present one is worked on."""
+    end: Any = object()
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = reader.submit(next, items, end)
+            yield item

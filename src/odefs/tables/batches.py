@@ -1,0 +1,108 @@
+"""Scoring from Arrow batch to Arrow batch: the form in which Spark, Ray, polars and DuckDB hand rows to a Python function."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.estimators.opening import score_matrix
+from odefs.tables.columns import TableError
+from odefs.tables.encoder import TableEncoder
+from odefs.tables.files import load
+
+
+@dataclass(frozen=True, eq=False)
+class BatchScorer:
+    """A fitted model, and the encoder of its table where it has one."""
+
+    model: Any
+    encoder: TableEncoder | None
+
+    def names(self, batch: Any, ids: Sequence[str]) -> list[str]:
+        """The columns of a batch that the model looks at."""
+        if self.encoder is not None:
+            return self.encoder.columns
+        known = getattr(self.model, "feature_names_in_", None)
+        return [name for name in batch.schema.names if name not in ids] if known is None else [str(n) for n in known]
+
+    def scores(self, batch: Any, ids: Sequence[str]) -> np.ndarray:
+        """Outlyingness of the rows of a record batch."""
+        import pyarrow as pa
+
+        from odefs.engines.arrow import as_matrix, matrix_dtype
+
+        names = self.names(batch, ids)
+        absent = [name for name in (*names, *ids) if name not in batch.schema.names]
+        if absent:
+            raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
+        if not batch.num_rows:
+            return np.empty(0)
+        if self.encoder is not None:
+            table = pa.Table.from_batches([batch]).select(names)
+            return score_matrix(self.model, self.encoder.transform(table))
+        X = as_matrix(batch.select(names), matrix_dtype(batch.schema, names))
+        return score_matrix(self.model, X)
+
+
+def batch_scorer(model: Any) -> BatchScorer:
+    """From a model file, a fitted estimator, or the pipeline that :func:`odefs.load` gives."""
+    if isinstance(model, BatchScorer):
+        return model
+    found = load(model) if isinstance(model, str | os.PathLike) else model
+    if not isinstance(found, Pipeline):
+        check_is_fitted(found)
+        return BatchScorer(found, None)
+    first, last = found.steps[0][1], found.steps[-1][1]
+    if len(found.steps) != 2 or not isinstance(first, TableEncoder):
+        raise TypeError("score_batches takes pipelines of a TableEncoder and an estimator, as odefs.load gives them.")
+    check_is_fitted(last)
+    return BatchScorer(last, first)
+
+
+def score_batches(
+    model: Any, batches: Iterable[Any], id: str | Sequence[str] = (), threshold: float | None = None
+) -> Iterator[Any]:
+    """Score record batches one after the other.
+
+    Parameters
+    ----------
+    model : str, path or fitted estimator
+        A model file is loaded when the first batch is asked for, so its name can be shipped to workers.
+    batches : iterable of pyarrow.RecordBatch
+    id : str or sequence of str
+        Columns that go along as they are.
+    threshold : float, optional
+        Rows that score above it are flagged; by default the threshold of the training rows.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        The id columns, ``score`` (float64; high = abnormal, 1.0 = an ordinary row) and ``outlier`` (bool): one batch for each that comes in.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> import odefs
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> model = odefs.ODEFS(random_state=0).fit(X)
+    >>> batch = pa.RecordBatch.from_pydict({"key": [1, 2], "a": [0.1, 9.0], "b": [0.0, 0.0], "c": [0.2, 0.1]})
+    >>> next(odefs.score_batches(model, [batch], id="key")).schema.names
+    ['key', 'score', 'outlier']
+    """
+    import pyarrow as pa
+
+    ids = [id] if isinstance(id, str) else list(id)
+    scorer = batch_scorer(model)
+    limit = -scorer.model.offset_ if threshold is None else float(threshold)
+    for batch in batches:
+        scores = scorer.scores(batch, ids)
+        carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
+        fields = [batch.schema.field(name) for name in ids]
+        yield pa.RecordBatch.from_arrays(
+            [*carried, pa.array(scores), pa.array(scores > limit)],
+            schema=pa.schema([*fields, pa.field("score", pa.float64()), pa.field("outlier", pa.bool_())]),
+        )

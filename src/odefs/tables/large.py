@@ -1,0 +1,130 @@
+"""A table in parquet files that is read a batch at a time: its rows by number, and statistics over all of them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odefs.tables.columns import TableError
+
+BATCH_ROWS = 65_536
+MANY_VALUES = 20_000
+"""Distinct values of a text column that are counted; one with more is judged by the sample."""
+
+
+@dataclass
+class ColumnFacts:
+    """What is known of a column once all rows have been seen: exact, whatever the sample was."""
+
+    missing: int = 0
+    low: Any = None
+    high: Any = None
+    rows: dict[str, int] = field(default_factory=dict)
+    """Where the lowest and the highest value are."""
+    counts: Counter[str] | None = field(default_factory=Counter)
+    """How often each text occurs; ``None`` where there are too many."""
+
+
+@dataclass(frozen=True)
+class LargeTable:
+    """Parquet files with the same columns, in order."""
+
+    files: tuple[Path, ...]
+
+    @cached_property
+    def schema(self) -> Any:
+        import pyarrow.parquet as pq
+
+        first = pq.read_schema(self.files[0])
+        for file in self.files[1:]:
+            if pq.read_schema(file).names != first.names:
+                raise TableError(f"{file}: its columns are not those of {self.files[0].name}.")
+        return first
+
+    @cached_property
+    def n_rows(self) -> int:
+        import pyarrow.parquet as pq
+
+        return sum(pq.read_metadata(file).num_rows for file in self.files)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, Any]]:
+        """Arrow tables of some rows each, with the number of the first."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        start = 0
+        for file in self.files:
+            with pq.ParquetFile(file, pre_buffer=False) as opened:
+                for batch in opened.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+                    if batch.num_rows:
+                        yield start, pa.Table.from_batches([batch]).select(list(columns))
+                        start += batch.num_rows
+
+    def rows(self, numbers: np.ndarray, columns: Sequence[str]) -> Any:
+        """The rows with the given numbers (ascending) as an Arrow table."""
+        import pyarrow as pa
+
+        found = []
+        for start, part in self.batches(columns):
+            first, last = np.searchsorted(numbers, (start, start + part.num_rows))
+            if last > first:
+                found.append(part.take(pa.array(numbers[first:last] - start)))
+        return pa.concat_tables(found).combine_chunks()
+
+    def facts(self, columns: Sequence[str]) -> dict[str, ColumnFacts]:
+        """One pass over all rows."""
+        facts = {name: ColumnFacts() for name in columns}
+        for start, part in self.batches(columns):
+            for name in columns:
+                _look_at(facts[name], part.column(name).combine_chunks(), start)
+        return facts
+
+
+def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        values = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+        known = np.flatnonzero(np.isfinite(values))
+        facts.missing += values.size - known.size
+        if known.size:
+            low, high = (int(known[pick]) for pick in (values[known].argmin(), values[known].argmax()))
+            _extend(facts, float(values[low]), start + low, float(values[high]), start + high)
+        return
+    facts.missing += column.null_count
+    if pa.types.is_nested(kind):
+        return
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode()
+    _look_at_text(facts, column, start)
+
+
+def _look_at_text(facts: ColumnFacts, column: Any, start: int) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if facts.counts is not None:
+            for entry in pc.value_counts(column.drop_null()).to_pylist():
+                facts.counts[entry["values"]] += entry["counts"]
+            if len(facts.counts) > MANY_VALUES:
+                facts.counts = None
+    else:
+        facts.counts = None
+    if column.null_count < len(column):
+        ends = pc.min_max(column)
+        low, high = ends["min"], ends["max"]
+        places = [start + pc.index(column, end).as_py() for end in (low, high)]
+        _extend(facts, low.as_py(), places[0], high.as_py(), places[1])
+
+
+def _extend(facts: ColumnFacts, low: Any, low_row: int, high: Any, high_row: int) -> None:
+    if facts.low is None or low < facts.low:
+        facts.low, facts.rows["low"] = low, low_row
+    if facts.high is None or high > facts.high:
+        facts.high, facts.rows["high"] = high, high_row

@@ -1,0 +1,116 @@
+"""Scoring a folder of parquet files: one output per input, whole or not at all, and never twice.
+
+An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odefs._progress import stage, tell
+from odefs.tables.batches import BatchScorer, score_batches
+from odefs.tables.columns import TableError
+from odefs.tables.write import replacing
+
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What became of the partitions."""
+
+    written: int
+    skipped: int
+    n_rows: int
+    n_flagged: int
+
+    @property
+    def flagged_share(self) -> float:
+        return self.n_flagged / self.n_rows if self.n_rows else 0.0
+
+
+def score_partitions(
+    scorer: BatchScorer,
+    folder: Path,
+    target: Path,
+    id: Sequence[str] = (),
+    threshold: float | None = None,
+    force: bool = False,
+) -> Progress:
+    """Score every parquet file of ``folder`` into ``target``; outputs that are there already are left as they are, unless forced."""
+    parts = sorted(folder.glob("*.parquet"))
+    if not parts:
+        raise TableError(f"{folder}: there is no parquet file in this folder.")
+    _prepare(target, folder)
+    written = skipped = n_rows = n_flagged = 0
+    with stage("scoring partitions"):
+        for done, part in enumerate(parts, 1):
+            out = target / part.name
+            if out.exists() and not force:
+                skipped += 1
+            else:
+                rows, flagged = _score_one(scorer, part, out, id, threshold)
+                written, n_rows, n_flagged = written + 1, n_rows + rows, n_flagged + flagged
+            tell(done, len(parts))
+    return Progress(written, skipped, n_rows, n_flagged)
+
+
+def _prepare(target: Path, folder: Path) -> None:
+    """Make the output folder; take away what a killed run left behind, which has the number of a process that is gone."""
+    if target.exists() and not target.is_dir():
+        raise TableError(f"{target}: this is a file; the scores of a folder go to a folder.")
+    if target.exists() and target.samefile(folder):
+        raise TableError(f"{target}: the scores of a folder go to another folder.")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TableError(f"{target}: cannot be written ({error.strerror or error}).") from error
+    for left in target.glob(".*.parquet.*.part"):
+        number = left.name.rsplit(".", 2)[1]
+        if number.isdigit() and not _is_running(int(number)):
+            left.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _score_one(
+    scorer: BatchScorer, part: Path, out: Path, id: Sequence[str], threshold: float | None
+) -> tuple[int, int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n_rows = n_flagged = 0
+    try:
+        with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
+            names = opened.schema_arrow.names
+            empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
+            wanted = [name for name in names if name in {*scorer.names(empty, id), *id}]
+            batches = opened.iter_batches(batch_size=BATCH_ROWS, columns=wanted)
+            writer: Any = None
+            try:
+                for batch in score_batches(scorer, batches, id, threshold):
+                    writer = writer or pq.ParquetWriter(partial, batch.schema)
+                    writer.write_batch(batch)
+                    n_rows += batch.num_rows
+                    n_flagged += int(batch.column("outlier").true_count)
+                if writer is None:
+                    first = next(score_batches(scorer, [empty.select(wanted)], id, threshold))
+                    writer = pq.ParquetWriter(partial, first.schema)
+            finally:
+                if writer is not None:
+                    writer.close()
+    except (pa.ArrowException, ValueError) as error:
+        if isinstance(error, TableError) and str(error).startswith(str(out)):
+            raise
+        raise TableError(f"{part}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+    return n_rows, n_flagged

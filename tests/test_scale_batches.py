@@ -1,0 +1,146 @@
+"""From Arrow batch to Arrow batch, and folders of parquet files, with a real SIGKILL in between."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import odefs
+from command import ODEFS as COMMAND
+from command import odefs as run
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 2000
+    amount = rng.normal(100, 10, n)
+    amount[::200] += 90
+    return pl.DataFrame(
+        {
+            "key": [f"k{i:05}" for i in range(n)],
+            "shop": rng.choice(["a", "b", "c"], n),
+            "amount": amount,
+            "count": rng.integers(0, 9, n),
+        }
+    ).with_columns(pl.when(pl.col("count") == 3).then(None).otherwise(pl.col("count")).alias("count"))
+
+
+@pytest.fixture(scope="module")
+def saved(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "m.odefs"
+    found = odefs.detect(frame, id="key")
+    found.save(path)
+    return path, found
+
+
+def test_batches_of_any_size_get_the_scores_of_the_table(frame, saved):
+    path, found = saved
+    for size in (1, 64, 2000):
+        batches = frame.head(640 if size < 2000 else 2000).to_arrow().combine_chunks().to_batches(max_chunksize=size)
+        scored = pa.Table.from_batches(odefs.score_batches(path, batches, id="key"))
+        n = scored.num_rows
+        assert scored.column_names == ["key", "score", "outlier"]
+        assert scored["key"].to_pylist() == frame["key"].to_list()[:n]
+        np.testing.assert_allclose(scored["score"].to_numpy(), found.scores[:n], rtol=1e-6)
+        assert np.array_equal(scored["outlier"].to_numpy(), found.is_outlier[:n])
+
+
+def test_models_of_arrays(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3))
+    batch = pa.RecordBatch.from_pydict({"a": X[:, 0], "i": np.arange(500), "b": X[:, 1], "c": X[:, 2]})
+    model = odefs.ODEFS(random_state=0).fit(X)
+    (scored,) = odefs.score_batches(model, [batch], id=["i"], threshold=1.2)
+    assert np.array_equal(scored.column("score").to_numpy(), model.outlier_scores_)
+    assert np.array_equal(scored.column("outlier").to_numpy(zero_copy_only=False), model.outlier_scores_ > 1.2)
+    # Columns are found by name where the model knows names, in whatever order they come.
+    named = odefs.ODEFS(random_state=0).fit(pl.DataFrame({"c": X[:, 2], "a": X[:, 0], "b": X[:, 1]}).to_pandas())
+    (scored,) = odefs.score_batches(named, [batch])
+    assert np.array_equal(scored.column("score").to_numpy(), named.outlier_scores_)
+    with pytest.raises(ValueError, match="lacks column 'c'"):
+        next(odefs.score_batches(named, [batch.drop_columns(["c"])]))
+    with pytest.raises(ValueError, match="4 features"):
+        next(odefs.score_batches(model, [batch]))
+    with pytest.raises(ValueError, match="contains NaN"):
+        next(odefs.score_batches(model, [pa.RecordBatch.from_pydict({"a": [None], "b": [1.0], "c": [1.0]})]))
+    assert next(odefs.score_batches(named, [batch.slice(0, 0)])).num_rows == 0
+
+
+def write_parts(frame, folder, n=4):
+    folder.mkdir()
+    size = len(frame) // n
+    for part in range(n):
+        frame.slice(part * size, size).write_parquet(folder / f"part-{part}.parquet")
+
+
+def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
+    path, found = saved
+    write_parts(frame, tmp_path / "in")
+    done = run("score", path, "in", "-o", "out", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "written": 4,
+        "skipped": 0,
+        "rows": 2000,
+        "flagged": int(found.is_outlier.sum()),
+    }
+    out = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert out["key"].to_list() == frame["key"].to_list()
+    np.testing.assert_allclose(out["score"].to_numpy(), found.scores, rtol=1e-6)
+    assert np.array_equal(out["outlier"].to_numpy(), found.is_outlier)
+    # Finished ones are skipped, missing ones made anew.
+    before = (tmp_path / "out" / "part-0.parquet").stat().st_mtime_ns
+    (tmp_path / "out" / "part-2.parquet").unlink()
+    done = run("score", path, "in", "-o", "out", cwd=tmp_path)
+    assert "1 files written, 3 were there already" in done.stdout
+    assert (tmp_path / "out" / "part-0.parquet").stat().st_mtime_ns == before
+    assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
+
+
+def test_what_a_folder_refuses(frame, saved, tmp_path):
+    path, _ = saved
+    write_parts(frame, tmp_path / "in", 2)
+    done = run("score", path, "in", "-o", "in", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "another folder" in done.stderr
+    assert run("score", path, "in", "-o", "out", "--flag", "3", cwd=tmp_path).returncode == 2
+    frame.drop("amount").write_parquet(tmp_path / "in" / "part-1.parquet")
+    done = run("score", path, "in", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "part-1.parquet: the batch lacks column 'amount'" in done.stderr
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["part-0.parquet"]
+
+
+def test_killed_and_started_again(frame, saved, tmp_path):
+    """SIGKILL while a partition is being written: what is there is whole, what is not there is made by the next run."""
+    path, found = saved
+    many = pl.concat([frame] * 120)
+    (tmp_path / "in").mkdir()
+    frame.write_parquet(tmp_path / "in" / "a.parquet")
+    many.write_parquet(tmp_path / "in" / "b.parquet")
+    frame.write_parquet(tmp_path / "in" / "c.parquet")
+    line = [str(part) for part in (COMMAND, "score", path, "in", "-o", "out", "--jobs", "1")]
+    process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not list((tmp_path / "out").glob(".b.parquet.*.part")):
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    names = {p.name for p in (tmp_path / "out").glob("*.parquet")}
+    assert names == {"a.parquet"}
+    whole = (tmp_path / "out" / "a.parquet").read_bytes()
+    done = run("score", path, "in", "-o", "out", cwd=tmp_path)
+    assert "2 files written, 1 were there already" in done.stdout, done.stderr
+    assert (tmp_path / "out" / "a.parquet").read_bytes() == whole
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
+    assert pq.read_metadata(tmp_path / "out" / "b.parquet").num_rows == len(many)
+    scores = pl.read_parquet(tmp_path / "out" / "b.parquet")["score"].to_numpy()
+    np.testing.assert_allclose(scores, np.tile(found.scores, 120), rtol=1e-6)

@@ -1,0 +1,151 @@
+"""The Dask engine against the fit in memory, on real worker processes, of which some are killed."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from odefs import ODEFS, LeSiNN
+
+pytest.importorskip("distributed")
+dask_engine = pytest.importorskip("odefs.engines.dask")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with dask_engine.local_client(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    X[:70, :3] += 5
+    return X
+
+
+def assert_agree(there, here):
+    np.testing.assert_allclose(there.outlier_scores_, here.outlier_scores_, rtol=1e-6)
+    assert np.array_equal(there.is_outlier_, here.is_outlier_)
+    assert there.offset_ == pytest.approx(here.offset_, rel=1e-6)
+    np.testing.assert_allclose(there._baseline, here._baseline, rtol=1e-6)
+
+
+@pytest.mark.parametrize("chunk", [70, 1000, 3000])
+def test_arrays_of_any_chunks(client, chunk, X):
+    import dask.array as da
+
+    here = ODEFS(random_state=0, row_sample=700).fit(X)
+    there = ODEFS(random_state=0, row_sample=700).fit(da.from_array(X, chunks=(chunk, 5)))
+    assert_agree(there, here)
+    assert np.array_equal(there.candidate_indices_, here.candidate_indices_)
+    scores = here.outlier_scores(da.from_array(X, chunks=(chunk, 12)))
+    assert np.array_equal(scores, here.outlier_scores_)
+
+
+def test_data_frames_and_missing_values(client, X):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    X = X.astype(np.float32)
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(12)])
+    settings = {"random_state": 0, "missing": "ignore"}
+    there = ODEFS(**settings).fit(dd.from_pandas(frame, npartitions=5))
+    assert_agree(there, ODEFS(**settings).fit(X))
+    assert list(there.feature_names_in_) == list(frame.columns)
+    with pytest.raises(ValueError, match="contains NaN"):
+        ODEFS().fit(dd.from_pandas(frame, npartitions=5))
+
+
+def test_parquet_paths_and_lesinn(client, X, tmp_path):
+    import dask.array as da
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table({f"c{k}": X[:, k] for k in range(12)})
+    for part in range(3):
+        pq.write_table(table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300)
+    assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
+    assert_agree(LeSiNN(random_state=0).fit(da.from_array(X, chunks=(800, 12))), LeSiNN(random_state=0).fit(X))
+
+
+def test_empty_partitions(client, X):
+    import dask.array as da
+
+    rows = da.concatenate([da.from_array(X[:1000]), da.from_array(X[:0]), da.from_array(X[1000:])])
+    assert_agree(ODEFS(random_state=0).fit(rows), ODEFS(random_state=0).fit(X))
+
+
+def test_rows_stay_with_the_workers(client, X, monkeypatch):
+    """Of the table, no more comes back than the rows that were drawn."""
+    import dask.array as da
+
+    moved = []
+    results = dask_engine.DaskEngine._results
+
+    def counted(self, *arguments, **named):
+        for result in results(self, *arguments, **named):
+            if isinstance(result, tuple) and isinstance(result[1], dict):
+                moved.extend(len(rows) for rows in result[1].values())
+            yield result
+
+    monkeypatch.setattr(dask_engine.DaskEngine, "_results", counted)
+    rows = np.tile(X, (20, 1)) + np.random.default_rng(0).normal(scale=1e-3, size=(60_000, 12))
+    ODEFS(random_state=0, n_estimators=3).fit(da.from_array(rows, chunks=(10_000, 12)))
+    # References, settling and baseline rows, and three components of 64 + 384 + 400.
+    assert sum(moved) <= 400 + 2048 + 512 + 3 * 848
+
+
+def test_without_a_client(monkeypatch, X):
+    import distributed
+
+    def nobody():
+        raise ValueError("No global client found")
+
+    monkeypatch.setattr(distributed, "get_client", nobody)
+    monkeypatch.delenv("ODEFS_DASK_WORKERS", raising=False)
+    with pytest.raises(ValueError, match="needs a running client"):
+        ODEFS(engine="dask").fit("nowhere")
+
+
+def test_what_is_refused(client, X):
+    with pytest.raises(TypeError, match="takes a Dask array"):
+        ODEFS(engine="dask").fit(X)
+
+
+def slowly(block):
+    time.sleep(0.15)
+    return block
+
+
+@pytest.mark.slow
+def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch):
+    """In every pass of the fit, once it has begun, one of the worker processes gets SIGKILL."""
+    import dask.array as da
+
+    here = ODEFS(random_state=0, row_sample=700).fit(X)
+    killed = []
+    results = dask_engine.DaskEngine._results
+
+    def hit(self, task, *arguments, **named):
+        coming = results(self, task, *arguments, **named)
+        first = next(coming)
+        while not (pids := list(self.client.run(os.getpid).values())):
+            time.sleep(0.1)
+        os.kill(pids[0], signal.SIGKILL)
+        killed.append(task.__name__)
+        yield first
+        yield from coming
+
+    with dask_engine.local_client(2):
+        monkeypatch.setattr(dask_engine.DaskEngine, "_results", hit)
+        rows = da.from_array(X, chunks=(300, 12)).map_blocks(slowly, dtype=X.dtype)
+        there = ODEFS(random_state=0, row_sample=700).fit(rows)
+    assert_agree(there, here)
+    assert set(killed) == {"_measure", "_with_rows", "_raw_scores", "_sample_scores", "_outlier_scores"}

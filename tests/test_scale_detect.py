@@ -1,0 +1,161 @@
+"""``odefs detect`` on files that are said not to fit: the same outliers as in memory, from passes over the file."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import odefs
+from command import odefs as run
+from command import read
+from odefs.tables import learning
+from odefs.tables.large import LargeTable
+from odefs.tables.large_detection import detect_large, highest
+from odefs.tables.sizes import bytes_in_memory, fits
+
+
+def make_frame(n=6000):
+    rng = np.random.default_rng(0)
+    amount = rng.normal(100, 10, n)
+    amount[::400] += 90
+    frame = pl.DataFrame(
+        {
+            "position": np.arange(n) + 1,
+            "key": [f"k{i:06}" for i in range(n)],
+            "shop": rng.choice(["a", "b", "c", "NA"], n),
+            "amount": amount,
+            "count": rng.integers(0, 9, n),
+            "flag": np.arange(n) == 4321,
+            "day": pl.Series(rng.integers(0, 300, n)).cast(pl.Date),
+            "noise": rng.normal(size=n).astype(np.float32),
+        }
+    )
+    return frame.with_columns(pl.when(pl.col("count") == 3).then(None).otherwise(pl.col("count")).alias("count"))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return make_frame()
+
+
+def test_what_fits(frame, tmp_path, monkeypatch):
+    frame.write_parquet(tmp_path / "t.parquet")
+    assert bytes_in_memory(tmp_path / "t.parquet") > frame.estimated_size()
+    monkeypatch.setenv("ODEFS_MEMORY", "10GB")
+    assert fits(tmp_path / "t.parquet")
+    monkeypatch.setenv("ODEFS_MEMORY", "100kB")
+    assert not fits(tmp_path / "t.parquet")
+    assert not fits(tmp_path)
+    assert fits(tmp_path / "nothing.parquet")
+    assert fits("-")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "folder"])
+def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
+    file = f"t.{kind}"
+    if kind == "parquet":
+        frame.write_parquet(tmp_path / file, row_group_size=1000)
+    elif kind == "csv":
+        frame.write_csv(tmp_path / file)
+    else:
+        (tmp_path / file).mkdir()
+        for part in range(3):
+            frame.slice(part * 2000, 2000).write_parquet(tmp_path / file / f"{part}.parquet")
+    common = ("detect", file, "--id", "key")
+    here = run(*common, "-o", "here.csv", "--no-report", "--reasons", "none", cwd=tmp_path)
+    large = (*common, "-o", "there.csv", "--save", "m.odefs")
+    there = run(*large, cwd=tmp_path, ODEFS_MEMORY="50kB")
+    assert here.returncode == there.returncode == 0, here.stderr + there.stderr
+    assert "too large for memory" in there.stdout
+    assert "left out: position (it counts the rows)" in there.stdout
+    assert not list(tmp_path.glob("*.html"))
+    a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
+    assert [row["key"] for row in a] == [row["key"] for row in b]
+    np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
+    assert [row["outlier"] for row in a] == [row["outlier"] for row in b]
+    # The same rows with the same scores and reasons are shown.
+    shown = [[line.split()[:3] for line in done.stdout.splitlines() if " k00" in line] for done in (here, there)]
+    assert len(shown[0]) == 10
+    assert shown[0] == shown[1]
+    if kind == "parquet":
+        scores = next(odefs.score_batches(tmp_path / "m.odefs", frame.to_arrow().combine_chunks().to_batches()))
+        np.testing.assert_allclose(scores.column("score").to_numpy(), [float(r["score"]) for r in a], rtol=1e-6)
+
+
+def test_an_encoder_from_a_sample_knows_ranges_rare_flags_and_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 300)
+    frame = make_frame(5000)
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=700)
+    table = LargeTable((tmp_path / "t.parquet",))
+    exact = odefs.TableEncoder().fit(frame)
+    sampled = odefs.TableEncoder()
+    learning.learn_large(sampled, table, table.schema.names, seed=0)
+    assert sampled.columns == exact.columns
+    assert sampled.left_out_ == exact.left_out_
+    for a, b in zip(sampled.specs_, exact.specs_, strict=True):
+        assert (a.kind, a.low, a.high, a.levels, a.grouped) == (b.kind, b.low, b.high, b.levels, b.grouped)
+        assert a.missing_share == pytest.approx(b.missing_share)
+    assert "flag" in sampled.columns, "one row in 5,000 has it set"
+
+
+def test_outliers_with_a_sampled_encoder(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
+    frame = make_frame(5000)
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=700)
+    here = odefs.detect(frame, id="key")
+    model = odefs.ODEFS(random_state=0)
+    there = detect_large(LargeTable((tmp_path / "t.parquet",)), model, id="key", top=5)
+    again = odefs.ODEFS(random_state=0).fit(there.encoder.transform(frame))
+    np.testing.assert_allclose(there.scores, again.outlier_scores_, rtol=1e-6)
+    assert np.array_equal(there.flagging.is_outlier, again.is_outlier_)
+    # Against the encoder of all rows only medians differ, in the place of missing counts.
+    # Medians and units of numbers come from the sample.
+    assert [replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in there.encoder.specs_] == [
+        replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in here.encoder.specs_
+    ]
+    best = there.foremost.order[:5]
+    assert [there.foremost.row_names[row] for row in best] == [here.row_names[row] for row in here.order[:5]]
+    reasons = there.foremost.reasons([int(row) for row in best])
+    assert [r[0].column for r in reasons] == [r[0].column for r in here.reasons([int(row) for row in here.order[:5]])]
+
+
+def test_what_large_files_refuse(frame, tmp_path):
+    frame.write_parquet(tmp_path / "t.parquet")
+    little = {"cwd": tmp_path, "ODEFS_MEMORY": "50kB"}
+    done = run("detect", "t.parquet", "--report", "r.html", **little)
+    assert done.returncode == 2
+    assert "needs the whole table in memory" in done.stderr
+    done = run("detect", "t.parquet", "-o", "s.xlsx", **little)
+    assert done.returncode == 1
+    assert ".parquet or .csv" in done.stderr
+    done = run("detect", "t.parquet", "--id", "nobody", **little)
+    assert done.returncode == 1
+    assert "there is no column 'nobody'" in done.stderr
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + "ä,1\n".encode("cp1252") * 9000)
+    done = run("detect", "t.csv", **little)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert run("detect", "t.parquet", cwd=tmp_path, ODEFS_MEMORY="much").returncode == 1
+
+
+def test_json_and_parquet_output(frame, tmp_path):
+    frame.write_parquet(tmp_path / "t.parquet")
+    done = run("detect", "t.parquet", "--json", "-o", "s.parquet", "--flag", "7", cwd=tmp_path, ODEFS_MEMORY="50kB")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["rows"] == 6000
+    scores = pl.read_parquet(tmp_path / "s.parquet")
+    assert scores.columns == ["row", "score", "outlier"]
+    assert (scores["outlier"] == "yes").sum() == told["flagged"] == 7
+    assert scores["row"].to_list() == list(range(1, 6001))
+
+
+def test_the_highest_scores(monkeypatch):
+    from odefs._ops import stretches
+
+    monkeypatch.setattr(stretches, "STRETCH", 10)
+    scores = np.round(np.random.default_rng(0).random(95), 1)
+    expected = np.sort(np.argsort(-scores, kind="stable")[:12])
+    assert np.array_equal(highest(scores, 12), expected)

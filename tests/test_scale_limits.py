@@ -1,0 +1,85 @@
+"""Limits of containers, read from files of both versions of control groups."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from odefs._ops import memory
+from odefs._ops.cgroups import cpu_quota, memory_left, memory_limit
+
+
+def fake(root, files):
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return root
+
+
+V2 = {
+    "proc/self/cgroup": "0::/pod/box\n",
+    "sys/fs/cgroup/pod/box/memory.max": "max\n",
+    "sys/fs/cgroup/pod/box/memory.current": "50\n",
+    "sys/fs/cgroup/pod/memory.max": "1000000\n",
+    "sys/fs/cgroup/pod/memory.current": "400000\n",
+    "sys/fs/cgroup/pod/memory.stat": "anon 1\ninactive_file 100000\n",
+    "sys/fs/cgroup/pod/box/cpu.max": "250000 100000\n",
+    "sys/fs/cgroup/pod/cpu.max": "max 100000\n",
+}
+V1 = {
+    "proc/self/cgroup": "5:memory:/box\n4:cpu,cpuacct:/box\n0::/\n",
+    "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "2000000\n",
+    "sys/fs/cgroup/memory/box/memory.usage_in_bytes": "500000\n",
+    "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+    "sys/fs/cgroup/memory/memory.usage_in_bytes": "7\n",
+    "sys/fs/cgroup/cpu/box/cpu.cfs_quota_us": "50000\n",
+    "sys/fs/cgroup/cpu/box/cpu.cfs_period_us": "100000\n",
+    "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+}
+CONTAINER = {
+    # The group's path is the host's, which the container does not see.
+    "proc/self/cgroup": "0::/kubepods/burstable/pod1/abc\n",
+    "sys/fs/cgroup/memory.max": "3000000\n",
+    "sys/fs/cgroup/memory.current": "1000000\n",
+    "sys/fs/cgroup/cpu.max": "400000 100000\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "limit", "left", "cores"),
+    [
+        (V2, 10**6, 700_000, 3),
+        (V1, 2 * 10**6, 1_500_000, 1),
+        (CONTAINER, 3 * 10**6, 2 * 10**6, 4),
+        ({}, None, None, None),
+    ],
+    ids=["v2", "v1", "container", "none"],
+)
+def test_limits(files, limit, left, cores, tmp_path):
+    root = fake(tmp_path, files)
+    assert (memory_limit(root), memory_left(root), cpu_quota(root)) == (limit, left, cores)
+
+
+def test_the_budget(tmp_path, monkeypatch):
+    monkeypatch.delenv("ODEFS_MEMORY", raising=False)
+    assert memory.memory_budget(tmp_path) == memory.UNKNOWN // 2
+    root = fake(tmp_path, {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    2000 kB\n"})
+    assert memory.memory_budget(root) == 1_024_000
+    fake(root, V2)
+    assert memory.memory_budget(root) == 350_000
+    monkeypatch.setenv("ODEFS_MEMORY", "800MB")
+    assert memory.memory_budget(root) == 800_000_000
+    assert [memory.parse_bytes(text) for text in ("1e3", "2 GiB", "1.5k")] == [1000, 2**31, 1500]
+    with pytest.raises(ValueError, match="is not a number of bytes"):
+        memory.parse_bytes("a lot")
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity of processes")
+def test_affinity_counts():
+    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    code += "from odefs._ops.threads import available_threads; print(available_threads())"
+    settings = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=settings, check=True)
+    assert done.stdout.strip() == "1"

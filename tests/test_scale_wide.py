@@ -1,0 +1,32 @@
+"""Wide data in partitions: the same for ever, the beginning of a larger table, and outliers that are found."""
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from command import odefs as run
+from odefs import ODEFS
+from odefs.datasets import wide
+from odefs.engines.stream import RowBlocks
+from odefs.experiments.metrics import evaluate
+
+
+def test_partitions_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(wide, "PARTITION_ROWS", 400)
+    small, large = ([part.X for part in wide.parts(n, 8, seed=3)] for n in (900, 1300))
+    assert [len(part) for part in small] == [400, 400, 100]
+    assert np.array_equal(np.concatenate(large)[:900], np.concatenate(small))
+    assert not np.array_equal(small[0], small[1])
+    for name in ("a", "b"):
+        assert wide.write_wide(tmp_path / name, 900, 8) == sum(int(part.y.sum()) for part in wide.parts(900, 8))
+    a, b = ((tmp_path / name / "part-00001.parquet").read_bytes() for name in ("a", "b"))
+    assert a == b
+
+
+def test_the_command_and_what_a_fit_finds(tmp_path):
+    done = run("datasets", "make", "wide", "--rows", "4000", "--columns", "40", "-o", "w", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    y = pq.read_table(tmp_path / "w" / "truth")["outlier"].to_numpy()
+    model = ODEFS(random_state=0).fit(RowBlocks.from_parquet(tmp_path / "w"))
+    assert evaluate(y, np.asarray(model.outlier_scores_))["auc"] > 0.9
+    assert f"{int(y.sum())} outliers" in done.stdout
+    assert str(wide.relevant_columns(40).tolist()) in done.stdout

@@ -1,0 +1,252 @@
+"""Rows that come in blocks: the same result as in memory, whatever the blocks, with nothing of the length of the table in memory."""
+
+import gc
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from odefs import ODEFS, LeSiNN
+from odefs._ops import stretches
+from odefs.engines import distant, stream
+from odefs.engines.blocks import recut
+from odefs.engines.stream import RowBlocks
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    X[:70, :3] += 5
+    return X
+
+
+def cut(X, size):
+    return RowBlocks.from_arrays([X[start : start + size] for start in range(0, len(X), size)])
+
+
+def assert_same(there, here):
+    assert np.array_equal(there.outlier_scores_, here.outlier_scores_)
+    assert np.array_equal(there.is_outlier_, here.is_outlier_)
+    assert there.offset_ == here.offset_
+    assert np.array_equal(there._baseline, here._baseline)
+
+
+MODELS = {
+    "ODEFS": lambda **k: ODEFS(random_state=3, **k),
+    "row sample": lambda **k: ODEFS(random_state=3, row_sample=700, contamination=0.04, **k),
+    "paper": lambda **k: ODEFS.paper(random_state=3, **k),
+    "shared references": lambda **k: ODEFS(random_state=3, references="shared", n_estimators=14, **k),
+    "iforest": lambda **k: ODEFS(detector="iforest", n_estimators=3, random_state=3, **k),
+    "tails": lambda **k: ODEFS(detector="tails", random_state=3, **k),
+    "no scaling": lambda **k: ODEFS(scaling="none", random_state=3, **k),
+    "LeSiNN": lambda **k: LeSiNN(random_state=3, **k),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fit_on_blocks_is_the_fit_in_memory(name, X):
+    model = MODELS[name]().fit(X)
+    there = MODELS[name]().fit(cut(X, 777))
+    assert_same(there, model)
+    if name != "LeSiNN":
+        assert np.array_equal(there.candidate_indices_, model.candidate_indices_)
+        assert np.array_equal(there.feature_weights_, model.feature_weights_)
+
+
+@pytest.mark.parametrize("size", [1, 16, 1000, 1024, 5000])
+def test_bits_do_not_depend_on_the_blocks(size, X):
+    X = X[:1500]
+    model = ODEFS(random_state=0, row_sample=500).fit(X)
+    there = ODEFS(random_state=0, row_sample=500).fit(cut(X, size))
+    assert_same(there, model)
+    assert np.array_equal(np.concatenate(list(model.outlier_score_blocks(cut(X, size)))), model.outlier_scores_)
+    assert np.array_equal(model.outlier_scores(cut(X, size)), model.outlier_scores_)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int16", "bool"])
+def test_types_of_numbers(dtype, X):
+    X = (X > 1.5) if dtype == "bool" else (X * 10).astype(dtype)
+    assert_same(ODEFS(random_state=0).fit(cut(X, 800)), ODEFS(random_state=0).fit(X))
+
+
+def test_missing_values(X):
+    X = X.copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    X[5] = np.nan
+    model = ODEFS(random_state=0, missing="ignore").fit(X)
+    assert_same(ODEFS(random_state=0, missing="ignore").fit(cut(X, 700)), model)
+    with pytest.raises(ValueError, match="contains NaN"):
+        ODEFS(random_state=0).fit(cut(X, 700))
+    strict = ODEFS(random_state=0).fit(np.nan_to_num(X))
+    with pytest.raises(ValueError, match="contains NaN"):
+        list(strict.outlier_score_blocks(cut(X, 700)))
+    X[7, 2] = np.inf
+    with pytest.raises(ValueError, match="contains infinity"):
+        ODEFS(random_state=0, missing="ignore").fit(cut(X, 700))
+
+
+def test_repeated_rows_and_many_short_slabs(X, monkeypatch):
+    """Equal rows are scored once in memory and every time here; slabs of 1,024 rows leave nothing to luck."""
+    monkeypatch.setattr(stream, "SLAB_BYTES", 1)
+    monkeypatch.setattr(distant, "IN_MEMORY", 0)
+    X = np.repeat(np.round(X[:800]), 4, axis=0)
+    assert_same(ODEFS(random_state=0).fit(cut(X, 90)), ODEFS(random_state=0).fit(X))
+
+
+def test_components_are_read_in_portions_where_their_rows_are_too_many(X, monkeypatch):
+    monkeypatch.setattr(distant, "TRAINING_BYTES", 2000 * 12 * 8)
+    for settings in ({}, {"n_estimators": 7}):
+        here, there = (ODEFS(random_state=0, **settings).fit(rows) for rows in (X, cut(X, 700)))
+        assert_same(there, here)
+
+
+def test_short_stretches_change_only_last_digits(X, monkeypatch):
+    model = ODEFS(random_state=0, contamination=0.03).fit(X)
+    monkeypatch.setattr(stretches, "STRETCH", 100)
+    here, there = (ODEFS(random_state=0, contamination=0.03).fit(rows) for rows in (X, cut(X, 700)))
+    np.testing.assert_allclose(there.outlier_scores_, model.outlier_scores_, rtol=1e-12)
+    assert np.array_equal(there.is_outlier_, model.is_outlier_)
+    assert_same(there, here)
+    few = ODEFS(random_state=0, threshold_rate=50.0).fit(cut(X, 700))
+    assert np.array_equal(few.candidate_indices_, ODEFS(random_state=0, threshold_rate=50.0).fit(X).candidate_indices_)
+
+
+def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(stretches, "STRETCH", 64)
+    rng = np.random.default_rng(0)
+    numbers = np.memmap(tmp_path / "numbers", dtype=np.float64, mode="w+", shape=(1001,))
+    numbers[:] = rng.normal(size=1001) * 10.0 ** rng.integers(-300, 300, 1001)
+    numbers[:40] = [0.0, -0.0, 1.0, 1.0] * 10
+    for k in (0, 1, 7, 500, 999, 1000):
+        assert stretches.order_statistic(numbers, k) == np.sort(numbers)[k]
+    for q in (0.0, 1.0, 3.3, 50.0, 100.0):
+        assert stretches.negated_percentile(numbers, q) == np.percentile(-np.asarray(numbers), q)
+
+
+def test_five_passes(X):
+    passes = []
+
+    def read():
+        passes.append(1)
+        return iter([X[:1000], X[1000:]])
+
+    blocks = RowBlocks(read, 12, X.dtype)
+    model = ODEFS(random_state=0, row_sample=700).fit(blocks)
+    assert len(passes) == 5
+    list(model.outlier_score_blocks(blocks))
+    assert len(passes) == 6
+
+
+def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch):
+    """A table of 64 MB goes through with a few of them in memory; scores are in files that go when the model does."""
+    n, d = 400_000, 20
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(8192, d))
+
+    def read():
+        for start in range(0, n, 8192):
+            block = np.roll(noise, start % 97, axis=1)[: n - start] + start * 1e-9
+            block[:3, 1] += 9
+            yield block
+
+    monkeypatch.setattr(stream, "SLAB_BYTES", 2**21)
+    ODEFS(random_state=0, n_estimators=2).fit(noise)
+    tracemalloc.start()
+    model = ODEFS(random_state=0, n_estimators=2, row_sample=2000).fit(RowBlocks(read, d, noise.dtype))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Two slabs, and what threads and training take. The table has 64 MB.
+    assert peak < 2 * stream.SLAB_BYTES + 12 * 2**20
+    assert isinstance(model.outlier_scores_, np.memmap)
+    assert isinstance(model.is_outlier_, np.memmap)
+    folder = Path(model.outlier_scores_.filename).parent
+    assert folder.is_dir()
+    del model
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_parquet_files_and_datasets(X, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    names = [f"c{k}" for k in range(12)]
+    table = pa.table({name: X[:, k] for k, name in enumerate(names)})
+    for part in range(3):
+        pq.write_table(table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300)
+    model = ODEFS(random_state=0).fit(X)
+    sources = [
+        RowBlocks.from_parquet(tmp_path, batch_rows=110),
+        RowBlocks.from_parquet([tmp_path / f"{part}.parquet" for part in range(3)]),
+        RowBlocks.from_dataset(ds.dataset(tmp_path), batch_rows=450),
+    ]
+    for blocks in sources:
+        there = ODEFS(random_state=0).fit(blocks)
+        assert_same(there, model)
+        assert list(there.feature_names_in_) == names
+    assert_same(ODEFS(random_state=0, engine="stream").fit(str(tmp_path)), model)
+    some = ODEFS(random_state=0).fit(RowBlocks.from_parquet(tmp_path, columns=["c3", "c0", "c1"]))
+    assert_same(some, ODEFS(random_state=0).fit(X[:, [3, 0, 1]]))
+
+
+def test_parquet_with_nulls_and_mixed_types(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    whole, truth, real = rng.integers(0, 9, 500), rng.random(500) < 0.3, rng.normal(size=500).astype(np.float32)
+    gone = rng.random(500) < 0.1
+    columns = {
+        "whole": pa.array(whole, pa.int16(), mask=gone),
+        "truth": pa.array(truth, pa.bool_(), mask=gone),
+        "real": pa.array(real, mask=gone),
+        "text": ["a"] * 500,
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="'text' holds string, not numbers"):
+        RowBlocks.from_parquet(tmp_path / "t.parquet")
+    X = np.column_stack([whole, truth, real]).astype(np.float32)
+    X[gone] = np.nan
+    blocks = RowBlocks.from_parquet(tmp_path / "t.parquet", columns=["whole", "truth", "real"])
+    assert blocks.dtype == np.float32
+    kept = {"missing": "ignore", "random_state": 0}
+    assert_same(ODEFS(**kept).fit(blocks), ODEFS(**kept).fit(X))
+
+
+def test_what_is_refused(X):
+    model = ODEFS(random_state=0).fit(X)
+    with pytest.raises(TypeError, match="explain takes rows that are in memory"):
+        model.explain(cut(X, 100))
+    with pytest.raises(ValueError, match="3 features"):
+        model.outlier_scores(cut(X[:, :3], 100))
+    with pytest.raises(TypeError, match="engine='local' takes rows that are in memory"):
+        ODEFS(engine="local").fit(cut(X, 100))
+    with pytest.raises(TypeError, match="readable several times"):
+        RowBlocks.from_arrays(iter([X]))
+    with pytest.raises(ValueError, match="shape"):
+        ODEFS().fit(RowBlocks.from_arrays([X, X[:, :3]]))
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        ODEFS().fit(cut(X[:1], 100))
+    with pytest.raises(ValueError, match="were announced"):
+        ODEFS().fit(RowBlocks(lambda: iter([X]), 12, X.dtype, n_rows=5))
+    named = ODEFS(random_state=0).fit(RowBlocks.from_arrays(X, names=list("abcdefghijkl")))
+    with pytest.raises(ValueError, match="'z'"):
+        named.outlier_scores(RowBlocks.from_arrays(X, names=list("abcdefghijkz")))
+
+
+def test_models_from_blocks_are_saved_and_score_arrays(X, tmp_path):
+    import odefs
+
+    model = ODEFS(random_state=0, engine="stream").fit(X)
+    model.save(tmp_path / "m.odefs")
+    assert np.array_equal(odefs.load(tmp_path / "m.odefs").outlier_scores(X), model.outlier_scores_)
+
+
+def test_blocks_are_cut_anew():
+    X = np.arange(34).reshape(17, 2)
+    parts = [part.copy() for part in recut([X[:1], X[1:1], X[1:12], X[12:]], 5, 2, np.dtype(np.float32))]
+    assert [len(part) for part in parts] == [5, 5, 5, 2]
+    assert np.array_equal(np.concatenate(parts), X)
