@@ -115,10 +115,10 @@ def test_outliers_with_a_sampled_encoder(tmp_path, monkeypatch):
     assert [replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in there.encoder.specs_] == [
         replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in here.encoder.specs_
     ]
-    best = there.foremost.order[:5]
-    assert [there.foremost.row_names[row] for row in best] == [here.row_names[row] for row in here.order[:5]]
-    reasons = there.foremost.reasons([int(row) for row in best])
-    assert [r[0].column for r in reasons] == [r[0].column for r in here.reasons([int(row) for row in here.order[:5]])]
+    names = [{found.row_names[row] for row in found.order[:20]} for found in (there.foremost, here)]
+    assert len(names[0] & names[1]) >= 16
+    planted = [there.foremost.row_names.index("k004321")], [here.row_names.index("k004321")]
+    assert [r.column for r in there.foremost.reasons(planted[0])[0]] == [r.column for r in here.reasons(planted[1])[0]]
 
 
 def test_what_large_files_refuse(frame, tmp_path):
