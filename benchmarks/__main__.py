@@ -33,11 +33,9 @@ def main() -> None:
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
         parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(BENCHMARKS)}.")
-    if "scale" in chosen and arguments.share != 1.0:
-        chosen["scale"] = partial(scale.run, share=arguments.share)
     lines = [*_heading()]
     for name in arguments.names or BENCHMARKS:
-        for result in _results(name, arguments.all):
+        for result in _results(name, arguments.all, arguments.share):
             lines.append(
                 f"| {result.what} | {result.measured} | {result.target} | {'yes' if result.met else '**no**'} |"
             )
@@ -47,9 +45,9 @@ def main() -> None:
         print(f"Written to {PAGE}")
 
 
-def _results(name: str, every: bool) -> list[Result]:
-    run = import_module(f"benchmarks.{name}").run
-    found: list[Result] = run(every=True) if name == "adaptive" and every else run()
+def _results(name: str, every: bool, share: float) -> list[Result]:
+    options = {"adaptive": {"every": every}, "scale": {"share": share}}.get(name, {})
+    found: list[Result] = import_module(f"benchmarks.{name}").run(**options)
     return found
 
 
