@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--all", action="store_true", help="adaptive: all datasets instead of a few")
     parser.add_argument("--share", type=float, default=1.0, help="scale: on this share of the rows, to try it out")
+    parser.add_argument("--write", action="store_true", help="write the page from the named ones alone")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
@@ -40,7 +41,7 @@ def main() -> None:
                 f"| {result.what} | {result.measured} | {result.target} | {'yes' if result.met else '**no**'} |"
             )
             print(lines[-1], flush=True)
-    if not arguments.names:
+    if arguments.write or not arguments.names:
         PAGE.write_text("\n".join(lines) + "\n")
         print(f"Written to {PAGE}")
 

@@ -29,7 +29,7 @@ def test_the_example_shows_the_planted_transactions(tmp_path):
     done = odefs("detect", "-o", "scores.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "T0422" in done.stdout
-    assert "country = SG, distance_km = 9500.3" in done.stdout
+    assert "distance_km = 9500.3" in done.stdout
     assert "Report: transactions.outliers.html" in done.stdout
     truth = {row["transaction"] for row in read(truth_path())}
     scores = read(tmp_path / "scores.csv")
@@ -394,7 +394,7 @@ def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
 def test_long_work_says_how_far_it_is(tmp_path):
     frame = pl.DataFrame({f"c{j}": [(i * (j + 3)) % 97 for i in range(60_000)] for j in range(30)})
     frame.write_parquet(tmp_path / "t.parquet")
-    done = odefs("detect", "t.parquet", "--no-report", "--set", "n_estimators=60", "--jobs", 1, cwd=tmp_path)
+    done = odefs("detect", "t.parquet", "--no-report", "--set", "n_estimators=600", "--jobs", 1, cwd=tmp_path)
     assert done.returncode == 0
     stages = "learning which columns matter|scoring on (all|the selected) columns|fitting"
     assert re.search(rf"^({stages}): \d+%(, \d+ s left)?$", done.stderr, re.MULTILINE)
