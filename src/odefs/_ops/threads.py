@@ -96,7 +96,7 @@ def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
 def run_tasks(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int) -> list[Result]:
     """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order."""
     with one_blas_thread():
-        if n_threads == 1 or len(arguments) == 1:
+        if n_threads == 1 or len(arguments) <= 1:
             return _told(map(task, arguments), len(arguments))
         with ThreadPoolExecutor(min(n_threads, len(arguments))) as pool:
             return _told(pool.map(task, arguments), len(arguments))

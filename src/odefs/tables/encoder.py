@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from odefs._ops.threads import available_threads, run_tasks
 from odefs.exceptions import ODEFSWarning
 from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.frames import table_of
@@ -227,11 +228,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if unknown:
             raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(table.names)}.")
         overrides = Overrides(*(frozenset(v) for v in (self.number, self.category, self.keep, self.na)))
-        roles = [assign_role(column, overrides) for column in table if column.name not in self.drop]
+        columns = [column for column in table if column.name not in self.drop]
+        roles = run_tasks(lambda column: assign_role(column, overrides), columns, available_threads())
         self.left_out_ = {role.column.name: role.left_out for role in roles if role.left_out}
         self.notes_ = [note for role in roles for note in role.notes]
         used = [role for role in roles if not role.left_out]
-        self.specs_ = [_learn_column(role.column, role.style, self.max_categories, self.mark_missing) for role in used]
+        self.specs_ = run_tasks(
+            lambda role: _learn_column(role.column, role.style, self.max_categories, self.mark_missing),
+            used,
+            available_threads(),
+        )
         self._set_names(table.names)
         return Table(tuple(role.column for role in used), table.n_rows)
 
@@ -239,10 +245,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
         widths = [len(spec.feature_names()) for spec in self.specs_]
         out = np.zeros((table.n_rows, sum(widths)), dtype=ENCODED)
-        start = 0
-        for spec, column, width in zip(self.specs_, table, widths, strict=True):
-            _encode_column(spec, column, out[:, start : start + width])
-            start += width
+        ends = np.cumsum(widths)
+
+        def encode(place: int) -> None:
+            part = out[:, ends[place] - widths[place] : ends[place]]
+            _encode_column(self.specs_[place], table.columns[place], part)
+
+        run_tasks(encode, range(len(widths)), available_threads())
         return out
 
 
