@@ -379,7 +379,7 @@ def test_a_named_pipe_is_read_once(tmp_path):
 def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
     frame = pl.DataFrame({f"c{j}": [(i * (j + 3)) % 97 for i in range(60_000)] for j in range(30)})
     frame.write_parquet(tmp_path / "t.parquet")
-    command = [ODEFS, "detect", "t.parquet", "-o", "o.csv", "--save", "m.odefs", "--set", "n_estimators=60"]
+    command = [ODEFS, "detect", "t.parquet", "-o", "o.csv", "--save", "m.odefs", "--set", "n_estimators=9000"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         time.sleep(4)
         running.send_signal(kill)
