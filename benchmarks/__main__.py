@@ -34,7 +34,9 @@ def main() -> None:
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
         parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(BENCHMARKS)}.")
-    lines = [*_heading()]
+    lines = _heading(
+        " ".join(["python -m benchmarks", *arguments.names, "--write"]) if arguments.names else "make bench"
+    )
     for name in arguments.names or BENCHMARKS:
         for result in _results(name, arguments.all, arguments.share):
             lines.append(
@@ -52,13 +54,13 @@ def _results(name: str, every: bool, share: float) -> list[Result]:
     return found
 
 
-def _heading() -> list[str]:
+def _heading(command: str) -> list[str]:
     versions = collect_versions()
     used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel"))
     return [
         "# Performance",
         "",
-        "Written by `make bench`. Every line is a ratio, a size or a difference measured in one run on one machine:",
+        f"Written by `{command}`. Every line is a ratio, a size or a difference measured in one run on one machine:",
         f"{processor_name()}, {versions['threads']} threads; {used}.",
         "",
         "| what | measured | target | met |",

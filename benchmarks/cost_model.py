@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -48,11 +49,11 @@ def _shown(what: str, measured: str) -> Result:
     return Result(f"cost model: {what}", measured, "shown", True)
 
 
-def _per_row(task: object) -> float:
+def _per_row(task: Callable[[], object]) -> float:
     """Processor seconds of the better of two runs: waiting for others does not count."""
     times = []
     for _ in range(2):
         start = time.process_time()
-        task()  # type: ignore[operator]
+        task()
         times.append(time.process_time() - start)
     return min(times) / ROWS

@@ -136,6 +136,17 @@ def test_lines_are_those_of_the_file(tmp_path):
     assert read.lines.tolist() == [2, 5, 6]
 
 
+def test_lines_that_are_too_short_are_told(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n4\n5,6\n7,8,9\n")
+    read = read_table(tmp_path / "t.csv")
+    assert read.frame.rows()[1] == (4, None, None)
+    assert read.notes == (
+        "2 lines have fewer fields than the header's 3, which count as missing; the first is line 3 with 1",
+    )
+    (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n4,5,\n")
+    assert read_table(tmp_path / "t.csv").notes == ()
+
+
 def test_a_type_that_changes_at_the_end_of_a_long_file_is_seen(tmp_path):
     (tmp_path / "t.csv").write_text("a\n" + "1\n" * 50_000 + "x\n")
     assert read_table(tmp_path / "t.csv").frame["a"][-1] == "x"

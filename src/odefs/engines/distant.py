@@ -87,6 +87,7 @@ class Folder:
         return self._owned(np.memmap(path, dtype=dtype, mode="r+"))
 
     def _owned(self, array: np.memmap) -> np.ndarray:
+        # The folder lives as long as any array in it.
         array._odefs_folder = self  # type: ignore[attr-defined]
         return array
 

@@ -21,10 +21,10 @@ def need(header: Mapping[str, Any], key: str, kind: type[Kind]) -> Kind:
 
 def need_number(header: Mapping[str, Any], key: str) -> float:
     """A finite number."""
-    value = header.get(key)
+    value: Any = header.get(key)
     if type(value) not in (int, float) or not _finite(value):
         raise ModelFileError(f"its header lacks a valid {key!r}.")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
 def need_count(header: Mapping[str, Any], key: str, least: int, most: int) -> int:

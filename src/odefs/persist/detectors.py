@@ -65,10 +65,10 @@ def _settings(detector: Detector) -> dict[str, Any] | None:
 def _built_in(name: str, settings: dict[str, Any]) -> Detector:
     require(name in BUILT_IN, f"no built-in detector is called {name!r}")
     kind = BUILT_IN[name]
-    defaults = kind()
+    defaults: Any = kind()
     for key, value in settings.items():
         default = getattr(defaults, key, None)
-        known = key in {field.name for field in dataclasses.fields(defaults)}  # type: ignore[arg-type]
+        known = key in {field.name for field in dataclasses.fields(defaults)}
         require(known, f"its detector {name!r} has no setting {key!r} in this version")
         require(type(value) is type(default), f"the setting {key!r} of its detector is of the wrong type")
         require(

@@ -31,11 +31,12 @@ def percent(share: float) -> str:
 
 
 def size(n_bytes: int) -> str:
+    amount = float(n_bytes)
     for unit in ("bytes", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:,.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1000  # type: ignore[assignment]
-    return f"{n_bytes:,.1f} GB"
+        if amount < 1000:
+            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} GB"
 
 
 def value(cell: Any, kind: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:

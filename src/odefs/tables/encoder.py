@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.exceptions import ODEFSWarning
-from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.columns import Column, Kind, Table, TableError
 from odefs.tables.frames import table_of
 from odefs.tables.roles import Overrides, apply_style, assign_role
 from odefs.tables.units import DAY, distances_out, unit_of
@@ -34,7 +34,7 @@ class ColumnSpec:
     """One input column as it was in training."""
 
     name: str
-    kind: str
+    kind: Kind
     style: str
     levels: tuple[str, ...]
     """Categories with a column of their own."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, is_text, sniff
+from odefs.tables.delimited import Dialect, broken_line, is_text, short_lines, sniff
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -23,6 +23,7 @@ OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 MAX_COLUMNS = 20_000
 HEAD_ROWS = 10_000
+CHECKED_BYTES = 32 * 2**20
 DATE_SAMPLE = 100
 
 
@@ -176,6 +177,15 @@ def _read_text(
         [_dates(pl, series) for series in frame if series.dtype == pl.String and series.name not in text_columns]
     )
     notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
+    # Only a line whose last cell is blank can be short, and looking for it takes longer than reading: small files only.
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    if (
+        frame.width > 1
+        and size <= CHECKED_BYTES
+        and frame[:, -1].null_count()
+        and (short := short_lines(source, dialect))
+    ):
+        notes.append(short)
     return (*_numbered(pl, frame), tuple(notes))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs.tables.columns import Column, TableError
+from odefs.tables.columns import Column, Kind, TableError
 from odefs.tables.recognise import STYLES, Style, describe, is_missing_word, read_levels, recognise
 
 IDENTIFIER_NAME = re.compile(
@@ -65,13 +65,13 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     return Role(column, style, left_out, tuple(notes))
 
 
-def apply_style(column: Column, kind: str, style: str, na: Collection[str] = ()) -> Column:
+def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = ()) -> Column:
     """Read a column of another table as the training table's column was read."""
     column = _without_words(column, na)
     if kind == "category":
         return column if column.kind == "category" else as_category(column)
     if column.missing.all():
-        return Column(column.name, kind, np.full(len(column), np.nan))  # type: ignore[arg-type]
+        return Column(column.name, kind, np.full(len(column), np.nan))
     if column.kind == "category":
         return _read_as(column, kind, style, na)
     alike = {column.kind, kind} <= {"number", "boolean"}
@@ -80,7 +80,7 @@ def apply_style(column: Column, kind: str, style: str, na: Collection[str] = ())
     return column
 
 
-def _read_as(column: Column, kind: str, style: str, na: Collection[str]) -> Column:
+def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Column:
     """Text that must be numbers, times or truth values; refused where most of it is not."""
     if kind == "boolean":
         values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
