@@ -381,7 +381,8 @@ def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     command = [ODEFS, "detect", "t.parquet", "-o", "o.csv", "--save", "m.odefs", "--set", "n_estimators=9000"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(4)
+        running.stderr.readline()  # It is at work as soon as it says how far it is.
+        time.sleep(0.5)
         running.send_signal(kill)
         _, errors = running.communicate(timeout=60)
     assert running.returncode != 0

@@ -98,8 +98,19 @@ def run_tasks(task: Callable[[Task], Result], arguments: Sequence[Task], n_threa
     with one_blas_thread():
         if n_threads == 1 or len(arguments) <= 1:
             return _told(map(task, arguments), len(arguments))
-        with ThreadPoolExecutor(min(n_threads, len(arguments))) as pool:
+        with stoppable(ThreadPoolExecutor(min(n_threads, len(arguments)))) as pool:
             return _told(pool.map(task, arguments), len(arguments))
+
+
+@contextmanager
+def stoppable(pool: ThreadPoolExecutor) -> Iterator[ThreadPoolExecutor]:
+    """A pool whose waiting tasks are dropped when the block fails or is interrupted, so that Ctrl-C takes one task's time and not that of all."""
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _told(results: Iterable[Result], total: int) -> list[Result]:

@@ -4,10 +4,14 @@
 """
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import Any
 
 import click
 
@@ -15,6 +19,7 @@ import click
 @contextmanager
 def guarded(debug: bool) -> Iterator[None]:
     """Turn errors into a sentence on standard error and an exit code."""
+    _on_interrupt(signal.default_int_handler)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -33,6 +38,17 @@ def guarded(debug: bool) -> Iterator[None]:
             raise
         say_error(_sentence(error))
         raise SystemExit(1) from None
+
+
+def leave_at_once_when_interrupted() -> None:
+    """Until the work begins nothing is half-written, so that there is nothing to undo."""
+    _on_interrupt(lambda number, frame: os._exit(130))
+
+
+def _on_interrupt(handler: Callable[[int, FrameType | None], Any]) -> None:
+    """Whoever started the program with interrupts ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, handler)
 
 
 def leave_pipe() -> None:

@@ -25,6 +25,10 @@ def main() -> None:
         sys.exit('The command line needs extra packages: pip install "odefs[cli]"')
 
     import odefs
+    from odefs.cli.guard import leave_at_once_when_interrupted
+
+    # Most of the start goes by in imports of other packages, some of which swallow the interrupt and then fail in odd ways.
+    leave_at_once_when_interrupted()
 
     class LazyGroup(click.Group):
         def list_commands(self, ctx: click.Context) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from odefs._ops.blocks import block_rows, row_blocks, scratch
-from odefs._ops.threads import one_blas_thread
+from odefs._ops.threads import one_blas_thread, stoppable
 from odefs._progress import tell
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks, recut, working_dtype
@@ -103,7 +103,7 @@ class StreamEngine(DistantEngine):
     def _each_block(self, bytes_per_row: int, task: Callable[[slice, np.ndarray], Result]) -> Iterator[Result]:
         """``task`` of every block and its place, in order; threads share the blocks of a slab."""
         height = block_rows(bytes_per_row)
-        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread(), stoppable(ThreadPoolExecutor(self.n_threads)) as pool:
             for start, slab in self._slabs(height):
                 parts = list(row_blocks(slab.shape[0], height))
                 places = [slice(start + part.start, start + part.stop) for part in parts]
@@ -130,7 +130,7 @@ class StreamEngine(DistantEngine):
 def _read_ahead(items: Iterator[Item]) -> Iterator[Item]:
     """The same items; the next one is being read while the present one is worked on."""
     end: Any = object()
-    with ThreadPoolExecutor(1) as reader:
+    with stoppable(ThreadPoolExecutor(1)) as reader:
         coming = reader.submit(next, items, end)
         while (item := coming.result()) is not end:
             coming = reader.submit(next, items, end)
