@@ -23,7 +23,13 @@ def make_objective(loss, seed=0, m_star=12, m=40, d=15):
     rng = np.random.default_rng(seed)
     G_outlier = rng.random((m_star, d))
     G_outlier[:, :3] += 0.7
-    return RankingObjective(G_outlier, rng.random((m, d)), LOSSES[loss], L1)
+    return RankingObjective(np.concatenate([G_outlier, rng.random((m, d))]), m_star, LOSSES[loss], L1)
+
+
+def solve(solver, objective, v, tol):
+    """One component as a batch of one."""
+    found = SOLVERS[solver](objective.of(None), v[None], np.zeros((1, objective.G.shape[-1])), tol, 20_000)
+    return found.w[0]
 
 
 def make_plan(**changes):
@@ -53,7 +59,7 @@ def test_objective_agrees_with_the_formula(loss):
     objective = make_objective(loss)
     rng = np.random.default_rng(1)
     w, v = rng.random(15), (rng.random(12) < 0.7).astype(float)
-    expected = naive.objective(objective.G_outlier, objective.G_unlabeled, w, v, 0.3, L1, loss)
+    expected = naive.objective(objective.G[:12], objective.G[12:], w, v, 0.3, L1, loss)
     assert objective.value(w, v, 0.3) == pytest.approx(expected, rel=1e-10)
 
 
@@ -72,10 +78,10 @@ def test_gradient_agrees_with_differences(loss):
 def test_solvers_are_first_order_optimal(solver, loss):
     objective = make_objective(loss)
     v = np.ones(12)
-    solution = SOLVERS[solver](objective, v, np.zeros(15), 1e-7, 20_000)
-    _, gradient = objective.smooth_value_and_gradient(solution.w, v)
-    assert (solution.w >= 0).all()
-    assert optimality_violation(solution.w, gradient, L1) <= 2e-6
+    w = solve(solver, objective, v, 1e-7)
+    _, gradient = objective.smooth_value_and_gradient(w, v)
+    assert (w >= 0).all()
+    assert optimality_violation(w, gradient, L1) <= 2e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -84,10 +90,54 @@ def test_solvers_agree(loss, tolerance, seed):
     """Convex losses have one minimum; the sigmoid may lead two solvers to different ones of nearly the same height."""
     objective = make_objective(loss, seed)
     v = np.ones(12)
-    values = [
-        objective.value(SOLVERS[name](objective, v, np.zeros(15), 1e-8, 20_000).w, v) for name in ("proximal", "lbfgs")
-    ]
+    values = [objective.value(solve(name, objective, v, 1e-8), v) for name in ("proximal", "lbfgs")]
     assert values[0] == pytest.approx(values[1], rel=tolerance)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_component_is_solved_as_if_alone(solver, loss):
+    """Bit for bit, also beside one that ends at once, one that never ends in time and one whose scores lie too far apart for products of exponentials."""
+    objectives = [make_objective(loss, seed) for seed in range(7)]
+    stack = RankingObjective(np.stack([one.G for one in objectives]), 12, LOSSES[loss], L1)
+    stack.G[1, :12] = stack.G[1, 12:].mean(axis=0)
+    stack.G[3] *= 1e4
+    v = np.ones((7, 12))
+    v[2, ::2] = 0
+    start = np.zeros((7, 15))
+    start[4:] = 0.3
+    together = SOLVERS[solver](stack, v, start, 1e-6, 60)
+    assert np.unique(together.n_steps).size > 3
+    for order in ([5], [3, 0], [6, 5, 4, 3, 2, 1, 0]):
+        places = np.array(order)
+        part = SOLVERS[solver](stack.of(places), v[places], start[places], 1e-6, 60)
+        for name in ("w", "n_steps", "violation"):
+            assert getattr(part, name).tobytes() == getattr(together, name)[places].tobytes(), name
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("self_paced", [True, False, "classic"])
+def test_a_component_learns_as_if_alone(loss, self_paced):
+    """Bit for bit, whichever components learn beside it, in whatever order."""
+    rng = np.random.default_rng(5)
+    X = rng.random((300, 13))
+    X[:20, :3] += 0.8
+    detector = LeSiNNDetector(n_subsets=20, subset_size=8)
+    states = [detector.prepare(X[detector.sample(300, rng)], rng) for _ in range(6)]
+    rows = [np.concatenate([X[:20], X[rng.choice(300, 77)]]) for _ in range(6)]
+    rows[2] = np.tile(X[:1], (97, 1))
+    plan = make_plan(loss=loss, self_paced=self_paced)
+
+    def learn(order):
+        found = learn_weights(plan, detector, 20, [rows[i] for i in order], [states[i] for i in order])
+        return dict(zip(order, found, strict=True))
+
+    together = learn(range(6))
+    assert len({one.n_steps for one in together.values()}) > 2
+    for order in ([0], [1], [2], [5, 3], [4, 2, 0]):
+        for i, alone in learn(order).items():
+            for name, value in vars(alone).items():
+                assert np.asarray(value).tobytes() == np.asarray(getattr(together[i], name)).tobytes(), (order, name)
 
 
 def test_proximal_operator_minimises():
@@ -115,7 +165,7 @@ def test_the_true_objective_never_rises(loss, self_paced, scale_loss, seed):
     detector = LeSiNNDetector(n_subsets=20, subset_size=8)
     state = detector.prepare(X[detector.sample(300, rng)], rng)
     plan = make_plan(loss=loss, self_paced=self_paced, scale_loss=scale_loss)
-    learned = learn_weights(plan, detector, X[:20], X[rng.choice(300, 120)], state)
+    (learned,) = learn_weights(plan, detector, 20, [np.concatenate([X[:20], X[rng.choice(300, 120)]])], [state])
     assert len(learned.trace) >= 2
     assert (np.diff(learned.trace) <= 1e-12).all()
     assert learned.loss == learned.trace[-1]
@@ -129,7 +179,8 @@ def test_the_traced_objective_is_the_true_one():
     rows = X[detector.sample(200, rng)]
     state = detector.prepare(rows, rng)
     outliers, unlabeled = X[:16], X[60:160]
-    learned = learn_weights(make_plan(scale_loss=False), detector, outliers, unlabeled, state)
+    plan = make_plan(scale_loss=False)
+    (learned,) = learn_weights(plan, detector, 16, [np.concatenate([outliers, unlabeled])], [state])
     G_outlier = np.diag(naive.lesinn(outliers, rows, 10, "sqeuclidean", learned.w))
     G_unlabeled = naive.lesinn(unlabeled, rows, 10, "sqeuclidean", learned.w)[:, None]
     # Scores in place of linearised rows: s* = 1 . diag(s*), s = 1 . s.
@@ -160,7 +211,7 @@ def test_rounding_does_not_decide_who_is_kept(losses):
 
 
 def test_nobody_below_the_age_means_everybody():
-    assert examples_below(np.array([0.5, 0.6]), 0.1).tolist() == [1, 1]
+    assert examples_below(np.array([0.5, 0.6]), np.array(0.1)).tolist() == [1, 1]
 
 
 def test_classic_pacing_grows_by_a_fixed_step_until_everyone_is_in():

@@ -18,7 +18,7 @@ class BatchEngine(Protocol):
     """Trains components together, and scores rows with them where the rows are."""
 
     def train(self, trainer: "Trainer", indices: Sequence[int]) -> list["Trained"]:
-        """``[trainer(i) for i in indices]``."""
+        """What :meth:`odefs.engines.training.Trainer.in_batches` gives."""
 
     def score_and_normalise(
         self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None

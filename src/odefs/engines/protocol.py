@@ -35,6 +35,7 @@ class Engine(Protocol):
 
     n_rows: int
     n_columns: int
+    n_threads: int
     dtype: np.dtype[Any]
 
     @property

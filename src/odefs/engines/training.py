@@ -13,7 +13,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.combine import divided, mean_score, raw_scores
-from odefs.ensemble.component import Draw, Training, draw_component, train_component
+from odefs.ensemble.component import Draw, Drawn, Training, draw_component, train_components
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.settling import ENOUGH, FIRST, SAMPLE_ROWS, Settling, batches, rank_agreement
@@ -21,10 +21,13 @@ from odefs.scaling import Scaling
 
 Trained = tuple[Component, Training]
 
+BATCH_BYTES = 8 * 2**20
+"""What the linearised rows and pairs of components that one thread trains side by side may take."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trainer:
-    """Trains component ``i`` on the few rows it draws: all that is needed of the sweeps before."""
+    """Trains components on the few rows they draw: all that is needed of the sweeps before."""
 
     engine: Engine
     detector: Detector
@@ -61,19 +64,38 @@ class Trainer:
             found += self.many(range(len(found), stop))
         return found
 
-    def __call__(self, index: int) -> Trained:
+    def many(self, indices: Sequence[int]) -> list[Trained]:
+        """Components of the given numbers, on the device where the engine has one."""
+        if isinstance(self.engine, BatchEngine):
+            return self.engine.train(self, indices)
+        return self.in_batches(indices)
+
+    def in_batches(self, indices: Sequence[int]) -> list[Trained]:
+        """Components of the given numbers, side by side in batches, which have no bearing on the result."""
+        n_threads = self.engine.n_threads
+        rounds = max(1, -(-len(indices) // (n_threads * self._at_once)))
+        size = -(-len(indices) // (n_threads * rounds))
+        parts = [indices[start : start + size] for start in range(0, len(indices), size)]
+        return [one for part in self.engine.map(self._batch, parts) for one in part]
+
+    def _batch(self, indices: Sequence[int]) -> list[Trained]:
+        return train_components(self.plan, self.detector, [self._drawn(index) for index in indices])
+
+    def _drawn(self, index: int) -> Drawn:
         rng = self.seeds.component(index)
         draw = self.draw(index, rng)
         outliers, unlabeled, references = (
             self.engine.take(rows, self.scaling) for rows in (draw.outliers, draw.unlabeled, draw.references)
         )
-        return train_component(self.plan, self.detector, outliers, unlabeled, references, rng)
+        return Drawn(outliers, unlabeled, references, rng)
 
-    def many(self, indices: Sequence[int]) -> list[Trained]:
-        """Several components, all at once where the engine can."""
-        if isinstance(self.engine, BatchEngine):
-            return self.engine.train(self, indices)
-        return self.engine.map(self, indices)
+    @property
+    def _at_once(self) -> int:
+        """How many components are trained side by side on one thread."""
+        n_outliers = min(self.plan.outlier_examples(self.engine.n_rows), self.candidates.size)
+        n_unlabeled = self.plan.unlabeled_examples(self.engine.n_rows)
+        cells = (n_outliers + n_unlabeled) * self.engine.n_columns + n_outliers * n_unlabeled
+        return max(1, BATCH_BYTES // (2 * 8 * cells))
 
 
 def train_ensemble(

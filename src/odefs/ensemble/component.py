@@ -1,6 +1,9 @@
-"""One component: what it draws, how it learns weights and a subset, and what is kept of it (lines 4 to 12 of Algorithm 1)."""
+"""Components: what one draws, how several learn weights and subsets side by side, and what is kept of one (lines 4 to 12 of Algorithm 1).
 
-from collections.abc import Callable
+A component gets the same bits whichever others learn beside it.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +13,7 @@ from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan
 from odefs.selection.alternation import Learned, alternate
 from odefs.selection.losses import LOSSES
+from odefs.selection.objective import RankingObjective
 from odefs.selection.pacing import pacing_for
 from odefs.selection.solvers import SOLVERS
 from odefs.selection.subset import select_columns
@@ -48,18 +52,30 @@ def draw_component(
     return Draw(outliers, unlabeled, references)
 
 
-def train_component(
-    plan: Plan,
-    detector: Detector,
-    outliers: np.ndarray,
-    unlabeled: np.ndarray,
-    references: np.ndarray,
-    rng: np.random.Generator,
-) -> tuple[Component, Training]:
-    """Learn weights on the drawn (scaled) rows and prepare the detector on the columns that were selected."""
-    learned = learn_weights(plan, detector, outliers, unlabeled, detector.prepare(references, rng))
-    component = prepare_component(plan, detector, learned, lambda columns: references[:, columns], rng)
-    return component, Training(learned.w, learned)
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The scaled rows that one component has drawn, and the generator that drew them."""
+
+    outliers: np.ndarray
+    unlabeled: np.ndarray
+    references: np.ndarray
+    rng: np.random.Generator
+
+
+def train_components(plan: Plan, detector: Detector, drawn: Sequence[Drawn]) -> list[tuple[Component, Training]]:
+    """Learn weights on the drawn rows and prepare the detector on the columns that were selected."""
+    learned = learn_weights(
+        plan,
+        detector,
+        drawn[0].outliers.shape[0],
+        [np.concatenate([one.outliers, one.unlabeled]) for one in drawn],
+        [detector.prepare(one.references, one.rng) for one in drawn],
+    )
+    return [(_on_subset(plan, detector, a, b), Training(b.w, b)) for a, b in zip(drawn, learned, strict=True)]
+
+
+def _on_subset(plan: Plan, detector: Detector, drawn: Drawn, learned: Learned) -> Component:
+    return prepare_component(plan, detector, learned, lambda columns: drawn.references[:, columns], drawn.rng)
 
 
 def prepare_component(
@@ -78,32 +94,31 @@ def prepare_component(
 
 
 def learn_weights(
-    plan: Plan, detector: Detector, outliers: np.ndarray, unlabeled: np.ndarray, state: object
-) -> Learned:
-    """Run the alternation on the drawn rows."""
-    n_outliers = outliers.shape[0]
-    rows = np.concatenate([outliers, unlabeled])
+    plan: Plan, detector: Detector, n_outliers: int, rows: Sequence[np.ndarray], states: Sequence[object]
+) -> list[Learned]:
+    """Run the alternation on the drawn rows of each component, the outlier examples first, with the detector prepared for it."""
+    scales = np.ones(len(rows))
+    shape = rows[0].shape
 
-    def linearise(w: np.ndarray | None) -> np.ndarray:
-        G = detector.linearise(rows, state, w)
-        # A row without any observed column says nothing about any column.
-        return np.nan_to_num(G, nan=0.0) if np.isnan(G.sum()) else G
+    def linearise(who: Sequence[int] | np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        stack = np.empty((len(who), *shape))
+        # The one loop over components: a call takes milliseconds, and its detector may be anybody's.
+        for k, i in enumerate(who):
+            G = detector.linearise(rows[i], states[i], None if weights is None else weights[k])
+            np.multiply(G, scales[i], out=stack[k])
+            # A row without any observed column says nothing about any column.
+            if np.isnan(stack[k].sum()):
+                np.nan_to_num(stack[k], copy=False, nan=0.0)
+        return stack
 
-    unit_weights = linearise(None)
-    scale = 1.0
+    G = linearise(range(len(rows)), None)
     if plan.scale_loss:
-        spread = float(unit_weights.sum(axis=1).std())
-        scale = 1.0 / spread if spread > 0 else 1.0
-
-    def examples(w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        G = (unit_weights if (w == 1).all() else linearise(w)) * scale
-        return G[:n_outliers], G[n_outliers:]
-
+        spread = G.sum(axis=2).std(axis=1)
+        scales = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 1.0)
+        G *= scales[:, None, None]
     return alternate(
-        examples,
-        rows.shape[1],
-        LOSSES[plan.loss],
-        plan.l1,
+        linearise,
+        RankingObjective(G, n_outliers, LOSSES[plan.loss], plan.l1),
         SOLVERS[plan.solver],
         pacing_for(plan.self_paced),
         plan.tol,

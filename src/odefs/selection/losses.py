@@ -2,12 +2,16 @@
 
 The paper optimises the sigmoid (which it calls logistic) and names hinge and logistic loss as alternatives. The sigmoid is bounded and not
 convex; the other two are convex. The hinge is squared, which makes it smooth.
+
+Scores of pairs may have an axis of components in front of that of the rows.
 """
 
 from abc import ABC, abstractmethod
 
 import numpy as np
 from scipy.special import expit
+
+from odefs._ops.blocks import scratch
 
 SAFE_RANGE = 600.0
 """Scores that lie within this of each other have exponentials whose products stay finite in float64."""
@@ -23,12 +27,12 @@ class Loss(ABC):
     def derivative(self, z: np.ndarray) -> np.ndarray: ...
 
     def of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
-        """``h(s*_i - s_j)`` of all pairs."""
-        return self.value(s_outlier[:, None] - s_unlabeled)
+        """``h(s*_i - s_j)`` of all pairs; valid until the next call on this thread."""
+        return self.value(s_outlier[..., :, None] - s_unlabeled[..., None, :])
 
     def slopes_of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """``h'(s*_i - s_j)`` of all pairs, whose ``values`` are known."""
-        return self.derivative(s_outlier[:, None] - s_unlabeled)
+        """``h'(s*_i - s_j)`` of all pairs, whose ``values`` are known; valid until the next call on this thread."""
+        return self.derivative(s_outlier[..., :, None] - s_unlabeled[..., None, :])
 
 
 class Sigmoid(Loss):
@@ -43,17 +47,24 @@ class Sigmoid(Loss):
 
     def of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
         """``exp(s*_i - s_j)`` is a product of two: an exponential for each row instead of one for each pair."""
-        low = min(s_outlier.min(), s_unlabeled.min())
-        high = max(s_outlier.max(), s_unlabeled.max())
-        if high - low > SAFE_RANGE:
-            return super().of_pairs(s_outlier, s_unlabeled)
+        low = np.minimum(s_outlier.min(axis=-1), s_unlabeled.min(axis=-1))[..., None]
+        high = np.maximum(s_outlier.max(axis=-1), s_unlabeled.max(axis=-1))[..., None]
+        far = high - low > SAFE_RANGE
+        if far.any():
+            return super().of_pairs(s_outlier, s_unlabeled) if far.all() else self._of_each(s_outlier, s_unlabeled)
         middle = (low + high) / 2
-        p = np.multiply.outer(np.exp(s_outlier - middle), np.exp(middle - s_unlabeled))
+        p = scratch("pairs", (*s_outlier.shape, s_unlabeled.shape[-1]), s_outlier.dtype)
+        np.multiply(np.exp(s_outlier - middle)[..., :, None], np.exp(middle - s_unlabeled)[..., None, :], out=p)
         p += 1
         return np.reciprocal(p, out=p)
 
+    def _of_each(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
+        """Components apart: what one of them needs must not change the bits of another."""
+        return np.stack([self.of_pairs(*one).copy() for one in zip(s_outlier, s_unlabeled, strict=True)])
+
     def slopes_of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray) -> np.ndarray:
-        return np.asarray(values * (values - 1))
+        slopes = np.subtract(values, 1, out=scratch("slopes of pairs", values.shape, values.dtype))
+        return np.multiply(slopes, values, out=slopes)
 
 
 class Logistic(Loss):

@@ -1,9 +1,11 @@
-"""The pairwise ranking objective of one component (the paper's Eqs. "log_loss", "final_loss" and "update_w").
+"""The pairwise ranking objective of components (the paper's Eqs. "log_loss", "final_loss" and "update_w").
 
-With ``G*`` the linearised rows of the ``m*`` outlier examples and ``G`` those of the ``m`` unlabelled ones,
+With ``G*`` the linearised rows of the ``m*`` outlier examples of a component and ``G`` those of its ``m`` unlabelled ones,
 
     L_i(w) = 1/m sum_j h(G*_i . w - G_j . w)
     objective = 1/m* sum_i v_i (L_i(w) - lambda) + theta |w|_1
+
+Arrays may have one more axis in front, over components that are learned side by side: each gets the bits it would get alone.
 """
 
 from dataclasses import dataclass
@@ -16,33 +18,46 @@ from odefs.selection.penalty import penalty_value
 
 @dataclass(frozen=True, eq=False)
 class RankingObjective:
-    """The objective with the detector's choices held fixed."""
+    """The objective with the detector's choices held fixed; ``G`` is ``(..., examples, columns)`` with the outlier examples first."""
 
-    G_outlier: np.ndarray
-    G_unlabeled: np.ndarray
+    G: np.ndarray
+    n_outliers: int
     loss: Loss
     l1: float
 
+    def of(self, which: np.ndarray) -> "RankingObjective":
+        """That of some of the components."""
+        return RankingObjective(self.G[which], self.n_outliers, self.loss, self.l1)
+
+    def scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """``G* . w`` and ``G . w``."""
+        s = np.matmul(self.G, w[..., None])[..., 0]
+        return s[..., : self.n_outliers], s[..., self.n_outliers :]
+
     def example_losses(self, w: np.ndarray) -> np.ndarray:
         """``L_i(w)`` of each outlier example."""
-        return self.loss.of_pairs(self.G_outlier @ w, self.G_unlabeled @ w).mean(axis=1)
+        return np.asarray(self.loss.of_pairs(*self.scores(w)).mean(axis=-1))
 
-    def total(self, example_losses: np.ndarray, w: np.ndarray, v: np.ndarray, lam: float = 0.0) -> float:
+    def total(
+        self, example_losses: np.ndarray, w: np.ndarray, v: np.ndarray, lam: np.ndarray | float = 0.0
+    ) -> np.ndarray:
         """The whole objective for given example weights and age, where the examples' losses at ``w`` are known."""
-        return float(v @ (example_losses - lam) / v.size) + penalty_value(w, self.l1)
+        paced = v * (example_losses - np.asarray(lam)[..., None])
+        return np.asarray(paced.sum(axis=-1) / self.n_outliers + penalty_value(w, self.l1))
 
-    def value(self, w: np.ndarray, v: np.ndarray, lam: float = 0.0) -> float:
+    def value(self, w: np.ndarray, v: np.ndarray, lam: np.ndarray | float = 0.0) -> np.ndarray:
         """The whole objective for given example weights and age."""
         return self.total(self.example_losses(w), w, v, lam)
 
-    def smooth_value(self, w: np.ndarray, v: np.ndarray) -> float:
+    def smooth_value(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """The objective without penalty and age: what depends smoothly on ``w``."""
-        return float(v @ self.example_losses(w) / v.size)
+        return np.asarray((v * self.example_losses(w)).sum(axis=-1) / self.n_outliers)
 
-    def smooth_value_and_gradient(self, w: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
-        s_outlier, s_unlabeled = self.G_outlier @ w, self.G_unlabeled @ w
+    def smooth_value_and_gradient(self, w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        s_outlier, s_unlabeled = self.scores(w)
         values = self.loss.of_pairs(s_outlier, s_unlabeled)
-        value = float(v @ values.mean(axis=1) / v.size)
+        value = (v * values.mean(axis=-1)).sum(axis=-1) / self.n_outliers
         slopes = self.loss.slopes_of_pairs(s_outlier, s_unlabeled, values)
-        gradient = (v * slopes.sum(axis=1)) @ self.G_outlier - (v @ slopes) @ self.G_unlabeled
-        return value, np.asarray(gradient / slopes.size)
+        pull = np.concatenate([v * slopes.sum(axis=-1), -np.matmul(v[..., None, :], slopes)[..., 0, :]], axis=-1)
+        gradient = np.matmul(pull[..., None, :], self.G)[..., 0, :]
+        return value, gradient / (slopes.shape[-2] * slopes.shape[-1])

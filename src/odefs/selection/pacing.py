@@ -1,7 +1,7 @@
 """Which outlier examples to learn from: self-paced learning in the paper's thresholded form, in the classic one, or not at all.
 
 A pacing takes the example losses ``L`` and the last age ``lambda`` and returns the next age and the example weights ``v``
-(the paper's Eqs. "lambda_compute" and "update_v").
+(the paper's Eqs. "lambda_compute" and "update_v"). The last axis is that of the examples; there may be one of components before it.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,14 @@ rounding must not decide there."""
 class Pace:
     """Age and example weights of one round; ``settled`` once no example will be let in merely because time went by."""
 
-    lam: float
+    lam: np.ndarray
     v: np.ndarray
-    settled: bool = True
-    step: float = 0.0
+    settled: np.ndarray
+    step: np.ndarray
+
+    def of(self, which: np.ndarray) -> "Pace":
+        """That of some of the components."""
+        return Pace(self.lam[which], self.v[which], self.settled[which], self.step[which])
 
 
 class Pacing(Protocol):
@@ -30,10 +34,16 @@ class Pacing(Protocol):
     def next(self, losses: np.ndarray, previous: Pace) -> Pace: ...
 
 
-def examples_below(losses: np.ndarray, lam: float) -> np.ndarray:
+def everyone(losses: np.ndarray) -> Pace:
+    """Every example counts."""
+    none = np.zeros(losses.shape[:-1])
+    return Pace(none, np.ones_like(losses), none == 0, none)
+
+
+def examples_below(losses: np.ndarray, lam: np.ndarray) -> np.ndarray:
     """``v_i = [L_i < lambda]``; every example where that would leave none."""
-    v = (losses < lam + TIE * max(1.0, abs(lam))).astype(np.float64)
-    return v if v.any() else np.ones_like(v)
+    below = losses < (lam + TIE * np.maximum(1.0, np.abs(lam)))[..., None]
+    return np.where(below.any(axis=-1, keepdims=True), below, True).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -41,12 +51,13 @@ class Thresholded:
     """``lambda_t = max(lambda_{t-1}, mean(L) + std(L))``: examples with high losses stay out to the end."""
 
     def first(self, losses: np.ndarray) -> Pace:
-        lam = float(losses.mean() + losses.std())
-        return Pace(lam, examples_below(losses, lam))
+        return self._at(losses, losses.mean(axis=-1) + losses.std(axis=-1))
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
-        lam = max(previous.lam, float(losses.mean() + losses.std()))
-        return Pace(lam, examples_below(losses, lam))
+        return self._at(losses, np.maximum(previous.lam, losses.mean(axis=-1) + losses.std(axis=-1)))
+
+    def _at(self, losses: np.ndarray, lam: np.ndarray) -> Pace:
+        return Pace(lam, examples_below(losses, lam), np.ones(lam.shape, dtype=bool), np.zeros(lam.shape))
 
 
 @dataclass(frozen=True)
@@ -60,16 +71,14 @@ class Classic:
     smallest_step: float = 0.05
 
     def first(self, losses: np.ndarray) -> Pace:
-        lam = float(np.median(losses))
+        lam = np.asarray(np.median(losses, axis=-1))
         v = examples_below(losses, lam)
-        return Pace(lam, v, bool(v.all()), max((float(losses.max()) - lam) / 4, self.smallest_step))
+        return Pace(lam, v, np.asarray(v.all(axis=-1)), np.maximum((losses.max(axis=-1) - lam) / 4, self.smallest_step))
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
-        if previous.settled:
-            return Pace(previous.lam, np.ones_like(losses))
-        lam = previous.lam + previous.step
-        v = examples_below(losses, lam)
-        return Pace(lam, v, bool(v.all()), previous.step)
+        lam = np.where(previous.settled, previous.lam, previous.lam + previous.step)
+        v = np.where(previous.settled[..., None], 1.0, examples_below(losses, lam))
+        return Pace(lam, v, np.asarray(v.all(axis=-1)), previous.step)
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ class Unpaced:
     """Every example counts throughout: the paper's ODEFS*."""
 
     def first(self, losses: np.ndarray) -> Pace:
-        return Pace(0.0, np.ones_like(losses))
+        return everyone(losses)
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
         return previous

@@ -80,7 +80,7 @@ class TorchEngine(LocalEngine):
     def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
         """Components of the given numbers, all in one batch."""
         if not trains_in_batches(trainer.plan):
-            return self.map(trainer, indices)
+            return trainer.in_batches(indices)
         return train_batch(trainer, self.table, indices)
 
     def _groups(self, components: Sequence[Component]) -> list[Sequence[Component]]:

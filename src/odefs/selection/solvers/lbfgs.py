@@ -1,4 +1,7 @@
-"""SciPy's L-BFGS-B: the penalty is linear on ``w >= 0``, so the w-step is a smooth problem with bounds."""
+"""SciPy's L-BFGS-B: the penalty is linear on ``w >= 0``, so the w-step is a smooth problem with bounds.
+
+SciPy solves one problem at a time, so components take turns.
+"""
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -9,11 +12,20 @@ from odefs.selection.solvers.solution import Solution
 
 
 def solve_lbfgs(objective: RankingObjective, v: np.ndarray, start: np.ndarray, tol: float, max_steps: int) -> Solution:
-    """Minimise over ``w`` from ``start``."""
+    """Minimise over the weights of each component from ``start``."""
+    found = [
+        _solve_one(RankingObjective(G, objective.n_outliers, objective.loss, objective.l1), v_one, w, tol, max_steps)
+        for G, v_one, w in zip(objective.G, v, start, strict=True)
+    ]
+    return Solution(*(np.stack(part) for part in zip(*found, strict=True)))
 
+
+def _solve_one(
+    objective: RankingObjective, v: np.ndarray, start: np.ndarray, tol: float, max_steps: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     def value_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective.smooth_value_and_gradient(w, v)
-        return value + objective.l1 * float(w.sum()), gradient + objective.l1
+        return float(value) + objective.l1 * float(w.sum()), gradient + objective.l1
 
     found = minimize(
         value_and_gradient,
@@ -25,4 +37,4 @@ def solve_lbfgs(objective: RankingObjective, v: np.ndarray, start: np.ndarray, t
     )
     w = np.maximum(found.x, 0.0)
     _, gradient = objective.smooth_value_and_gradient(w, v)
-    return Solution(w, int(found.nit), optimality_violation(w, gradient, objective.l1))
+    return w, np.asarray(found.nit), optimality_violation(w, gradient, objective.l1)

@@ -1,12 +1,13 @@
-"""Proximal gradient with Barzilai-Borwein steps and a backtracking safeguard.
+"""Proximal gradient with Barzilai-Borwein steps and a backtracking safeguard, for components in lockstep.
 
-The objective falls at every step, also where the loss is not convex, so the iterates cannot wander off.
+The objective falls at every step, also where the loss is not convex, so the iterates cannot wander off. Each turn tries one step of every component
+that is not done, and each goes on as it would alone: accept, or shorten the step. Where half of them are done, the others go on among themselves.
 """
 
 import numpy as np
 
 from odefs.selection.objective import RankingObjective
-from odefs.selection.penalty import optimality_violation, penalty_prox
+from odefs.selection.penalty import optimality_violation, penalty_prox, penalty_value
 from odefs.selection.solvers.solution import Solution
 
 SUFFICIENT = 1e-4
@@ -16,40 +17,47 @@ SUFFICIENT = 1e-4
 def solve_proximal(
     objective: RankingObjective, v: np.ndarray, start: np.ndarray, tol: float, max_steps: int
 ) -> Solution:
-    """Minimise over ``w`` from ``start``."""
+    """Minimise over the weights of each component from ``start``."""
     l1 = objective.l1
-    w = start
+    found = Solution(start.copy(), np.zeros(start.shape[0], dtype=np.int64), np.empty(start.shape[0]))
+    who = np.arange(start.shape[0])
+    w, n_steps = start, found.n_steps.copy()
     value, gradient = objective.smooth_value_and_gradient(w, v)
-    step = _first_step(gradient)
+    step = _first_steps(gradient)
     violation = optimality_violation(w, gradient, l1)
-    for n_steps in range(max_steps):
-        if violation <= tol:
-            return Solution(w, n_steps, violation)
-        while True:
-            trial = penalty_prox(w - step * gradient, step, l1)
-            move = trial - w
-            squared = float(move @ move)
-            if squared == 0.0:
-                return Solution(w, n_steps, violation)
-            trial_value, trial_gradient = objective.smooth_value_and_gradient(trial, v)
-            # The penalty is linear here, so the whole objective is smooth along the move.
-            fall = value - trial_value - l1 * float(move.sum())
-            if fall >= SUFFICIENT * squared / (2 * step):
-                break
-            step /= 4
-            if step < 1e-16:
-                return Solution(w, n_steps, violation)
-        change = trial_gradient - gradient
-        curvature = float(move @ change)
-        w, value, gradient = trial, trial_value, trial_gradient
+    done = (violation <= tol) | (n_steps >= max_steps)
+    while True:
+        n_left = np.count_nonzero(~done)
+        if 2 * n_left <= done.size:
+            found.w[who], found.n_steps[who], found.violation[who] = w, n_steps, violation
+            if n_left == 0:
+                return found
+            left = np.flatnonzero(~done)
+            who, n_steps, done, objective = who[left], n_steps[left], done[left], objective.of(left)
+            w, v, value, gradient, step, violation = (a[left] for a in (w, v, value, gradient, step, violation))
+        trial = penalty_prox(w - step[:, None] * gradient, step, l1)
+        move = trial - w
+        squared = (move * move).sum(axis=1)
+        trial_value, trial_gradient = objective.smooth_value_and_gradient(trial, v)
+        # The penalty is linear here, so the whole objective is smooth along the move.
+        fall = value - trial_value - penalty_value(move, l1)
+        moves = (squared != 0) & ~done
+        accepted = moves & (fall >= SUFFICIENT * squared / (2 * step))
+        rejected = moves & ~accepted
+        curvature = (move * (trial_gradient - gradient)).sum(axis=1)
         # Longer steps where the objective curves down along the move: there it can only gain.
-        step = squared / curvature if curvature > 0 else 4 * step
-        step = min(max(step, 1e-12), 1e12)
-        violation = optimality_violation(w, gradient, l1)
-    return Solution(w, max_steps, violation)
+        longer = np.where(curvature > 0, squared / np.where(curvature > 0, curvature, 1.0), 4 * step)
+        step = np.where(accepted, np.clip(longer, 1e-12, 1e12), np.where(rejected, step / 4, step))
+        w = np.where(accepted[:, None], trial, w)
+        value = np.where(accepted, trial_value, value)
+        gradient = np.where(accepted[:, None], trial_gradient, gradient)
+        violation = np.where(accepted, optimality_violation(w, gradient, l1), violation)
+        n_steps = n_steps + accepted
+        at_rest = accepted & ((violation <= tol) | (n_steps >= max_steps))
+        done = done | at_rest | (squared == 0) | (rejected & (step < 1e-16))
 
 
-def _first_step(gradient: np.ndarray) -> float:
+def _first_steps(gradient: np.ndarray) -> np.ndarray:
     """A first move of length one."""
-    norm = float(np.sqrt(gradient @ gradient))
-    return 1.0 / norm if norm > 0 else 1.0
+    norm = np.sqrt((gradient * gradient).sum(axis=1))
+    return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 1.0)

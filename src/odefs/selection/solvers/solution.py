@@ -7,8 +7,8 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Weights, steps taken, and the first-order violation that is left."""
+    """Weights, steps taken, and the first-order violation that is left, of each component."""
 
     w: np.ndarray
-    n_steps: int
-    violation: float
+    n_steps: np.ndarray
+    violation: np.ndarray
