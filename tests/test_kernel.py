@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from odefs import ODEFS, LeSiNN
 from odefs._ops import kernel
+from odefs._ops.compiled_choices import mean_squares
 from odefs.detectors import LeSiNNDetector
 
 ROOT = Path(__file__).parent.parent
@@ -50,6 +51,47 @@ def make(kind, shape, rng):
     if kind == "extreme":
         return rng.normal(size=shape) * 10.0 ** rng.integers(-6, 7, shape[1])
     return rng.normal(size=shape)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    kind=st.sampled_from(["normal", "ties", "duplicates", "extreme"]),
+    n_rows=st.integers(1, 300),
+    n_columns=st.integers(1, 70),
+    n_subsets=st.integers(1, 9),
+    size=st.integers(1, 9),
+    weighted=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_training_sees_the_same_squares(kind, n_rows, n_columns, n_subsets, size, weighted, seed):
+    """Every kernel takes the first of the nearest members; squares of differences are exact, products lose digits in large columns."""
+    rng = np.random.default_rng(seed)
+    rows = make(kind, (n_rows + n_subsets * size, n_columns), rng)
+    X, references = rows[:n_rows], rows[n_rows:]
+    w = np.where(rng.random(n_columns) < 0.3, 0.0, rng.random(n_columns)) if weighted else np.ones(n_columns)
+    detector = LeSiNNDetector(n_subsets, size)
+    state = detector.prepare(references, rng)
+    found = {}
+    for name in KERNELS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ODEFS_KERNEL", name)
+            found[name] = detector.linearise(X, state, w if weighted else None)
+    tolerance = 1e-12 * np.square(np.abs(rows).max(axis=0))
+    distances = np.stack([np.square(X - reference) @ w for reference in references], axis=1)
+    nearest = distances.reshape(n_rows, size, n_subsets).min(axis=1).mean(axis=1)
+    for name in KERNELS:
+        assert (np.abs(found[name] - found["numpy"]) <= tolerance + 1e-9 * found["numpy"]).all(), name
+        scale = 1e-9 * nearest + 1e-10 * (np.square(np.abs(rows).max(axis=0)) @ w)
+        assert (np.abs(found[name] @ w - nearest) <= scale).all(), name
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_training_squares_refuse_arrays_that_do_not_fit(level):
+    x, r, norms = np.zeros((3, 2)), np.zeros((4, 2)), np.zeros((2, 2))
+    squares, slack, out = np.zeros((3, 4)), np.zeros(3), np.zeros((3, 2))
+    for wrong in ((squares[:, :3], slack, out), (squares, slack[:2], out), (squares, slack, out.T)):
+        with pytest.raises(ValueError, match="shapes fit"):
+            mean_squares(level, wrong[0], norms, wrong[1], x, r, wrong[2])
 
 
 def test_it_is_built_where_there_is_a_compiler():

@@ -46,7 +46,14 @@ def test_wheel_and_sdist_hold_what_they_should(built):
     if any(map(shutil.which, ("cc", "gcc", "clang"))):
         assert [name for name in names if name.startswith("odefs/_ops/_kernel.") and name.endswith((".so", ".pyd"))]
     with tarfile.open(sdist) as archive:
-        for kept in ("LICENSE", "setup.py", "_ops/_kernel.c", "_ops/_kernel_isa.h", "_ops/_kernel_body.h"):
+        for kept in (
+            "LICENSE",
+            "setup.py",
+            "_ops/_kernel.c",
+            "_ops/_kernel_isa.h",
+            "_ops/_kernel_body.h",
+            "_ops/_kernel_choices.h",
+        ):
             assert any(name.endswith(f"/{kept}") for name in archive.getnames()), kept
 
 

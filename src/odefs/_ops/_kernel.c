@@ -3,7 +3,7 @@
  * Rows lie in the lanes of vectors, a reference value is broadcast against them. For one subset the squared distances of two vectors of rows to
  * eight members live in registers; minimum and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that nothing
  * cancels; or, where the packing found that little would, as |x|^2 - 2 x.r + |r|^2, half the work, and again directly in the lanes that lost digits.
- * The loops stand in _kernel_body.h; this file compiles them for every instruction set and both precisions, and chooses among them.
+ * The loops stand in _kernel_body.h, those of training in _kernel_choices.h; this file compiles them for every instruction set and both precisions, and chooses among them.
  *
  * No Python header is needed: the library is called through ctypes, which also lets go of the interpreter lock. */
 
@@ -44,6 +44,16 @@ typedef struct {
     double total, cancellation;
     double *out;
 } Block;
+
+/* Rows of one component against its references, both `n_columns` wide without gaps: `squares` has |x - r|^2 less |x|^2 and |r|^2 for each row and reference
+ * (member after member), `norms` |r|^2, all under weights that `rows` and `references` are without; squares that differ by less than a row's
+ * `slack` are equal. `out` is as large as `rows`. */
+typedef struct {
+    double *squares;
+    const double *norms, *slack, *rows, *references;
+    int64_t n_rows, n_columns, n_members, n_subsets;
+    double *out;
+} Choices;
 
 enum { OK, NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN };
 
@@ -151,13 +161,16 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 
 typedef int (*Scorer)(const Block *);
 typedef double (*Peak)(int, int64_t);
+typedef int (*Chooser)(const Choices *);
 typedef struct {
     Scorer score[2][2]; /* [has missing cells][is double] */
     Peak peak[2];
+    Chooser mean_squares;
 } Level;
 
 #define LEVEL(isa) \
-    {{{score_##isa##_float, score_##isa##_double}, {masked_##isa##_float, masked_##isa##_double}}, {peak_##isa##_float, peak_##isa##_double}}
+    {{{score_##isa##_float, score_##isa##_double}, {masked_##isa##_float, masked_##isa##_double}}, {peak_##isa##_float, peak_##isa##_double}, \
+     mean_squares_##isa##_double}
 
 static const Level levels[N_LEVELS] = {
     [PORTABLE] = LEVEL(portable),
@@ -171,8 +184,8 @@ static const Level levels[N_LEVELS] = {
 #endif
 };
 
-/* Raised with every change of Block or of the packing: kernel.py refuses a library left over from another version. */
-EXPORT int odefs_kernel_version(void) { return 3; }
+/* Raised with every change of Block, Choices or of the packing: kernel.py refuses a library left over from another version. */
+EXPORT int odefs_kernel_version(void) { return 4; }
 
 /* Whether this processor (and its system) can run a level. */
 EXPORT int odefs_has_level(int level) {
@@ -193,6 +206,11 @@ EXPORT int odefs_score(int level, int has_missing, int is_double, const Block *b
     for (int64_t k = 0; block->columns && k < block->n_columns; k++)
         if (block->columns[k] < 0 || block->columns[k] >= block->table_columns) return NO_SUCH_COLUMN;
     return levels[level].score[has_missing != 0][is_double != 0](block);
+}
+
+EXPORT int odefs_mean_squares(int level, const Choices *choices) {
+    if (!odefs_has_level(level)) return NO_SUCH_LEVEL;
+    return levels[level].mean_squares(choices);
 }
 
 /* Runs the arithmetic of an inner loop (a difference and a multiply-add, or `expanded` a multiply-add) on registers alone; returns the number

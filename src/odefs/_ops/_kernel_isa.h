@@ -1,4 +1,5 @@
-/* Compiles _kernel_body.h for both precisions of the instruction set that the including file has described, and forgets the description. */
+/* Compiles _kernel_body.h for both precisions of the instruction set that the including file has described, and _kernel_choices.h for it, and forgets
+ * the description. */
 
 #define TYPE float
 #define MIN MIN_float
@@ -25,6 +26,7 @@
 #define OFFSETS OFFSETS_double
 #endif
 #include "_kernel_body.h"
+#include "_kernel_choices.h"
 #undef TYPE
 #undef MIN
 #undef SQRT

@@ -1,12 +1,14 @@
 """Which reference of each subset is nearest, and the mean square to these column by column: what training and explaining need.
 
 With ``A`` the (references x rows) matrix that has 1 where a reference is the nearest of its subset, ``sum_i (x - r_i)^2`` over the nearest is
-``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x subsets x columns.
+``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x subsets x columns. The compiled kernel needs neither.
 """
 
 import numpy as np
 
 from odefs._ops.blocks import row_blocks, scratch
+from odefs._ops.compiled_choices import mean_squares
+from odefs._ops.kernel import level_for
 
 TIE = 1e-12
 """Squares that differ by less than this share of the largest norms are equal: in tables of categories many are, and rounding must not choose."""
@@ -23,13 +25,47 @@ def mean_squares_to_nearest(X: np.ndarray, references: np.ndarray, n_subsets: in
 
     References are member-major (see :mod:`odefs._ops.nearest`); float64, without missing cells.
     """
-    n_rows, n_columns = X.shape
-    # Columns that are 0 or one other value u stay where they are, as the scaling left them: there A' r^2 is u A' r, one product less. The
-    # others are moved to where their products keep most digits.
+    # Columns that are 0 or one other value u stay where they are, as the scaling left them: their products are exact, and A' r^2 is u A' r. The others
+    # are moved to where their products keep most digits.
     top = references.max(axis=0)
     many = np.flatnonzero(~((references == 0) | (references == top)).all(axis=0))
-    centre = np.zeros(n_columns)
+    centre = np.zeros(X.shape[1])
     centre[many] = references[:, many].mean(axis=0)
+    level = level_for(1)
+    if level is None:
+        return _by_products(X, references, n_subsets, w, centre, top, many)
+    return _compiled(level, X, references, n_subsets, w, centre)
+
+
+def _compiled(
+    level: str, X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None, centre: np.ndarray
+) -> np.ndarray:
+    """Choices and sums in one go: a row has one nearest of several members, so adding these up takes a fraction of the products with ``A``."""
+    nearer = _Nearer(references - centre, n_subsets, w)
+    X, references, norms = (
+        np.ascontiguousarray(X),
+        np.ascontiguousarray(references),
+        nearer.norms.reshape(-1, n_subsets),
+    )
+    out = np.empty(X.shape)
+    for rows in row_blocks(X.shape[0], BLOCK):
+        x = nearer.weighted(X[rows] - centre)
+        squares = scratch("choice distances", (x.shape[0], norms.size), x.dtype)
+        np.matmul(x, nearer.product.T, out=squares)
+        mean_squares(level, squares, norms, nearer.slack(x), X[rows], references, out[rows])
+    return out
+
+
+def _by_products(
+    X: np.ndarray,
+    references: np.ndarray,
+    n_subsets: int,
+    w: np.ndarray | None,
+    centre: np.ndarray,
+    top: np.ndarray,
+    many: np.ndarray,
+) -> np.ndarray:
+    n_rows, n_columns = X.shape
     r = references - centre
     terms = np.concatenate([r, np.square(r[:, many])], axis=1)
     nearer = _Nearer(r, n_subsets, w)
@@ -115,16 +151,22 @@ class _Nearer:
 
     def choices_and_minima(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same, and the smallest square less ``|x|^2`` of each subset and row."""
-        if self.active is not None and self.root is not None:
-            x = x[:, self.active] * self.root
+        x = self.weighted(x)
         # |x|^2 is the same for all references of a row: their order does not need it.
         distances = scratch("choice distances", (self.product.shape[0], x.shape[0]), x.dtype)
         np.matmul(self.product, x.T, out=distances)
         distances += self.norms[:, None]
-        slack = TIE * (np.einsum("ij,ij->i", x, x) + self.norms.max(initial=0.0))
         planes = distances.reshape(-1, self.n_subsets, x.shape[0])
         smallest = np.minimum.reduce(planes, axis=0)
-        return first_within(planes, smallest + slack), smallest
+        return first_within(planes, smallest + self.slack(x)), smallest
+
+    def weighted(self, x: np.ndarray) -> np.ndarray:
+        """Rows as products take them."""
+        return x if self.active is None or self.root is None else x[:, self.active] * self.root
+
+    def slack(self, x: np.ndarray) -> np.ndarray:
+        """What the squares of each (weighted) row may differ by and count as equal."""
+        return np.asarray(TIE * (np.einsum("ij,ij->i", x, x) + self.norms.max(initial=0.0)))
 
 
 def first_within(distances: np.ndarray, limit: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
 """Instruction sets in ascending order, as ``_kernel.c`` counts them."""
 
-VERSION = 3
+VERSION = 4
 
 CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
@@ -70,6 +70,7 @@ def library() -> ctypes.CDLL | None:
         except (OSError, AttributeError):
             continue
         found.odefs_score.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        found.odefs_mean_squares.argtypes = (ctypes.c_int, ctypes.c_void_p)
         found.odefs_peak.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
         found.odefs_peak.restype = ctypes.c_double
         return found
@@ -142,10 +143,10 @@ class Packed:
     def block(self) -> _Block:
         """The part of a call that is the same for all blocks of rows."""
         return _Block(
-            centre=_address(self.centre),
-            scale=_address(self.root_weights),
-            references=_address(self.values),
-            product=_address(self.product),
+            centre=address(self.centre),
+            scale=address(self.root_weights),
+            references=address(self.values),
+            product=address(self.product),
             n_columns=self.n_columns,
             n_subsets=self.n_subsets,
             n_members=self.n_members,
@@ -236,7 +237,7 @@ def mean_nearest(
         columns = np.ascontiguousarray(columns, dtype=np.int64)
     out = np.empty(X.shape[0])
     block = _Block.from_buffer_copy(packed.block)
-    block.rows, block.columns, block.out = _address(X), _address(columns), _address(out)
+    block.rows, block.columns, block.out = address(X), address(columns), address(out)
     block.n_rows, block.table_columns = X.shape
     block.row_stride, block.column_stride = row_stride // size, column_stride // size
     block.take_root = root
@@ -256,5 +257,6 @@ def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: in
     return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))
 
 
-def _address(array: np.ndarray | None) -> int | None:
+def address(array: np.ndarray | None) -> int | None:
+    """Where an array begins."""
     return None if array is None else array.__array_interface__["data"][0]

@@ -21,7 +21,7 @@ from odefs.scaling import Scaling
 
 Trained = tuple[Component, Training]
 
-BATCH_BYTES = 8 * 2**20
+BATCH_BYTES = 4 * 2**20
 """What the linearised rows and pairs of components that one thread trains side by side may take."""
 
 

@@ -48,9 +48,12 @@ def solve_proximal(
         # Longer steps where the objective curves down along the move: there it can only gain.
         longer = np.where(curvature > 0, squared / np.where(curvature > 0, curvature, 1.0), 4 * step)
         step = np.where(accepted, np.clip(longer, 1e-12, 1e12), np.where(rejected, step / 4, step))
-        w = np.where(accepted[:, None], trial, w)
-        value = np.where(accepted, trial_value, value)
-        gradient = np.where(accepted[:, None], trial_gradient, gradient)
+        if accepted.all():
+            w, value, gradient = trial, trial_value, trial_gradient
+        else:
+            w = np.where(accepted[:, None], trial, w)
+            value = np.where(accepted, trial_value, value)
+            gradient = np.where(accepted[:, None], trial_gradient, gradient)
         violation = np.where(accepted, optimality_violation(w, gradient, l1), violation)
         n_steps = n_steps + accepted
         at_rest = accepted & ((violation <= tol) | (n_steps >= max_steps))
