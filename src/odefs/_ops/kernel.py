@@ -7,7 +7,7 @@ the instruction sets in ``LEVELS``.
 import ctypes
 import os
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -89,8 +89,12 @@ def level_for(n_columns: int, has_missing: bool = False) -> str | None:
 
     It depends on nothing else: a row's score must not depend on how many rows come with it.
     """
-    here = levels_here()
-    wish = os.environ.get("ODEFS_KERNEL", "").strip().lower()
+    return _level(os.environ.get("ODEFS_KERNEL", ""), n_columns, has_missing)
+
+
+@lru_cache(maxsize=1024)
+def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
+    here, wish = levels_here(), wish.strip().lower()
     if wish in ("", "auto"):
         return here[-1] if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns else None
     if wish == "numpy" or not n_columns:

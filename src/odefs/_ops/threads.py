@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -93,9 +93,14 @@ def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
     thread.join()
 
 
-def run_tasks(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int) -> list[Result]:
-    """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order."""
-    with one_blas_thread():
+def run_tasks(
+    task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int, calls_blas: bool = True
+) -> list[Result]:
+    """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order.
+
+    Tasks that do without BLAS say so: to set its threads and put them back takes as long as to score a few rows.
+    """
+    with one_blas_thread() if calls_blas else nullcontext():
         if n_threads == 1 or len(arguments) <= 1:
             return _told(map(task, arguments), len(arguments))
         with stoppable(ThreadPoolExecutor(min(n_threads, len(arguments)))) as pool:

@@ -62,6 +62,10 @@ class Detector(ABC):
         """:meth:`contributions` added up over the rows, for detectors that know a shorter way; NaN where any of them is."""
         return np.asarray(self.contributions(X, state, w).sum(axis=0))
 
+    def calls_blas(self, n_columns: int) -> bool:
+        """Whether :meth:`score` on up to so many columns may call BLAS, whose threads are then set to one meanwhile."""
+        return True
+
     def bytes_per_row(self, n_columns: int) -> int:
         """Rough working memory of :meth:`score` per row, from which block heights are derived."""
         return 16 * n_columns

@@ -112,7 +112,9 @@ class LocalEngine:
                 out[rows] += component.weight * normalised(component, raw_scores(component, model.detector, X))
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
-        self.sweep(score, model.scaling, model.dtype, bytes_per_row, None if places is None else places.first)
+        calls_blas = model.detector.calls_blas(max(component.columns.size for component in model.components))
+        only = None if places is None else places.first
+        self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return out if places is None else out[places.copy_of]
 
     def sweep(
@@ -122,6 +124,7 @@ class LocalEngine:
         dtype: np.dtype[Any],
         bytes_per_row: int,
         only: np.ndarray | None = None,
+        calls_blas: bool = True,
     ) -> None:
         """Call ``task`` with each block's place and its scaled rows, which are valid only during the call.
 
@@ -133,7 +136,8 @@ class LocalEngine:
             task(rows, scaling.apply(part, scratch("scaled", part.shape, dtype)))
 
         n_rows = self.n_rows if only is None else only.size
-        self.map(scale_and_run, list(row_blocks(n_rows, block_rows(bytes_per_row))))
+        blocks = list(row_blocks(n_rows, block_rows(bytes_per_row)))
+        run_tasks(scale_and_run, blocks, self.n_threads, calls_blas)
 
     def _places(self) -> Distinct | None:
         """Where equal rows are, if there are enough of them and enough rows to look for them."""

@@ -34,9 +34,7 @@ def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
     """Scores on the scale where 1 is ordinary. A row about which a component knows nothing (NaN) is ordinary."""
     out = scores / normaliser
     # Asked first, as it hardly ever is so and costs more than the division.
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(out.sum())
-    return out if finite else np.nan_to_num(out, nan=1.0)
+    return out if np.isfinite(out).all() else np.nan_to_num(out, nan=1.0)
 
 
 def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
