@@ -22,7 +22,11 @@ from odefs.scaling import Scaling
 Trained = tuple[Component, Training]
 
 BATCH_BYTES = 4 * 2**20
-"""What the linearised rows and pairs of components that one thread trains side by side may take."""
+"""What the linearised rows and pairs of components that one thread trains side by side may take.
+
+Measured: four to nine of 50 to 100 columns save a tenth to a third of the time of one by one. Once they leave the cache they lose it again, twelve of 500 columns cost a fifth more; of
+1,600 columns one has enough to do by itself.
+"""
 
 
 @dataclass(frozen=True, eq=False)
