@@ -22,7 +22,7 @@ setup(
         Extension(
             "odefs._ops._kernel",
             [f"{FOLDER}/_kernel.c"],
-            depends=[f"{FOLDER}/_kernel_{part}.h" for part in ("isa", "body", "choices")],
+            depends=[f"{FOLDER}/_kernel_{part}.h" for part in ("isa", "body", "one_row", "choices")],
             extra_compile_args=["-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"],
             optional=True,
         )

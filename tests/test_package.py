@@ -52,6 +52,7 @@ def test_wheel_and_sdist_hold_what_they_should(built):
             "_ops/_kernel.c",
             "_ops/_kernel_isa.h",
             "_ops/_kernel_body.h",
+            "_ops/_kernel_one_row.h",
             "_ops/_kernel_choices.h",
         ):
             assert any(name.endswith(f"/{kept}") for name in archive.getnames()), kept
