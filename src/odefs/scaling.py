@@ -1,7 +1,7 @@
 """Column scaling: from the units of the user's columns to comparable ones.
 
 The paper does not say how it scales; min-max to [0, 1] reproduces its bare-detector column on every dataset. ``"rootstd"`` lies half-way
-between min-max and z-scores. Ranges are float64; scaled values are clipped to +-1e6, so that a new row far outside the training range
+between min-max and z-scores, ``"damped"`` keeps rare values from taking over there. Ranges are float64; scaled values are clipped to +-1e6, so that a new row far outside the training range
 stays finite in float32.
 """
 
@@ -10,8 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-Kind = Literal["minmax", "rootstd", "none"]
-KINDS: tuple[str, ...] = ("minmax", "rootstd", "none")
+Kind = Literal["damped", "rootstd", "minmax", "none"]
+KINDS: tuple[str, ...] = ("damped", "rootstd", "minmax", "none")
+
+SMALLEST_STD = 0.2
+"""``"damped"`` takes a two-valued column for no rarer than one of this standard deviation (4 % of the rows). Chosen on 14 datasets that are not the paper's."""
 
 CLIP = 1e6
 CLIP_UNSCALED = 1e15
@@ -149,7 +152,7 @@ class Scaling:
 def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
     """Choose origin and unit of each column: its smallest value and its range. Constant and empty columns get unit 1.
 
-    ``"rootstd"`` needs the moments of the table so scaled, see :func:`by_root_std`.
+    ``"rootstd"`` and ``"damped"`` need the moments of the table so scaled, see :func:`by_moments`.
     """
     seen = ranges.count > 0
     low, high = np.where(seen, ranges.low, 0.0), np.where(seen, ranges.high, 0.0)
@@ -165,7 +168,16 @@ def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
     return Scaling(low, np.where(high > low, high - low, 1.0), factor)
 
 
-def by_root_std(minmax: Scaling, moments: ColumnMoments) -> Scaling:
-    """Half-way from min-max to z-scores: each column divided further by the root of its standard deviation."""
-    std = moments.std
+def by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scaling:
+    """Half-way from min-max to z-scores: each column divided further by the root of its standard deviation.
+
+    The standard deviation of a number is small where a few far values stretch the range; dividing by it gives the other values back their distances. That of a
+    two-valued column is small where one value is rare, and dividing by its root lets a value in a thousand rows outweigh thirty balanced columns.
+    ``"damped"`` therefore bounds the standard deviation from below, by so much as the column is like a two-valued one: ``variance / (mean (1 - mean))`` is 1
+    for those, smaller for all others.
+    """
+    std, mean = moments.std, np.clip(moments.mean, 0.0, 1.0)
+    if kind == "damped":
+        two_valued = std**2 / np.maximum(mean * (1 - mean), np.finfo(np.float64).tiny)
+        std = np.where(std > 0, np.maximum(std, SMALLEST_STD * np.minimum(two_valued, 1.0)), 0.0)
     return replace(minmax, width=minmax.width * np.sqrt(np.where(std > 0, std, 1.0)))

@@ -108,11 +108,11 @@ class LocalEngine:
         out = np.zeros(self.n_rows if places is None else places.first.size)
 
         def score(rows: slice, X: np.ndarray) -> None:
-            for component in model.components:
+            for component in model.scoring:
                 out[rows] += component.weight * normalised(component, raw_scores(component, model.detector, X))
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
-        calls_blas = model.detector.calls_blas(max(component.columns.size for component in model.components))
+        calls_blas = model.detector.calls_blas(max(component.columns.size for component in model.scoring))
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return out if places is None else out[places.copy_of]

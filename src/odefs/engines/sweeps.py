@@ -8,7 +8,7 @@ Engines bring blocks in and give reductions out; scores, one number per row, may
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,14 +16,17 @@ from odefs._ops.stretches import fill
 from odefs._progress import stage
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
+from odefs.engines.full_space import MOST_MEMBERS, FullSpace, enough_members
 from odefs.engines.protocol import Engine, Known
-from odefs.engines.training import Trainer, settling_rows, train_ensemble
+from odefs.engines.training import Trainer, train_ensemble
+from odefs.engines.trial import Trial, take_trial, trial_rows
 from odefs.ensemble.combine import add_scores, component_weights, normalised, with_normaliser
 from odefs.ensemble.component import Training
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.ensemble.settling import Settling
-from odefs.scaling import ColumnRanges, Scaling, by_root_std, fit_scaling
+from odefs.ensemble.trust import Trust
+from odefs.scaling import ColumnRanges, Scaling, by_moments, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
 
 SCORE_BYTES = 128 * 2**20
@@ -38,13 +41,15 @@ class Scaled:
     scaling: Scaling
     references: np.ndarray
     component: Component
+    more: tuple[tuple[np.ndarray, Component], ...] = ()
+    """References of further members on all columns, and these, for fits that may want them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bare(Scaled):
     """Sweep 2: the raw scores of all rows on all columns."""
 
-    scores: np.ndarray
+    scores: np.ndarray = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,10 @@ class Fitted:
     candidates: Candidates
     training: tuple[Training, ...]
     settling: Settling
+    trust: Trust
+    learned: tuple[Component, ...]
+    """The components that have learned subsets; without a share in the score where these are not trusted."""
+    n_full_space: int
 
 
 def scale_table(
@@ -67,14 +76,20 @@ def scale_table(
         scaling = fit_scaling(ranges, scaling_kind)
         rng = seeds.bare()
         references = detector.sample(engine.n_rows, rng)
-        engine.foresee("references", references)
+        others = [seeds.full_space(i) for i in range(1, MOST_MEMBERS if plan is not None and plan.trust is None else 1)]
+        more = [detector.sample(engine.n_rows, other) for other in others]
+        engine.foresee("references", np.concatenate([references, *more]))
         _foresee_samples(engine, plan, seeds)
-        if scaling_kind == "rootstd":
-            scaling = by_root_std(scaling, engine.moments(scaling))
+        if scaling_kind in ("rootstd", "damped"):
+            scaling = by_moments(scaling, engine.moments(scaling), scaling_kind)
     scaling = scaling.centred(engine.take(references, scaling))
-    state = detector.prepare(engine.take(references, scaling), rng)
-    component = Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
-    return Scaled(ranges, scaling, references, component)
+
+    def member(rows: np.ndarray, generator: np.random.Generator) -> Component:
+        state = detector.prepare(engine.take(rows, scaling), generator)
+        return Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
+
+    rest = tuple((rows, member(rows, other)) for rows, other in zip(more, others, strict=True))
+    return Scaled(ranges, scaling, references, member(references, rng), rest)
 
 
 def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
@@ -82,8 +97,9 @@ def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
     engine.foresee("baseline", baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline()))
     if plan is None:
         return
+    if plan.tries:
+        engine.foresee("trial", trial_rows(engine.n_rows, engine.n_columns, plan, seeds))
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    engine.foresee("settling", settling_rows(engine.n_rows, rows, seeds))
     if rows is not None:
         engine.foresee("row sample", rows)
 
@@ -92,12 +108,12 @@ def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
     """Score all rows on all columns."""
     with stage("scoring on all columns"):
         scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
-    return Bare(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores)
+    return Bare(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores=scores)
 
 
-def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds, plan: Plan | None = None) -> Bare:
+def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:
     """Sweeps 1 and 2."""
-    return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds, plan))
+    return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds))
 
 
 def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, np.ndarray]:
@@ -107,23 +123,52 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
     return Model(detector, bare.scaling, (component,), engine.dtype), scores
 
 
-def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, bare: Bare, seeds: Seeds) -> Fitted:
+def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds) -> Fitted:
     """Find candidates, train the components, score all rows with them."""
-    candidates = find_candidates(bare.scores, plan.threshold_rate)
+    scaling = scaled.scaling
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    train = Trainer(engine, detector, plan, bare.scaling, candidates.rows, bare.references, seeds)
+    trial = take_trial(engine, detector, scaling, plan, seeds)
+    full = _score_full_space(engine, detector, plan, scaled, trial, rows)
+    candidates = find_candidates(full.scores, plan.threshold_rate)
+    references = (scaled.references, *(numbers for numbers, _ in scaled.more))
+    train = Trainer(engine, detector, plan, scaling, candidates.rows, references, seeds)
     with stage("learning which columns matter"):
-        trained, settling = train_ensemble(train, bare.scores, rows)
-    weights = component_weights(np.array([component.loss for component, _ in trained]))
-    components = [replace(c, weight=float(plan.trust * u)) for (c, _), u in zip(trained, weights, strict=True)]
-    with stage("scoring on the selected columns"):
-        components, scores = _score_and_normalise(engine, detector, bare.scaling, components, rows)
-    if plan.trust < 1:
-        full_space = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
-        components.append(replace(full_space, weight=1 - plan.trust))
-        add_scores(scores, components[-1], bare.scores)
-    model = Model(detector, bare.scaling, tuple(components), engine.dtype)
-    return Fitted(model, scores, candidates, tuple(training for _, training in trained), settling)
+        trained, settling, trust = train_ensemble(train, trial, full)
+    shares = component_weights(np.array([component.loss for component, _ in trained]))
+    learned = [replace(c, weight=float(trust.share * u)) for (c, _), u in zip(trained, shares, strict=True)]
+    scores = engine.per_row()
+    if trust.share > 0:
+        with stage("scoring on the selected columns"):
+            learned, scores = _score_and_normalise(engine, detector, scaling, learned, rows)
+    members: list[Component] = []
+    if trust.share < 1:
+        members = [replace(member, weight=(1 - trust.share) * member.weight) for member in full.members]
+        add_scores(scores, 1 - trust.share, full.normaliser, full.scores)
+    model = Model(detector, scaling, (*learned, *members), engine.dtype)
+    return Fitted(
+        model,
+        scores,
+        candidates,
+        tuple(part for _, part in trained),
+        settling,
+        trust,
+        tuple(learned),
+        len(full.members),
+    )
+
+
+def _score_full_space(
+    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, trial: Trial | None, rows: np.ndarray | None
+) -> FullSpace:
+    """Sweep 2: the scores of all rows on all columns, by one member or by as many as it takes."""
+    if plan.trust is not None or trial is None:
+        bare = score_bare(engine, detector, scaled)
+        member = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
+        return FullSpace((member,), bare.scores, member.normaliser)
+    with stage("scoring on all columns"):
+        chosen, stability = enough_members(trial, [scaled.component, *(member for _, member in scaled.more)], plan)
+        members, scores = _score_and_normalise(engine, detector, scaled.scaling, chosen, rows)
+    return FullSpace(tuple(members), scores, stability=stability)
 
 
 def subset_component(
@@ -170,7 +215,7 @@ def _score_and_normalise(
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
             frozen.append(with_normaliser(component, raw if rows is None else raw[rows]))
-            add_scores(scores, frozen[-1], raw)
+            add_scores(scores, frozen[-1].weight, frozen[-1].normaliser, raw)
     return frozen, scores
 
 
@@ -185,5 +230,5 @@ def _normalise_on(
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
             frozen.append(with_normaliser(component, raw))
-            add_scores(total, frozen[-1], raw)
+            add_scores(total, frozen[-1].weight, frozen[-1].normaliser, raw)
     return frozen, Known(rows, total)

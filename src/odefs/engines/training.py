@@ -4,22 +4,27 @@ Component ``i`` is the same however many there are, so the ones that are trained
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs._ops.blocks import block_rows, row_blocks
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
+from odefs.engines.full_space import FullSpace
 from odefs.engines.protocol import Engine
-from odefs.ensemble.combine import divided, mean_score, raw_scores
+from odefs.engines.trial import Trial, of_mean_one
 from odefs.ensemble.component import Draw, Drawn, Training, draw_component, train_components
 from odefs.ensemble.model import Component
-from odefs.ensemble.plan import Plan, Seeds, sample_rows
-from odefs.ensemble.settling import ENOUGH, FIRST, SAMPLE_ROWS, Settling, batches, rank_agreement
+from odefs.ensemble.plan import Plan, Seeds
+from odefs.ensemble.settling import ENOUGH, FIRST, Settling, batches, rank_agreement
+from odefs.ensemble.trust import Trust, contrast_gain, measured_trust
 from odefs.scaling import Scaling
+from odefs.selection.candidates import find_candidates
 
 Trained = tuple[Component, Training]
+
+FIRST_ROUND = 8
+"""Components of a round that only names candidates for the next."""
 
 BATCH_BYTES = 4 * 2**20
 """What the linearised rows and pairs of components that one thread trains side by side may take.
@@ -38,12 +43,13 @@ class Trainer:
     plan: Plan
     scaling: Scaling
     candidates: np.ndarray
-    shared_references: np.ndarray
+    full_references: tuple[np.ndarray, ...]
+    """Rows that the members on all columns refer to; the first member's may be shared by the components."""
     seeds: Seeds
 
     def draw(self, index: int, rng: np.random.Generator) -> Draw:
         return draw_component(
-            self.plan, self.detector, self.engine.n_rows, self.candidates, self.shared_references, rng
+            self.plan, self.detector, self.engine.n_rows, self.candidates, self.full_references[0], rng
         )
 
     def foresee(self, limit: int, start: int) -> int:
@@ -102,35 +108,61 @@ class Trainer:
         return max(1, BATCH_BYTES // (2 * 8 * cells))
 
 
-def train_ensemble(
-    train: Trainer, bare_scores: np.ndarray, row_sample: np.ndarray | None
-) -> tuple[list[Trained], Settling]:
-    """All components that were asked for, or as many as it takes."""
+def train_ensemble(train: Trainer, trial: Trial | None, full: FullSpace) -> tuple[list[Trained], Settling, Trust]:
+    """All components that were asked for, or as many as it takes, and how far they are trusted."""
     engine, plan = train.engine, train.plan
     limit = plan.components(engine.n_rows, train.candidates.size)
     paper = plan.paper_components(engine.n_rows, train.candidates.size)
-    if plan.n_estimators != "auto":
-        reason = "paper" if plan.n_estimators == "paper" else "given"
-        return train.train_all(limit), Settling(reason, limit, paper)
-    if limit <= FIRST:
-        return train.train_all(limit), Settling("limit", limit, paper)
-    return _train_until_settled(train, bare_scores, row_sample, limit, paper)
+    for index in range(1, plan.n_rounds):
+        assert trial is not None
+        train = replace(train, candidates=_next_candidates(train, trial, full, index, limit))
+    if plan.n_estimators == "auto" and limit > FIRST:
+        assert trial is not None
+        return _train_until_settled(train, trial, full, limit, paper)
+    trained = train.train_all(limit)
+    reason = {"auto": "limit", "paper": "paper"}.get(str(plan.n_estimators), "given")
+    return trained, Settling(reason, limit, paper), _trust(train, trial, full, trained)
+
+
+def _next_candidates(train: Trainer, trial: Trial, full: FullSpace, index: int, limit: int) -> np.ndarray:
+    """Trial rows that stand out in the full space and on the columns that a few components learn from the present candidates."""
+    few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
+    learned = trial.scores([component for component, _ in few]).mean(axis=0)
+    scores = (learned + of_mean_one(full.scores[trial.numbers])) / 2
+    return np.asarray(trial.numbers[find_candidates(scores, train.plan.threshold_rate).rows])
+
+
+def _trust(train: Trainer, trial: Trial | None, full: FullSpace, trained: list[Trained]) -> Trust:
+    """What was given, or what the first components are worth on the trial rows."""
+    if train.plan.trust is not None:
+        return Trust(train.plan.trust)
+    assert trial is not None
+    assert full.stability is not None
+    # The subsets are judged as such: weights would raise the contrast of any columns.
+    subsets = [replace(component, w=None) for component, _ in trained[:FIRST]]
+    chance = train.engine.map(lambda i: _by_chance(train, subsets[i].columns.size, i), range(len(subsets)))
+    gain = contrast_gain(trial.few_scores(subsets), trial.few_scores(chance))
+    return measured_trust(gain, full.stability)
+
+
+def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
+    """A component on as many columns, drawn at random, with references of the full space."""
+    rng = train.seeds.chance(index)
+    columns = np.sort(rng.choice(train.engine.n_columns, size=n_columns, replace=False))
+    rows = train.full_references[index % len(train.full_references)]
+    references = train.engine.take(rows, train.scaling)[:, columns]
+    state = train.detector.prepare(np.ascontiguousarray(references), rng)
+    return Component(columns, None, state, normaliser=1.0, weight=1.0, loss=0.0)
 
 
 def _train_until_settled(
-    train: Trainer, bare_scores: np.ndarray, row_sample: np.ndarray | None, limit: int, paper: int
-) -> tuple[list[Trained], Settling]:
-    engine, trust = train.engine, train.plan.trust
-    rows = settling_rows(engine.n_rows, row_sample, train.seeds)
-    X = engine.take(rows, train.scaling)
-    bare = _of_mean_one(bare_scores[rows])
-
-    def score(trained: Trained) -> np.ndarray:
-        return _of_mean_one(_scores(trained[0], train.detector, X))
-
+    train: Trainer, trial: Trial, full: FullSpace, limit: int, paper: int
+) -> tuple[list[Trained], Settling, Trust]:
+    bare = of_mean_one(full.scores[trial.numbers[trial.few]])
     found: list[Trained] = []
     scores: list[np.ndarray] = []
     agreement: list[tuple[int, float]] = []
+    trust = Trust(0.0)
     foreseen = 0
     for batch in batches(limit):
         while len(found) < batch.stop:
@@ -138,29 +170,14 @@ def _train_until_settled(
                 foreseen = train.foresee(limit, len(found))
             trained = train.many(range(len(found), min(batch.stop, foreseen)))
             found += trained
-            scores += engine.map(score, trained)
+            scores += list(trial.few_scores([component for component, _ in trained]))
+        if batch.start == 0:
+            trust = _trust(train, trial, full, found)
+            if train.plan.trust is None and trust.share == 0:
+                return found, Settling("not trusted", len(found), paper), trust
         losses = np.array([component.loss for component, _ in found])
-        agreement.append((len(found), rank_agreement(np.stack(scores), losses, trust, bare)))
+        agreement.append((len(found), rank_agreement(np.stack(scores), losses, trust.share, bare)))
         if agreement[-1][1] >= ENOUGH:
             break
     reason = "settled" if agreement[-1][1] >= ENOUGH else "limit"
-    return found, Settling(reason, limit, paper, tuple(agreement))
-
-
-def settling_rows(n_rows: int, row_sample: np.ndarray | None, seeds: Seeds) -> np.ndarray:
-    """Numbers of the rows that are ranked: a seeded sample of the rows that normalisers come from."""
-    n_known = n_rows if row_sample is None else row_sample.size
-    chosen = sample_rows(n_known, SAMPLE_ROWS, seeds.settling())
-    if chosen is None:
-        chosen = np.arange(n_known)
-    return chosen if row_sample is None else row_sample[chosen]
-
-
-def _scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
-    height = block_rows(detector.bytes_per_row(component.columns.size))
-    return np.concatenate([raw_scores(component, detector, X[rows]) for rows in row_blocks(X.shape[0], height)])
-
-
-def _of_mean_one(scores: np.ndarray) -> np.ndarray:
-    """On the scale of the final scores; the model's own normalisers come from the whole row sample."""
-    return divided(scores, mean_score(scores))
+    return found, Settling(reason, limit, paper, tuple(agreement)), trust

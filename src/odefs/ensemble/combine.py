@@ -42,10 +42,10 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
     return divided(scores, component.normaliser)
 
 
-def add_scores(total: np.ndarray, component: Component, raw: np.ndarray) -> None:
-    """Add the component's share in the outlier score, a stretch at a time: either may lie in a file."""
+def add_scores(total: np.ndarray, weight: float, normaliser: float, raw: np.ndarray) -> None:
+    """Add a share in the outlier score, a stretch at a time: either may lie in a file."""
     for part in stretches(total.size):
-        total[part] += component.weight * normalised(component, raw[part])
+        total[part] += weight * divided(raw[part], normaliser)
 
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.nd
 def combined_scores(model: Model, X: np.ndarray) -> np.ndarray:
     """Outlier scores of a scaled block."""
     total = np.zeros(X.shape[0])
-    for component in model.components:
+    for component in model.scoring:
         total += component.weight * normalised(component, raw_scores(component, model.detector, X))
     return total
 

@@ -89,7 +89,9 @@ def prepare_component(
     columns = select_columns(learned.w, plan.min_weight)
     odds = learned.w[columns] if learned.w.any() else None
     state = detector.prepare(np.ascontiguousarray(references(columns)), rng, odds)
-    w = odds if plan.weighted_distance and not detector.chooses_columns else None
+    w = None
+    if plan.weight_power and odds is not None and not detector.chooses_columns:
+        w = (odds / odds.max()) ** plan.weight_power
     return Component(columns, w, state, normaliser=1.0, weight=1.0, loss=learned.loss)
 
 

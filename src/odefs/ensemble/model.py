@@ -33,3 +33,8 @@ class Model:
     scaling: Scaling
     components: tuple[Component, ...]
     dtype: np.dtype[Any]
+
+    @property
+    def scoring(self) -> tuple[Component, ...]:
+        """The components that have a share in the score."""
+        return tuple(component for component in self.components if component.weight > 0)

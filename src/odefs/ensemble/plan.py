@@ -25,9 +25,14 @@ class Seeds:
     """Independent generators for the draws of one fit."""
 
     entropy: int
+    within: tuple[int, ...] = ()
 
     def generator(self, *place: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=place))
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=self.within + place))
+
+    def of_round(self, index: int) -> "Seeds":
+        """For a round of learning before the last, whose components are drawn apart from those of the model."""
+        return Seeds(self.entropy, (*self.within, 6, index))
 
     def bare(self) -> np.random.Generator:
         """For the references of the bare scores."""
@@ -48,6 +53,18 @@ class Seeds:
     def settling(self) -> np.random.Generator:
         """For the rows that decide when the ranking has settled."""
         return self.generator(5)
+
+    def trial(self) -> np.random.Generator:
+        """For the rows that are looked at before the sweeps."""
+        return self.generator(7)
+
+    def full_space(self, index: int) -> np.random.Generator:
+        """For the references of further members on all columns."""
+        return self.generator(8, index)
+
+    def chance(self, index: int) -> np.random.Generator:
+        """For the random subset that component ``index`` is compared with."""
+        return self.generator(9, index)
 
     def component(self, index: int) -> np.random.Generator:
         """For everything that component ``index`` draws."""
@@ -71,9 +88,15 @@ class Plan:
     min_weight: float
     fresh_references: bool
     scale_loss: bool
-    weighted_distance: bool
-    trust: float
+    weight_power: float
+    trust: float | None
+    n_rounds: int
     row_sample: int | None
+
+    @property
+    def tries(self) -> bool:
+        """Whether anything is decided on the trial rows."""
+        return self.n_estimators == "auto" or self.trust is None or self.n_rounds > 1
 
     def outlier_examples(self, n_rows: int) -> int:
         """The paper's m*."""

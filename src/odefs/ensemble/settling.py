@@ -23,9 +23,6 @@ shows what they cost in AUC."""
 UNEVEN = 0.1
 """How far from a half the share of a half may be."""
 
-SAMPLE_ROWS = 2048
-"""Rows that are ranked: few beside those of a sweep, many for a correlation."""
-
 DECIMALS = 6
 """Scores are rounded before they are ranked (1.0 is an ordinary row): rounding errors, which differ between engines, make no ranks."""
 
@@ -34,8 +31,8 @@ DECIMALS = 6
 class Settling:
     """Why there are as many components as there are.
 
-    ``reason`` is ``"given"`` (a number), ``"paper"`` (its ``l``), ``"settled"``, or ``"limit"`` where the ranking had not settled, or had not been looked
-    at, when the limit was reached. ``agreement`` holds the number of components and the rank correlation at each look.
+    ``reason`` is ``"given"`` (a number), ``"paper"`` (its ``l``), ``"settled"``, ``"not trusted"`` where the components have no share in the score, or ``"limit"``
+    where the ranking had not settled, or had not been looked at, when the limit was reached. ``agreement`` holds the number of components and the rank correlation at each look.
     """
 
     reason: str
@@ -47,6 +44,8 @@ class Settling:
     def message(self) -> str:
         if self.reason in ("given", "paper"):
             return f"{self.limit} components, as {'asked for' if self.reason == 'given' else 'the paper has it'}."
+        if self.reason == "not trusted":
+            return f"{self.limit} components, which have no share in the score: their subsets are not trusted."
         if not self.agreement:
             return f"{self.limit} components: no more than {FIRST}, so the ranking was not looked at."
         n, value = self.agreement[-1]
@@ -72,11 +71,16 @@ def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: n
     splits = [(np.arange(losses.size) >> bit) & 1 == 1 for bit in range(3)]
 
     def half(members: np.ndarray) -> np.ndarray:
-        learned = component_weights(losses[members]) @ scores[members]
-        return np.asarray(rankdata(np.round(trust * learned + (1 - trust) * bare, DECIMALS)))
+        return np.asarray(trust * (component_weights(losses[members]) @ scores[members]) + (1 - trust) * bare)
 
-    found = [_stepped_up(half(split), half(~split)) for split in splits if abs(split.mean() - 0.5) <= UNEVEN]
+    found = [halves_agree(half(split), half(~split)) for split in splits if abs(split.mean() - 0.5) <= UNEVEN]
     return float(np.mean(found))
+
+
+def halves_agree(half: np.ndarray, other: np.ndarray) -> float:
+    """Expected rank correlation of two ensembles, each as large as these two halves together."""
+    a, b = (np.asarray(rankdata(np.round(scores, DECIMALS))) for scores in (half, other))
+    return _stepped_up(a, b)
 
 
 def _stepped_up(a: np.ndarray, b: np.ndarray) -> float:

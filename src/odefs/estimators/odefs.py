@@ -12,7 +12,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.choice import check_engine, complete_references, device_engine, on_device, why_not_on_device
 from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Engine
-from odefs.engines.sweeps import Fitted, fit_bare, fit_ensemble
+from odefs.engines.sweeps import Fitted, fit_ensemble, scale_table
 from odefs.ensemble.combine import component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
@@ -27,6 +27,9 @@ from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
 
 MAX_SOLVER_STEPS = 1000
+
+WEIGHT_POWERS = {"root": 0.5, "weighted": 1.0, "subset": 0.0}
+"""The power of the learned weights in the final scores."""
 
 PAPER: dict[str, Any] = {
     "detector": "lesinn",
@@ -46,6 +49,7 @@ PAPER: dict[str, Any] = {
     "scaling": "minmax",
     "loss_scale": "none",
     "final_distance": "subset",
+    "n_rounds": 1,
     "trust": 1.0,
     "row_sample": None,
 }
@@ -95,19 +99,24 @@ class ODEFS(BaseOutlierEstimator):
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         Distance in the scores. The paper writes the squared one; its root ranks better. Training uses the squared one in either case,
         since it is linear in the weights.
-    scaling : {"rootstd", "minmax", "none"}, default="rootstd"
+    scaling : {"damped", "rootstd", "minmax", "none"}, default="damped"
         Column scaling. The paper does not say; min-max reproduces its bare scores. There, a balanced binary column outweighs any
         other. "rootstd" divides further by the root of the standard deviation, half-way to z-scores, which ranks better on
-        average and lets unusual numbers beside binary columns be seen and named as reasons.
+        average and lets unusual numbers beside binary columns be seen and named as reasons. "damped" does so too, but keeps a rare value of a two-valued column from
+        outweighing all others.
     loss_scale : {"std", "none"}, default="std"
         Whether scores inside the loss are divided by their standard deviation. Plain scores grow with the number of columns and
         saturate the sigmoid.
-    final_distance : {"subset", "weighted"}, default="subset"
-        Whether selected columns count alike in the final scores, as in the paper, or with their learned weights.
-    trust : float in [0, 1], default=0.5
-        Share of the learned subsets in the final score; the rest goes to the bare score on all columns. The paper trusts them fully. A
-        subset learned from the wrong candidates may leave out the very column that gives a row away; half of the full space
-        keeps most of the gain and takes away the worst losses.
+    final_distance : {"root", "weighted", "subset"}, default="root"
+        Whether selected columns count with the roots of their learned weights, with these weights, or alike, as in the paper.
+    n_rounds : int, default=2
+        Rounds of learning. The paper has one. In each further round the candidates come from what the components of the round before and the full space say
+        together about up to 8,192 sampled rows.
+    trust : "auto" or float in [0, 1], default="auto"
+        Share of the learned subsets in the final score; the rest goes to the scores on all columns. The paper trusts them fully, but a subset learned from the
+        wrong candidates may leave out the very column that gives a row away. "auto" measures on sampled rows whether the subsets raise the contrast of the scores
+        more than random subsets of the same size would, and whether the candidates depend on the luck of the draw (``fit_info_["trust"]``). The full space is then
+        scored with up to eight times as many references, as many as settle its ranking.
     row_sample : int or None, default=524288
         Rows on which normalisers are computed (None: all, as in the paper); the same when there are fewer rows.
     missing : {"error", "ignore"}, default="error"
@@ -138,7 +147,9 @@ class ODEFS(BaseOutlierEstimator):
         Columns each component selected.
     component_loss_, component_weight_ : ndarray of shape (n_components,)
     candidate_indices_ : ndarray
-        Rows that served as outlier candidates.
+        Rows that stand out on all columns: the outlier candidates of the first round.
+    trust_ : float
+        Share of the learned subsets in the score; 0 where the full space ranks alone.
     fit_info_ : dict
         What the fit did: sizes, objective traces, fallbacks. ``fit_info_["stopping"]`` says why there are as many components as there are: ``reason``
         ("settled", "limit", "paper" or "given"), ``limit``, the ``paper``'s number, ``agreement`` (pairs of a number of components and the rank
@@ -182,10 +193,11 @@ class ODEFS(BaseOutlierEstimator):
         subset_size: int = 8,
         references: str = "fresh",
         metric: str = "euclidean",
-        scaling: str = "rootstd",
+        scaling: str = "damped",
         loss_scale: str = "std",
-        final_distance: str = "subset",
-        trust: float = 0.5,
+        final_distance: str = "root",
+        n_rounds: int = 2,
+        trust: float | str = "auto",
         row_sample: int | None = 2**19,
         missing: str = "error",
         contamination: float | str = "auto",
@@ -212,6 +224,7 @@ class ODEFS(BaseOutlierEstimator):
         self.scaling = scaling
         self.loss_scale = loss_scale
         self.final_distance = final_distance
+        self.n_rounds = n_rounds
         self.trust = trust
         self.row_sample = row_sample
         self.missing = missing
@@ -241,10 +254,11 @@ class ODEFS(BaseOutlierEstimator):
         self._check_shared_parameters(detector)
         with talking(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
-            bare = fit_bare(engine, detector, self.scaling, seeds, plan)
+            scaled = scale_table(engine, detector, self.scaling, seeds, plan)
+            fitted = fit_ensemble(engine, detector, plan, scaled, seeds)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
-            fitted = fit_ensemble(engine, detector, plan, bare, seeds)
             logger.info("trained %s", fitted.settling.message)
+            logger.info("%s", fitted.trust.message)
             self._set_learned(plan, fitted)
             fallbacks = [
                 *off_device(self.engine, engine, detector),
@@ -252,7 +266,7 @@ class ODEFS(BaseOutlierEstimator):
                 *few_candidates(fitted.candidates),
                 *training_fallbacks(fitted.training),
             ]
-            self.fit_info_ = _fit_info(plan, engine, bare.ranges, fitted) | {"fallbacks": fallbacks}
+            self.fit_info_ = _fit_info(plan, engine, scaled.ranges, fitted) | {"fallbacks": fallbacks}
             self._finish(engine, fitted.model, fitted.scores, self.threshold_rate, seeds)
             self._report(fallbacks)
             return self
@@ -289,14 +303,16 @@ class ODEFS(BaseOutlierEstimator):
         require_number("threshold_rate", self.threshold_rate, 0.0)
         require_number("l1", self.l1, 0.0)
         require_number("tol", self.tol, 0.0)
-        require_number("trust", self.trust, 0.0, 1.0)
+        if self.trust != "auto":
+            require_number("trust", self.trust, 0.0, 1.0)
+        require_integer("n_rounds", self.n_rounds, 1)
         require_number("min_weight", self.min_weight, 0.0, 1.0, open_high=True)
         require_choice("loss", self.loss, LOSSES)
         require_choice("solver", self.solver, SOLVERS)
         require_choice("self_paced", self.self_paced, (True, False, "classic"))
         require_choice("references", self.references, ("fresh", "shared"))
         require_choice("loss_scale", self.loss_scale, ("std", "none"))
-        require_choice("final_distance", self.final_distance, ("subset", "weighted"))
+        require_choice("final_distance", self.final_distance, WEIGHT_POWERS)
         check_engine(self.engine)
         return Plan(
             n_estimators=_whole(self.n_estimators),
@@ -312,13 +328,15 @@ class ODEFS(BaseOutlierEstimator):
             min_weight=self.min_weight,
             fresh_references=self.references == "fresh",
             scale_loss=self.loss_scale == "std",
-            weighted_distance=self.final_distance == "weighted",
-            trust=self.trust,
+            weight_power=WEIGHT_POWERS[self.final_distance],
+            trust=None if isinstance(self.trust, str) else float(self.trust),
+            n_rounds=int(self.n_rounds),
             row_sample=None if self.row_sample is None else int(self.row_sample),
         )
 
     def _set_learned(self, plan: Plan, fitted: Fitted) -> None:
-        components = fitted.model.components[: len(fitted.training)]
+        components = fitted.learned
+        self.trust_ = fitted.trust.share
         self.feature_weights_ = np.stack([part.w for part in fitted.training])
         self.feature_subsets_ = [component.columns for component in components]
         self.component_loss_ = np.array([component.loss for component in components])
@@ -345,7 +363,9 @@ def _fit_info(plan: Plan, engine: Engine, ranges: ColumnRanges, fitted: Fitted) 
         "stopping": asdict(fitted.settling) | {"enough": ENOUGH, "message": fitted.settling.message},
         "n_outlier_examples": min(plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size),
         "n_unlabeled_examples": plan.unlabeled_examples(engine.n_rows),
-        "subset_sizes": [component.columns.size for component in fitted.model.components[: len(learned)]],
+        "subset_sizes": [component.columns.size for component in fitted.learned],
+        "n_full_space": fitted.n_full_space,
+        "trust": asdict(fitted.trust) | {"message": fitted.trust.message},
         "objective_traces": [list(part.trace) for part in learned],
         "examples_kept": [float(part.v.mean()) for part in learned],
         "ages": [part.lam for part in learned],

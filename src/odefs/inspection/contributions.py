@@ -26,7 +26,7 @@ def require_attribution(detector: Detector) -> None:
 def block_contributions(model: Model, X: np.ndarray) -> np.ndarray:
     """Contributions of a scaled block, ``(n_rows, n_columns)``, float64."""
     out = np.zeros(X.shape)
-    for component in model.components:
+    for component in model.scoring:
         out[:, component.columns] += _component_contributions(component, model.detector, X)
     return out
 
@@ -46,17 +46,17 @@ def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarra
     rows = baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline())
     X = engine.take(rows, model.scaling)
     out = np.zeros(engine.n_columns)
-    known: list[np.ndarray | None] = [None] * len(model.components)
+    known: list[np.ndarray | None] = [None] * len(model.scoring)
     if isinstance(engine, BatchEngine):
         known = engine.total_contributions(model, rows)
 
     def total(place: int) -> np.ndarray:
-        component, shares = model.components[place], known[place]
+        component, shares = model.scoring[place], known[place]
         if shares is None:
             return _total_contributions(component, model.detector, X)
         return component.weight / component.normaliser * shares
 
-    for component, shares in zip(model.components, engine.map(total, range(len(known))), strict=True):
+    for component, shares in zip(model.scoring, engine.map(total, range(len(known))), strict=True):
         out[component.columns] += shares
     return out / rows.size
 

@@ -46,7 +46,7 @@ class TorchEngine(LocalEngine):
 
     def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
         total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
-        for part in self._groups(model.components):
+        for part in self._groups(model.scoring):
             raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)
             weights = [component.weight / component.normaliser for component in part]
             total += torch.mv(raw.t(), torch.tensor(weights, dtype=torch.float64, device=self.device))
@@ -75,7 +75,7 @@ class TorchEngine(LocalEngine):
         """Shares of the columns in each component's scores, added up over some rows of the table."""
         assert isinstance(model.detector, LeSiNNDetector)
         X = self.table.take(rows, model.scaling)
-        return total_shares(X, model.components, model.detector.metric == "euclidean")
+        return total_shares(X, model.scoring, model.detector.metric == "euclidean")
 
     def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
         """Components of the given numbers, all in one batch."""

@@ -26,7 +26,7 @@ def train_batch(train: Trainer, table: DeviceTable, indices: Sequence[int]) -> l
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
     draws = [
-        draw_component(train.plan, train.detector, train.engine.n_rows, train.candidates, train.shared_references, rng)
+        draw_component(train.plan, train.detector, train.engine.n_rows, train.candidates, train.full_references[0], rng)
         for rng in generators
     ]
     found: list[Trained] = []
