@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
     from odefs.exceptions import ModelFileError as ModelFileError
@@ -28,6 +29,7 @@ _HOMES = {
     "TableEncoder": "odefs.tables.encoder",
     "detect": "odefs.tables.detection",
     "explain": "odefs.tables.trace",
+    "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.files",
     "score_batches": "odefs.tables.batches",
     "show_versions": "odefs.versions",
@@ -42,6 +44,7 @@ __all__ = [
     "__version__",
     "detect",
     "explain",
+    "export_onnx",
     "load",
     "score_batches",
     "show_versions",
