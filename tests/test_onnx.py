@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
+import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -144,7 +145,6 @@ def test_rows_that_the_library_refuses_have_no_score(noisy):
 
 
 def test_what_the_graph_says_about_itself(noisy, tmp_path):
-    pandas = pytest.importorskip("pandas")
     names = [f"column {k}" for k in range(30)]
     model = LeSiNN(random_state=0).fit(pandas.DataFrame(noisy, columns=names))
     returned = export_onnx(model, tmp_path / "model.onnx")

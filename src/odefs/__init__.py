@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
+    from odefs.estimators import ODEFSSelector as ODEFSSelector
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
     from odefs.tables.batches import score_batches as score_batches
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ODEFS": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
+    "ODEFSSelector": "odefs.estimators",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
     "TableEncoder": "odefs.tables.encoder",
@@ -39,6 +41,7 @@ __all__ = [
     "ODEFS",
     "LeSiNN",
     "ModelFileError",
+    "ODEFSSelector",
     "ODEFSWarning",
     "TableEncoder",
     "__version__",

@@ -113,13 +113,3 @@ class ColumnSelector(BaseOutlierEstimator):
 def _shares(relevance: np.ndarray) -> np.ndarray:
     total = relevance.sum()
     return relevance / total if total > 0 else np.full(relevance.size, 1 / relevance.size)
-
-
-def fewest_with_share(relevance: np.ndarray, share: float) -> np.ndarray:
-    """The fewest columns whose relevance adds up to ``share`` of the whole, ascending; all where nothing is relevant."""
-    total = relevance.sum()
-    if total <= 0:
-        return np.arange(relevance.size)
-    order = np.argsort(-relevance, kind="stable")
-    needed = int(np.searchsorted(np.cumsum(relevance[order]), share * total * (1 - 1e-12))) + 1
-    return np.sort(order[:needed])

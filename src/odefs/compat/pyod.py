@@ -40,15 +40,15 @@ def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
     ]
     signature = inspect.Signature(parameters)
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def construct(self: Any, *args: Any, **kwargs: Any) -> None:
         given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
         BaseDetector.__init__(self, contamination=given.arguments["contamination"])
         for name in list(signature.parameters)[1:]:
             setattr(self, name, given.arguments[name])
 
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
+    construct.__signature__ = signature  # type: ignore[attr-defined]
+    return construct
 
 
 class _Adapter(BaseDetector):

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from onnx import ModelProto, helper
 from sklearn.utils.validation import check_is_fitted
 
-import odefs
 from odefs.compat.onnx.graph import Graph, Rows, described
 from odefs.compat.onnx.iforest import iforest_score
 from odefs.compat.onnx.lesinn import lesinn_score
@@ -59,7 +59,7 @@ def build_model(estimator: Any, input_dtype: str | None) -> ModelProto:
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="odefs",
-        producer_version=odefs.__version__,
+        producer_version=version("odefs"),
     )
     names = [str(name) for name in estimator._feature_names()]
     helper.set_model_props(found, {"estimator": type(estimator).__name__, "feature_names": json.dumps(names)})

@@ -9,9 +9,7 @@ from odefs.compat.onnx.lost_digits import LOST, for_each_reference, nearest_of_s
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 
 
-def lesinn_score(
-    graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None
-) -> str:
+def lesinn_score(graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None) -> str:
     """Mean distance to the nearest member of each subset, shape (n_rows,)."""
     if rows.missing is not None:
         return masked_score(graph, rows, detector, state, w)

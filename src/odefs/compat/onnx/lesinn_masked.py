@@ -10,9 +10,7 @@ from odefs.compat.onnx.lost_digits import LOST, for_each_reference, nearest_of_s
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 
 
-def masked_score(
-    graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None
-) -> str:
+def masked_score(graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None) -> str:
     """Mean distance to the nearest member of each subset, shape (n_rows,); NaN for a row that shares no column with any reference."""
     references = state.rows.astype(np.float64)
     observed = ~np.isnan(references)

@@ -6,9 +6,7 @@ from odefs.compat.onnx.graph import Graph, Rows
 from odefs.scaling import Scaling
 
 
-def scaled_rows(
-    graph: Graph, X: str, input_dtype: np.dtype, scaling: Scaling, dtype: np.dtype, may_miss: bool
-) -> Rows:
+def scaled_rows(graph: Graph, X: str, input_dtype: np.dtype, scaling: Scaling, dtype: np.dtype, may_miss: bool) -> Rows:
     """Rows as the components see them: rounded as the library rounds them, then float64 for all that follows."""
     missing = None
     if may_miss:

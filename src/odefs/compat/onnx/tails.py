@@ -18,7 +18,9 @@ def tails_score(graph: Graph, rows: Rows, detector: TailsDetector, state: TailsS
     smaller, not_larger = (_count(graph, values, rows.values, depth, test) for test in ("Less", "LessOrEqual"))
     above = graph.add("Sub", graph.numbers64(observed), smaller)
     one, zero = graph.numbers64(1), graph.numbers64(0)
-    tail = graph.add("Div", graph.add("Max", graph.add("Min", above, not_larger), one), graph.numbers64(np.maximum(1, observed)))
+    tail = graph.add(
+        "Div", graph.add("Max", graph.add("Min", above, not_larger), one), graph.numbers64(np.maximum(1, observed))
+    )
     bits = graph.add("Neg", graph.add("Log", graph.add("Mul", tail, graph.numbers64(2))))
     G = graph.add("Max", bits, zero)
     weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
