@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
-    from odefs.estimators import ODEFSSelector as ODEFSSelector
+    from odefs.estimators.selector import ODEFSSelector as ODEFSSelector
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
     from odefs.tables.batches import score_batches as score_batches
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ODEFS": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
-    "ODEFSSelector": "odefs.estimators",
+    "ODEFSSelector": "odefs.estimators.selector",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
     "TableEncoder": "odefs.tables.encoder",

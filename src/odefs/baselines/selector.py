@@ -13,6 +13,7 @@ from odefs.engines.sweeps import Scaled, fit_subsets, scale_table
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
 from odefs.estimators.parameters import resolve_detector
 from odefs.exceptions import Fallback
@@ -77,6 +78,7 @@ class ColumnSelector(BaseOutlierEstimator):
         self._check_parameters()
         super()._check_settings(detector)
 
+    @observed
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose columns and score the training rows.
 

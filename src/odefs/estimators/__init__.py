@@ -1,8 +1,7 @@
-"""The scikit-learn estimators."""
+"""The scikit-learn estimators. ``ODEFSSelector`` is loaded by its own name: its base class brings much of scikit-learn along."""
 
 from odefs.estimators.files import load
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
-from odefs.estimators.selector import ODEFSSelector
 
-__all__ = ["ODEFS", "LeSiNN", "ODEFSSelector", "load"]
+__all__ = ["ODEFS", "LeSiNN", "load"]

@@ -10,13 +10,14 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import CallbackSupportMixin, fit_inside, managed
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.inspection.importances import fewest_with_share
 
 
-class ODEFSSelector(SelectorMixin, BaseEstimator):
+class ODEFSSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Keep the columns that tell outliers apart, found without labels.
 
     For what comes after it in a pipeline: another detector, a plot, a person. :class:`ODEFS` itself needs no selector before it.
@@ -63,6 +64,7 @@ class ODEFSSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.allow_nan = of_estimator.allow_nan
         return tags
 
+    @managed
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the columns.
 
@@ -72,7 +74,7 @@ class ODEFSSelector(SelectorMixin, BaseEstimator):
         y : ignored
         """
         _check_keep(self.keep)
-        self.estimator_ = self._unfitted().fit(X)
+        self.estimator_ = fit_inside(self, self._unfitted(), X)
         self.n_features_in_ = self.estimator_.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(self.estimator_, "feature_names_in_"):
