@@ -102,7 +102,7 @@ def test_help_loads_nothing_heavy():
 
 def test_estimators_load_no_extras():
     loaded = loaded_after("from odefs import ODEFS, LeSiNN; ODEFS(); LeSiNN()")
-    assert not loaded & {"polars", "click", "rich", "matplotlib", "torch", "dask", "pyod"}
+    assert not loaded & {"polars", "click", "rich", "matplotlib", "torch", "dask", "pyod", "onnx", "shap"}
 
 
 def test_unknown_names_are_attribute_errors():

@@ -20,7 +20,7 @@ from odefs.estimators.base import BaseOutlierEstimator
 
 OPSET = 18
 IR_VERSION = 8
-"""Both of 2022: old enough for every runtime in use, new enough for all operators used here."""
+"""Of 2022 and 2021: old enough for the runtimes in use, new enough for all operators used here."""
 
 WRITERS: dict[type, Callable[..., str]] = {
     LeSiNNDetector: lesinn_score,

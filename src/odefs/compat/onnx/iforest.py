@@ -11,7 +11,10 @@ def iforest_score(
     graph: Graph, rows: Rows, detector: IForestDetector, state: IForestState, w: np.ndarray | None
 ) -> str:
     """Mean credit of the leaves that a row reaches, shape (n_rows,); NaN for a row without any observed column."""
-    assert w is None, "the forest's weights are the odds of its splits"
+    if w is not None:
+        raise TypeError(
+            "A forest whose columns are weighted once more cannot be exported: its weights are the odds of its splits."
+        )
     n_trees, n_inner = state.column.shape
     columns, thresholds = graph.integers(state.column.ravel()), graph.numbers64(state.threshold.ravel())
     branches = None if rows.missing is None else graph.integers(state.missing_right.ravel())
