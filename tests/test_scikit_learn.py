@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone, is_outlier_detector
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import IsolationForest
-from sklearn.metrics import make_scorer, matthews_corrcoef, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, make_scorer, matthews_corrcoef
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -102,8 +102,7 @@ def test_cross_validation(noisy):
     found = cross_validate(model, noisy, Y, scoring=["roc_auc", "balanced_accuracy"], cv=FOLDS, return_estimator=True)
     assert found["test_roc_auc"].min() > 0.95
     assert all(part.n_features_in_ == 30 for part in found["estimator"])
-    scores = cross_val_predict(model, noisy, Y, cv=FOLDS, method="decision_function")
-    assert roc_auc_score(Y, scores) > 0.95
+    assert balanced_accuracy_score(Y, cross_val_predict(model, noisy, Y, cv=FOLDS)) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
-from odefs.estimators.callbacks import CallbackSupportMixin
+from odefs.estimators.callbacks import CallbackSupport
 from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback, ODEFSWarning
@@ -38,7 +38,7 @@ OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "candi
 """Attributes of the length of the training data, which model files do not hold."""
 
 
-class BaseOutlierEstimator(CallbackSupportMixin, OutlierMixin, BaseEstimator):
+class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
     """Base of the estimators; subclasses implement ``fit`` and have the parameters read here."""
 
     contamination: float | str

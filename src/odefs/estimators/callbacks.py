@@ -2,67 +2,95 @@
 
 Older versions have no callbacks: there, estimators have no ``set_callbacks`` and fit as they do without. What ``odefs._progress`` tells becomes tasks: below
 ``fit`` one for each stretch of work that is counted, below it one for each part that is done. A callback's wish to stop is not followed.
+
+``sklearn.callback`` is imported when a callback is set, not before: it brings Rich along.
 """
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from importlib.util import find_spec
+from typing import Any, Self, TypeVar, cast
 
 from odefs._progress import listening
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:
-    AVAILABLE = False
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
-
-    def with_callbacks(method: Any) -> Any:
-        return method
-
-else:
-    AVAILABLE = True
-
-__all__ = ["AVAILABLE", "CallbackSupportMixin", "fit_inside", "managed", "observed"]
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
+AVAILABLE = find_spec("sklearn.callback") is not None
 
 MOST_PARTS = 100
 """Work that is counted in rows is told in percent."""
 
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-def managed(fit: Fit) -> Fit:
-    """``fit``, after which callbacks are torn down, whether it succeeds or not."""
-    return cast(Fit, with_callbacks(fit))
+if AVAILABLE:
+
+    class CallbackSupport:
+        """``sklearn.callback.CallbackSupportMixin``, loaded when it is used."""
+
+        def set_callbacks(self, *callbacks: Any) -> Self:
+            """Set scikit-learn's callbacks, which follow the progress of ``fit``; without any, remove those that are set.
+
+            Parameters
+            ----------
+            *callbacks : sklearn.callback.FitCallback
+            """
+            from sklearn.callback import CallbackSupportMixin
+
+            CallbackSupportMixin.set_callbacks(self, *callbacks)
+            return self
+
+else:
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Nothing to support."""
 
 
 def observed(fit: Fit) -> Fit:
     """``fit``, with its progress told to the estimator's callbacks."""
-    if not AVAILABLE:
-        return fit
 
     @functools.wraps(fit)
     def observed_fit(self: Any, X: Any, y: Any = None) -> Any:
-        context = self._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        tasks = _Tasks(self, context)
-        with listening(tasks):
-            fitted = fit(self, X, y)
-        tasks.close()
-        # Whoever wants the fitted estimator gets it as it is.
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
-        return fitted
+        return _managed(_fit_told, self, fit, X, y) if _is_followed(self) else fit(self, X, y)
 
-    return managed(cast(Fit, observed_fit))
+    return cast(Fit, observed_fit)
 
 
 def fit_inside(outer: Any, inner: Any, X: Any, y: Any = None) -> Any:
     """Fit an estimator that another one is made of; callbacks of the outer one follow the inner one's progress."""
-    if not AVAILABLE:
-        return inner.fit(X, y)
-    context = outer._init_callback_context(max_subtasks=1)
-    context.call_on_fit_task_begin(estimator=outer, X=X, y=y)
+    return _managed(_fit_inside_told, outer, inner, X, y) if _is_followed(outer) else inner.fit(X, y)
+
+
+def _is_followed(estimator: Any) -> bool:
+    """Whether there are callbacks, of the estimator or of one that it is part of."""
+    return AVAILABLE and not vars(estimator).keys().isdisjoint({"_skl_callbacks", "_parent_callback_ctx"})
+
+
+def _managed(fit: Callable[..., Any], estimator: Any, *arguments: Any) -> Any:
+    """Tear callbacks down afterwards, whether the fit succeeds or not."""
+    from sklearn.callback import with_callbacks
+
+    return with_callbacks(fit)(estimator, *arguments)
+
+
+def _started(estimator: Any, max_subtasks: int | None, X: Any, y: Any) -> Any:
+    from sklearn.callback import CallbackSupportMixin
+
+    context = CallbackSupportMixin._init_callback_context(estimator, max_subtasks=max_subtasks)
+    context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    return context
+
+
+def _fit_told(estimator: Any, fit: Callable[..., Any], X: Any, y: Any) -> Any:
+    context = _started(estimator, None, X, y)
+    tasks = _Tasks(estimator, context)
+    with listening(tasks):
+        fitted = fit(estimator, X, y)
+    tasks.close()
+    # Whoever wants the fitted estimator gets it as it is.
+    context.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})
+    return fitted
+
+
+def _fit_inside_told(outer: Any, inner: Any, X: Any, y: Any) -> Any:
+    context = _started(outer, 1, X, y)
     task = context.subcontext(task_name="fit")
     with task.propagate_callback_context(inner):
         task.call_on_fit_task_begin(estimator=outer, X=X, y=y)

@@ -10,14 +10,14 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from odefs.estimators.base import BaseOutlierEstimator
-from odefs.estimators.callbacks import CallbackSupportMixin, fit_inside, managed
+from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.inspection.importances import fewest_with_share
 
 
-class ODEFSSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
     """Keep the columns that tell outliers apart, found without labels.
 
     For what comes after it in a pipeline: another detector, a plot, a person. :class:`ODEFS` itself needs no selector before it.
@@ -64,7 +64,6 @@ class ODEFSSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags.input_tags.allow_nan = of_estimator.allow_nan
         return tags
 
-    @managed
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the columns.
 
