@@ -14,7 +14,7 @@ from odefs.compat.onnx.iforest import iforest_score
 from odefs.compat.onnx.lesinn import lesinn_score
 from odefs.compat.onnx.scaling import scaled_rows, unusable
 from odefs.compat.onnx.tails import tails_score
-from odefs.detectors import IForestDetector, LeSiNNDetector, TailsDetector
+from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
 from odefs.ensemble.model import Component, Model
 from odefs.estimators.base import BaseOutlierEstimator
 
@@ -22,7 +22,7 @@ OPSET = 18
 IR_VERSION = 8
 """Of 2022 and 2021: old enough for the runtimes in use, new enough for all operators used here."""
 
-WRITERS: dict[type, Callable[..., str]] = {
+WRITERS: dict[type[Detector], Callable[..., str]] = {
     LeSiNNDetector: lesinn_score,
     TailsDetector: tails_score,
     IForestDetector: iforest_score,
@@ -78,7 +78,7 @@ def _exportable(estimator: Any) -> Model:
         raise TypeError(f"{kind} with these parameters cannot be exported: its scores need all training rows.")
     model: Model = estimator._model
     if type(model.detector) not in WRITERS:
-        known = ", ".join(repr(writer.name) for writer in WRITERS)  # type: ignore[attr-defined]
+        known = ", ".join(repr(detector.name) for detector in WRITERS)
         raise TypeError(f"export_onnx knows the detectors {known}; {type(model.detector).__name__} is none of them.")
     return model
 
