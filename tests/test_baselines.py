@@ -14,8 +14,8 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.baselines.directions import standing_out
 from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
-from odefs.baselines.selector import fewest_with_share
 from odefs.exceptions import ODEFSWarning
+from odefs.inspection.importances import fewest_with_share
 
 ESTIMATORS = [
     RandFS(),

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, LeSiNN, ODEFSSelector
 from odefs.detectors import LeSiNNDetector
 from odefs.estimators.odefs import PAPER
 
@@ -27,8 +27,14 @@ ESTIMATORS = [
     LeSiNN(missing="ignore", scaling="none", contamination=0.1),
 ]
 
+SELECTORS = [
+    ODEFSSelector(),
+    ODEFSSelector(keep=0.5),
+    ODEFSSelector(ODEFS(missing="ignore", detector="tails", random_state=0), keep=2),
+]
 
-@parametrize_with_checks(ESTIMATORS)
+
+@parametrize_with_checks([*ESTIMATORS, *SELECTORS])
 def test_scikit_learn_conformance(estimator, check):
     check(estimator)
 

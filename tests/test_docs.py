@@ -32,7 +32,9 @@ def test_your_own_detector_finds_the_planted_column():
     assert "first reason for row 0: x7" in shown
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/command-line.md", "docs/scale.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/command-line.md", "docs/scale.md", "docs/onnx.md", "docs/ecosystems.md"]
+)
 def test_code_blocks_run(name):
     blocks = code_blocks(name)
     assert blocks
@@ -65,7 +67,16 @@ def resolve(dotted):
 
 
 @pytest.mark.parametrize(
-    "page", ["docs/paper.md", "docs/architecture.md", "docs/add-a-detector.md", "docs/scale.md", "README.md"]
+    "page",
+    [
+        "docs/paper.md",
+        "docs/architecture.md",
+        "docs/add-a-detector.md",
+        "docs/scale.md",
+        "docs/onnx.md",
+        "docs/ecosystems.md",
+        "README.md",
+    ],
 )
 def test_names_on_the_page_exist(page):
     names = set(re.findall(r"`(odefs\.[\w.]+?)`", (ROOT / page).read_text()))
@@ -92,7 +103,14 @@ def test_links_lead_somewhere():
 
 
 @pytest.mark.parametrize(
-    "module", ["odefs.estimators.odefs", "odefs.estimators.lesinn", "odefs.engines.blocks", "odefs.tables.batches"]
+    "module",
+    [
+        "odefs.estimators.odefs",
+        "odefs.estimators.lesinn",
+        "odefs.estimators.selector",
+        "odefs.engines.blocks",
+        "odefs.tables.batches",
+    ],
 )
 def test_docstring_examples(module):
     results = doctest.testmod(importlib.import_module(module))

@@ -86,6 +86,13 @@ def test_the_core_needs_no_extras(built, tmp_path):
         "import numpy, odefs; odefs.ODEFS().fit(numpy.random.rand(300, 4)); odefs.show_versions()",
         cwd=tmp_path,
     )
+    for use, extra in (
+        ("odefs.export_onnx(odefs.LeSiNN().fit(X))", "onnx"),
+        ("import odefs.compat.pyod", "pyod"),
+        ("odefs.LeSiNN().fit(X).explain(X).to_shap()", "shap"),
+    ):
+        script = f"import numpy, odefs; X = numpy.random.rand(50, 3)\ntry: {use}\nexcept ModuleNotFoundError as error: print(error)"
+        assert run(python, "-c", script, cwd=tmp_path).endswith(f"not installed: pip install 'odefs[{extra}]'.\n")
     done = subprocess.run([tmp_path / "env" / "bin" / "odefs", "detect"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert 'pip install "odefs[cli]"' in done.stderr
@@ -110,7 +117,7 @@ def test_help_loads_nothing_heavy():
 
 def test_estimators_load_no_extras():
     loaded = loaded_after("from odefs import ODEFS, LeSiNN; ODEFS(); LeSiNN()")
-    assert not loaded & {"polars", "click", "rich", "matplotlib", "torch", "dask", "pyod"}
+    assert not loaded & {"polars", "click", "rich", "matplotlib", "torch", "dask", "pyod", "onnx", "shap"}
 
 
 def test_unknown_names_are_attribute_errors():

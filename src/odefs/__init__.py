@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
+    from odefs.estimators.selector import ODEFSSelector as ODEFSSelector
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
     from odefs.tables.batches import score_batches as score_batches
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "ODEFS": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
+    "ODEFSSelector": "odefs.estimators.selector",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
     "TableEncoder": "odefs.tables.encoder",
     "detect": "odefs.tables.detection",
     "explain": "odefs.tables.trace",
+    "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.files",
     "score_batches": "odefs.tables.batches",
     "show_versions": "odefs.versions",
@@ -37,11 +41,13 @@ __all__ = [
     "ODEFS",
     "LeSiNN",
     "ModelFileError",
+    "ODEFSSelector",
     "ODEFSWarning",
     "TableEncoder",
     "__version__",
     "detect",
     "explain",
+    "export_onnx",
     "load",
     "score_batches",
     "show_versions",

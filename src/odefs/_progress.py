@@ -12,8 +12,15 @@ _stage: ContextVar[str] = ContextVar("odefs_stage", default="working")
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Call ``listener(stage, done, total)`` as work goes on inside the block."""
-    token = _listener.set(listener)
+    """Call ``listener(stage, done, total)`` as work goes on inside the block, after whoever listens already."""
+    outer = _listener.get()
+
+    def both(stage: str, done: int, total: int) -> None:
+        if outer is not None:
+            outer(stage, done, total)
+        listener(stage, done, total)
+
+    token = _listener.set(both)
     try:
         yield
     finally:

@@ -17,6 +17,9 @@ PACKAGES = (
     "rich",
     "polars",
     "pyod",
+    "onnx",
+    "onnxruntime",
+    "shap",
     "torch",
 )
 

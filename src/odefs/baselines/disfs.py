@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from odefs.baselines.directions import standing_out
-from odefs.baselines.selector import Chosen, ColumnSelector, Context, fewest_with_share
+from odefs.baselines.selector import Chosen, ColumnSelector, Context
 from odefs.detectors.protocol import Detector
 from odefs.engines.sweeps import score_bare
 from odefs.estimators.fallbacks import few_candidates, no_relevant_column
 from odefs.estimators.parameters import require_integer, require_number
+from odefs.inspection.importances import fewest_with_share
 from odefs.selection.candidates import find_candidates
 
 CHUNK_BYTES = 64 * 2**20

@@ -13,6 +13,7 @@ from odefs.engines.sweeps import Scaled, fit_subsets, scale_table
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
 from odefs.estimators.parameters import resolve_detector
 from odefs.exceptions import Fallback
@@ -77,6 +78,7 @@ class ColumnSelector(BaseOutlierEstimator):
         self._check_parameters()
         super()._check_settings(detector)
 
+    @observed
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose columns and score the training rows.
 
@@ -113,13 +115,3 @@ class ColumnSelector(BaseOutlierEstimator):
 def _shares(relevance: np.ndarray) -> np.ndarray:
     total = relevance.sum()
     return relevance / total if total > 0 else np.full(relevance.size, 1 / relevance.size)
-
-
-def fewest_with_share(relevance: np.ndarray, share: float) -> np.ndarray:
-    """The fewest columns whose relevance adds up to ``share`` of the whole, ascending; all where nothing is relevant."""
-    total = relevance.sum()
-    if total <= 0:
-        return np.arange(relevance.size)
-    order = np.argsort(-relevance, kind="stable")
-    needed = int(np.searchsorted(np.cumsum(relevance[order]), share * total * (1 - 1e-12))) + 1
-    return np.sort(order[:needed])

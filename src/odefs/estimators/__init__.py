@@ -1,4 +1,4 @@
-"""The scikit-learn estimators."""
+"""The scikit-learn estimators. ``ODEFSSelector`` is loaded by its own name: its base class brings much of scikit-learn along."""
 
 from odefs.estimators.files import load
 from odefs.estimators.lesinn import LeSiNN

@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs._logging import logger
 from odefs._ops.stretches import fill, negated_percentile
+from odefs._progress import stage
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks
 from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
+from odefs.estimators.callbacks import CallbackSupport
 from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback, ODEFSWarning
@@ -36,7 +38,7 @@ OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "candi
 """Attributes of the length of the training data, which model files do not hold."""
 
 
-class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
+class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
     """Base of the estimators; subclasses implement ``fit`` and have the parameters read here."""
 
     contamination: float | str
@@ -199,7 +201,8 @@ class BaseOutlierEstimator(OutlierMixin, BaseEstimator):
         self._model = model
         self.__dict__.pop("_from_file", None)
         if model.detector.attribution is not None:
-            self._baseline = usual_contributions(engine, model, seeds)
+            with stage("finding the usual contributions"):
+                self._baseline = usual_contributions(engine, model, seeds)
         self.outlier_scores_ = scores
         if self.contamination == "auto":
             # The rule of the candidates (Cantelli) applied to the final scores: a convention that flags at most a share of

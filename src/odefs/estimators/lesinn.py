@@ -5,6 +5,7 @@ from typing import Any, Self
 from odefs._logging import talking
 from odefs.engines.sweeps import bare_model, fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
 from odefs.estimators.opening import open_training_rows
 from odefs.estimators.parameters import resolve_detector
@@ -84,6 +85,7 @@ class LeSiNN(BaseOutlierEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @observed
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the subsets and score the training rows.
 

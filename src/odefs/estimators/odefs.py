@@ -17,6 +17,7 @@ from odefs.ensemble.combine import component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
 from odefs.estimators.opening import open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
@@ -239,6 +240,7 @@ class ODEFS(BaseOutlierEstimator):
         """The paper to the letter where it speaks; overrides are constructor parameters."""
         return cls(**{**PAPER, **overrides})
 
+    @observed
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the ensemble and score the training rows.
 

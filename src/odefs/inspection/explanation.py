@@ -70,6 +70,16 @@ class Explanation:
         one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names)
         return one.top(k).reasons(0)
 
+    def to_shap(self) -> Any:
+        """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
+
+        Its ``values`` are :attr:`excess` and its ``base_values`` the sum of ``baseline``, the score of an ordinary row; together they add up to the row's
+        outlier score. They are split as the detector splits them, and are no Shapley values.
+        """
+        from odefs.inspection.shap import to_shap
+
+        return to_shap(self)
+
 
 @dataclass(frozen=True, eq=False)
 class TopExplanation:

@@ -1,4 +1,4 @@
-"""How much the ensemble relies on each column."""
+"""How much the ensemble relies on each column, and which columns carry most of that."""
 
 from collections.abc import Sequence
 
@@ -25,3 +25,13 @@ def _shares(learned: Learned, min_weight: float) -> np.ndarray:
     if not share.any():
         share[columns] = 1.0
     return share / share.sum()
+
+
+def fewest_with_share(relevance: np.ndarray, share: float) -> np.ndarray:
+    """The fewest columns whose relevance adds up to ``share`` of the whole, ascending; all where nothing is relevant."""
+    total = relevance.sum()
+    if total <= 0:
+        return np.arange(relevance.size)
+    order = np.argsort(-relevance, kind="stable")
+    needed = int(np.searchsorted(np.cumsum(relevance[order]), share * total * (1 - 1e-12))) + 1
+    return np.sort(order[:needed])

@@ -1,0 +1,50 @@
+"""Fitted models as ONNX graphs, which run without Python: in Java, C#, JavaScript, databases and browsers.
+
+Scaling, components, combination and threshold become one graph (``export``); each detector has a file that writes its score.
+"""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["export_onnx"]
+
+
+def export_onnx(
+    model: Any, path: str | os.PathLike[str] | None = None, *, input_dtype: str | None = None
+) -> "ModelProto":
+    """The fitted model as an ONNX graph.
+
+    The graph has one input, ``X`` of shape (n_rows, n_columns) with any number of rows, and three outputs of shape (n_rows,): ``score``
+    (``outlier_scores``: high = abnormal, 1.0 = an ordinary row), ``decision`` (``decision_function``) and ``label`` (``predict``: -1 for outliers, 1 for
+    others). Like a model file it holds rows of the training data, the references that scores are measured against: treat it as you treat the data.
+
+    Parameters
+    ----------
+    model : fitted ODEFS, LeSiNN or competitor
+        With one of the built-in detectors.
+    path : str or path, optional
+        Where to write the graph; it is written whole or not at all.
+    input_dtype : {"float32", "float64"}, optional
+        Type of ``X``; by default that of the rows the model was fitted to.
+
+    Returns
+    -------
+    graph : onnx.ModelProto
+    """
+    try:
+        from odefs.compat.onnx.export import build_model
+    except ModuleNotFoundError as error:
+        if error.name != "onnx":
+            raise
+        raise ModuleNotFoundError(
+            "export_onnx needs onnx, which is not installed: pip install 'odefs[onnx]'.", name="onnx"
+        ) from None
+    graph = build_model(model, input_dtype)
+    if path is not None:
+        from odefs.persist.writing import replace_file
+
+        replace_file(path, [graph.SerializeToString()])
+    return graph

@@ -1,0 +1,107 @@
+"""The estimators as detectors of PyOD: high scores are abnormal, labels are 0 and 1; its probabilities, confidence and rejection work.
+
+Parameters are those of :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`, except that ``contamination`` is a number, 0.1 unless said otherwise, as
+everywhere in PyOD (or one of its threshold objects).
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.estimators import ODEFS as _ODEFS
+from odefs.estimators import LeSiNN as _LeSiNN
+from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.odefs import PAPER
+from odefs.inspection.explanation import Explanation, TopExplanation
+
+try:
+    from pyod.models.base import BaseDetector
+except ModuleNotFoundError as error:
+    if (error.name or "").split(".")[0] != "pyod":
+        raise
+    raise ModuleNotFoundError(
+        "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.", name="pyod"
+    ) from None
+
+__all__ = ["ODEFS", "LeSiNN"]
+
+CONTAMINATION = 0.1
+"""PyOD's default."""
+
+
+def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
+    """A constructor with the parameters of the estimator, so that they are written down once; PyOD and scikit-learn read its signature."""
+    parameters = [
+        parameter.replace(default=CONTAMINATION, annotation=Any) if name == "contamination" else parameter
+        for name, parameter in inspect.signature(wrapped.__init__).parameters.items()
+    ]
+    signature = inspect.Signature(parameters)
+
+    def construct(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        BaseDetector.__init__(self, contamination=given.arguments["contamination"])
+        for name in list(signature.parameters)[1:]:
+            setattr(self, name, given.arguments[name])
+
+    construct.__signature__ = signature  # type: ignore[attr-defined]
+    return construct
+
+
+class _Adapter(BaseDetector):
+    """What both share. ``estimator_`` is the fitted estimator with all it can do."""
+
+    _wrapped: ClassVar[type[Any]]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit, score the training rows and find the threshold; ``y`` is ignored."""
+        self._set_n_classes(y)
+        parameters = self.get_params(deep=False)
+        # The threshold is PyOD's, from the scores.
+        del parameters["contamination"]
+        self.estimator_ = self._wrapped(**parameters).fit(X)
+        self.n_features_in_ = self.estimator_.n_features_in_
+        self.decision_scores_ = self.estimator_.outlier_scores_
+        self._process_decision_scores()
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Outlier scores: high = abnormal, 1.0 = an ordinary training row."""
+        check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
+        scores: np.ndarray = self.estimator_.outlier_scores(X)
+        return scores
+
+    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
+        """Contributions of the columns to each row's score; see :meth:`odefs.ODEFS.explain`."""
+        check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
+        explanation: Explanation | TopExplanation = self.estimator_.explain(X, top)
+        return explanation
+
+
+class ODEFS(_Adapter):
+    """:class:`odefs.ODEFS` as a detector of PyOD."""
+
+    _wrapped = _ODEFS
+    __init__ = _constructor(_ODEFS)
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """The paper to the letter where it speaks; overrides are constructor parameters."""
+        return cls(**{**PAPER, **overrides})
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much the ensemble relies on each column; adds up to 1."""
+        check_is_fitted(self, ["decision_scores_"])
+        importances: np.ndarray = self.estimator_.feature_importances_
+        return importances
+
+
+class LeSiNN(_Adapter):
+    """:class:`odefs.LeSiNN` as a detector of PyOD."""
+
+    _wrapped = _LeSiNN
+    __init__ = _constructor(_LeSiNN)

@@ -1,0 +1,121 @@
+"""ODEFSSelector, a transformer that keeps the columns which set the most suspicious rows apart."""
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import CallbackSupport, fit_inside
+from odefs.estimators.lesinn import LeSiNN
+from odefs.estimators.odefs import ODEFS
+from odefs.estimators.parameters import require_integer, require_number
+from odefs.inspection.importances import fewest_with_share
+
+
+class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
+    """Keep the columns that tell outliers apart, found without labels.
+
+    For what comes after it in a pipeline: another detector, a plot, a person. :class:`ODEFS` itself needs no selector before it.
+
+    Parameters
+    ----------
+    estimator : ODEFS or one of odefs.baselines, default=None
+        What selects the columns; a copy of it is fitted. None is ``ODEFS()``.
+    keep : "any", int or float, default="any"
+        "any" keeps every column that any component selected (components that learned nothing select nothing; where none learned anything, all columns are
+        kept). A whole number keeps so many columns, those of the highest importance, at most all. A number in (0, 1] keeps the fewest columns whose
+        importances add up to this share.
+    random_state : int, RandomState instance or None, default=None
+        For the default estimator; one that is given has its own.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator
+    support_ : ndarray of shape (n_features_in_,) of bool
+        Which columns are kept.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from odefs import ODEFSSelector
+    >>> X = np.random.default_rng(0).normal(size=(500, 30))
+    >>> X[:12, 4] += 7
+    >>> ODEFSSelector(keep=1, random_state=0).fit(X).get_feature_names_out()
+    array(['x4'], dtype=object)
+    """
+
+    def __init__(self, estimator: Any = None, keep: str | float = "any", random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.keep = keep
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        of_estimator = get_tags(ODEFS() if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.sparse = of_estimator.sparse
+        tags.input_tags.allow_nan = of_estimator.allow_nan
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the columns.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        """
+        _check_keep(self.keep)
+        self.estimator_ = fit_inside(self, self._unfitted(), X)
+        self.n_features_in_ = self.estimator_.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(self.estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.estimator_.feature_names_in_
+        self.feature_importances_ = self.estimator_.feature_importances_
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[_kept_columns(self.estimator_, self.keep)] = True
+        return self
+
+    def _unfitted(self) -> Any:
+        if self.estimator is None:
+            return ODEFS(random_state=self.random_state)
+        if not isinstance(self.estimator, BaseOutlierEstimator) or isinstance(self.estimator, LeSiNN):
+            raise TypeError(
+                f"estimator={self.estimator!r} selects no columns: ODEFS or one of odefs.baselines is needed."
+            )
+        return clone(self.estimator)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+
+def _check_keep(keep: Any) -> None:
+    if isinstance(keep, str) and keep == "any":
+        return
+    if isinstance(keep, numbers.Integral) and not isinstance(keep, bool):
+        require_integer("keep", keep, 1)
+    elif isinstance(keep, numbers.Real) and not isinstance(keep, bool):
+        require_number("keep", keep, 0.0, 1.0, open_low=True)
+    else:
+        raise ValueError(f"keep={keep!r} is not 'any', a whole number of at least 1, or a share in (0, 1].")
+
+
+def _kept_columns(estimator: Any, keep: Any) -> np.ndarray:
+    importances: np.ndarray = estimator.feature_importances_
+    if isinstance(keep, str):
+        subsets = estimator.feature_subsets_
+        if hasattr(estimator, "feature_weights_"):
+            learned = estimator.feature_weights_.any(axis=1)
+            subsets = [subset for subset, useful in zip(subsets, learned, strict=True) if useful] or subsets
+        return np.unique(np.concatenate(subsets))
+    if isinstance(keep, numbers.Integral):
+        return np.argsort(-importances, kind="stable")[: int(keep)]
+    return fewest_with_share(importances, float(keep))

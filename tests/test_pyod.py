@@ -1,0 +1,221 @@
+"""The adapters keep what PyOD's own tests ask of every detector, and work inside its ensembles."""
+
+import inspect
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from pyod.models.base import BaseDetector
+from pyod.models.feature_bagging import FeatureBagging
+from pyod.models.lscp import LSCP
+from pyod.utils.data import generate_data
+from scipy.stats import rankdata
+from sklearn.base import clone, is_outlier_detector
+from sklearn.metrics import roc_auc_score
+
+import odefs
+from odefs.compat.pyod import ODEFS, LeSiNN
+from odefs.estimators.odefs import PAPER
+
+CONTAMINATION = 0.1
+DETECTORS = {
+    "ODEFS": ODEFS(contamination=CONTAMINATION, random_state=0),
+    "paper": ODEFS.paper(contamination=CONTAMINATION, random_state=0),
+    "tails": ODEFS(detector="tails", contamination=CONTAMINATION, random_state=0),
+    "LeSiNN": LeSiNN(contamination=CONTAMINATION, random_state=0),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return generate_data(n_train=200, n_test=100, n_features=6, contamination=CONTAMINATION, random_state=42)
+
+
+@pytest.fixture(params=DETECTORS)
+def fitted(request, data):
+    return clone(DETECTORS[request.param]).fit(data[0])
+
+
+def test_it_is_a_detector_of_pyod(fitted):
+    assert isinstance(fitted, BaseDetector)
+    assert is_outlier_detector(fitted)
+
+
+def test_attributes_of_the_fit(fitted, data):
+    X, _, y, _ = data
+    assert fitted.decision_scores_.shape == (200,)
+    assert fitted.labels_.shape == y.shape
+    assert set(fitted.labels_) == {0, 1}
+    assert fitted.labels_.sum() == 20
+    assert np.array_equal(fitted.labels_, fitted.decision_scores_ > fitted.threshold_)
+    assert np.isfinite([fitted.threshold_, fitted._mu, fitted._sigma]).all()
+    assert np.array_equal(fitted.decision_scores_, fitted.decision_function(X))
+
+
+def test_scores_of_new_rows(fitted, data):
+    _, X, _, y = data
+    scores = fitted.decision_function(X)
+    assert scores.shape == (100,)
+    assert roc_auc_score(y, scores) >= 0.8
+
+
+def test_labels_of_new_rows(fitted, data):
+    _, X, _, y = data
+    labels = fitted.predict(X)
+    assert labels.shape == y.shape
+    assert set(labels) <= {0, 1}
+
+
+@pytest.mark.parametrize("method", ["linear", "unify"])
+def test_probabilities(fitted, data, method):
+    _, X, _, _ = data
+    found = fitted.predict_proba(X, method=method)
+    assert found.shape == (100, 2)
+    assert found.min() >= 0
+    assert found.max() <= 1
+    assert np.allclose(found.sum(axis=1), 1)
+    again, confidence = fitted.predict_proba(X, method=method, return_confidence=True)
+    assert np.array_equal(again, found)
+    assert confidence.shape == (100,)
+    assert confidence.min() >= 0
+    assert confidence.max() <= 1
+    with pytest.raises(ValueError, match="not a valid probability"):
+        fitted.predict_proba(X, method="something")
+
+
+def test_labels_with_confidence(fitted, data):
+    _, X, _, y = data
+    labels, confidence = fitted.predict(X, return_confidence=True)
+    assert labels.shape == y.shape
+    assert confidence.shape == y.shape
+    assert confidence.min() >= 0
+    assert confidence.max() <= 1
+
+
+@pytest.mark.filterwarnings("ignore:The cost of rejection:UserWarning")
+def test_rejection(fitted, data):
+    _, X, _, y = data
+    labels = fitted.predict_with_rejection(X)
+    assert labels.shape == y.shape
+    assert set(labels) <= {-2, 0, 1}
+    labels, (expected, bound, cost) = fitted.predict_with_rejection(X, return_stats=True)
+    assert labels.shape == y.shape
+    assert 0 <= expected <= 1
+    assert 0 <= bound <= 1
+    assert cost >= 0
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:y should not be presented:UserWarning")
+def test_fit_predict_and_score(fitted, data):
+    X, _, y, _ = data
+    assert fitted.fit_predict(X).shape == y.shape
+    assert fitted.fit_predict_score(X, y) >= 0.8
+    assert 0 <= fitted.fit_predict_score(X, y, scoring="prc_n_score") <= 1
+    with pytest.raises(NotImplementedError):
+        fitted.fit_predict_score(X, y, scoring="something")
+
+
+def test_ranks(fitted, data):
+    _, X, _, _ = data
+    scores, ranks = fitted.decision_function(X), fitted._predict_rank(X)
+    assert np.allclose(rankdata(ranks), rankdata(scores), atol=3)
+    assert ranks.max() <= 200
+    assert ranks.min() >= 0
+    shares = fitted._predict_rank(X, normalized=True)
+    assert np.allclose(rankdata(shares), rankdata(scores), atol=3)
+    assert shares.max() <= 1
+    assert shares.min() >= 0
+
+
+def test_clones_and_pickles(fitted, data):
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    assert not hasattr(fresh, "decision_scores_")
+    again = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(again.decision_function(data[1]), fitted.decision_function(data[1]))
+
+
+@pytest.mark.parametrize(("adapter", "wrapped"), [(ODEFS, odefs.ODEFS), (LeSiNN, odefs.LeSiNN)])
+def test_parameters_are_the_estimators(adapter, wrapped):
+    parameters = adapter().get_params()
+    assert parameters.pop("contamination") == 0.1
+    assert parameters == {k: v for k, v in wrapped().get_params().items() if k != "contamination"}
+    assert list(inspect.signature(adapter).parameters) == list(inspect.signature(wrapped).parameters)
+    assert adapter(n_subsets=7).set_params(metric="sqeuclidean").get_params()["n_subsets"] == 7
+    with pytest.raises(TypeError, match="wrong"):
+        adapter(wrong=1)
+    with pytest.raises(ValueError, match="contamination"):
+        adapter(contamination=0.7)
+
+
+def test_scores_are_the_estimators(data):
+    X, new, _, _ = data
+    adapter, wrapped = ODEFS(random_state=3).fit(X), odefs.ODEFS(random_state=3).fit(X)
+    assert np.array_equal(adapter.decision_scores_, wrapped.outlier_scores_)
+    assert np.array_equal(adapter.decision_function(new), wrapped.outlier_scores(new))
+    assert np.array_equal(adapter.feature_importances_, wrapped.feature_importances_)
+    assert np.array_equal(adapter.explain(new).values, wrapped.explain(new).values)
+    assert {name: getattr(ODEFS.paper(), name) for name in PAPER} == PAPER
+
+
+def assert_ranks_well(ensemble, data):
+    X, new, y, y_new = data
+    ensemble.fit(X)
+    assert ensemble.decision_scores_.shape == (200,)
+    assert roc_auc_score(y, ensemble.decision_scores_) >= 0.8
+    assert roc_auc_score(y_new, ensemble.decision_function(new)) >= 0.8
+    assert ensemble.predict_proba(new).shape == (100, 2)
+
+
+def members():
+    return [ODEFS(n_estimators=3, random_state=0), LeSiNN(random_state=1), LeSiNN(n_subsets=20, random_state=2)]
+
+
+def test_in_lscp(data):
+    assert_ranks_well(LSCP(members(), n_bins=3, random_state=0, contamination=CONTAMINATION), data)
+
+
+@pytest.mark.parametrize("base", [LeSiNN(), ODEFS(n_estimators=3)], ids=["LeSiNN", "ODEFS"])
+def test_in_feature_bagging(base, data):
+    bagging = FeatureBagging(base, n_estimators=5, random_state=0, contamination=CONTAMINATION)
+    assert_ranks_well(bagging, data)
+    assert len({member.random_state for member in bagging.estimators_}) == 5
+
+
+IN_SUOD = """
+from pyod.models.suod import SUOD
+from pyod.utils.data import generate_data
+from sklearn.metrics import roc_auc_score
+from odefs.compat.pyod import ODEFS, LeSiNN
+
+if __name__ == "__main__":
+    X, new, y, y_new = generate_data(n_train=200, n_test=100, n_features=6, contamination=0.1, random_state=42)
+    for n_jobs in (1, 2):
+        members = [ODEFS(n_estimators=3, random_state=0), LeSiNN(random_state=1), LeSiNN(n_subsets=20, random_state=2)]
+        ensemble = SUOD(members, n_jobs=n_jobs, contamination=0.1, bps_flag=False).fit(X)
+        assert ensemble.decision_scores_.shape == (200,)
+        assert roc_auc_score(y, ensemble.decision_scores_) >= 0.8
+        assert roc_auc_score(y_new, ensemble.decision_function(new)) >= 0.8
+        assert ensemble.predict_proba(new).shape == (100, 2)
+    print("both ranked well")
+"""
+
+
+def test_in_suod(tmp_path):
+    """In a process of its own, as importing SUOD changes how joblib starts workers; without its cost forecast, which writes into the folder SUOD is installed in."""
+    (tmp_path / "in_suod.py").write_text(IN_SUOD)
+    done = subprocess.run([sys.executable, tmp_path / "in_suod.py"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("both ranked well\n")
+
+
+def test_without_the_extra_the_install_command_is_said():
+    script = (
+        "import sys; sys.modules['pyod'] = None\n"
+        "try: import odefs.compat.pyod\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown == "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.\n"

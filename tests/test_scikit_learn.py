@@ -1,0 +1,124 @@
+"""The estimators among scikit-learn's own parts: pipelines, column transformers, searches with its scorers, output containers, clones."""
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import clone, is_outlier_detector
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics import balanced_accuracy_score, make_scorer, matthews_corrcoef
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import odefs
+from odefs import ODEFS, LeSiNN
+from odefs.detectors import TailsDetector
+
+Y = np.where(np.arange(500) < 15, -1, 1)
+"""The planted rows of ``noisy``, as scikit-learn's outlier detectors predict them."""
+
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+
+
+def mixed(noisy):
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(noisy, columns=[f"c{k}" for k in range(30)])
+    return frame.assign(kind=rng.choice(["a", "b", "c"], 500), colour=rng.choice(["red", "blue"], 500))
+
+
+def encoded():
+    return ColumnTransformer(
+        [("numbers", StandardScaler(), [f"c{k}" for k in range(30)]), ("words", OneHotEncoder(), ["kind", "colour"])],
+        sparse_threshold=0,
+    )
+
+
+@pytest.mark.parametrize("estimator", [ODEFS(random_state=0), LeSiNN(random_state=0)], ids=str)
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+def test_frames_through_a_column_transformer(estimator, output, noisy):
+    """The container between the steps changes names and nothing else."""
+    frame = mixed(noisy)
+    encoder = encoded()
+    encoder.set_params(words=OneHotEncoder(sparse_output=False))
+    pipeline = make_pipeline(encoder.set_output(transform=output), clone(estimator)).fit(frame)
+    assert is_outlier_detector(pipeline)
+    matrix = clone(encoder).set_output(transform="default").fit_transform(frame)
+    bare = clone(estimator).fit(matrix)
+    assert np.array_equal(pipeline.score_samples(frame), bare.score_samples(matrix))
+    assert np.array_equal(pipeline.predict(frame), bare.predict(matrix))
+    assert np.array_equal(pipeline.decision_function(frame), bare.decision_function(matrix))
+    assert np.array_equal(clone(pipeline).fit_predict(frame), bare.predict(matrix))
+    assert hasattr(pipeline[-1], "feature_names_in_") == (output != "default")
+    if output != "default":
+        assert list(pipeline[-1].feature_names_in_) == list(pipeline[0].get_feature_names_out())
+
+
+def test_a_sparse_step_before(noisy):
+    frame = mixed(noisy)
+    sparse, dense = encoded().set_params(sparse_threshold=1.0), encoded()
+    scores = [
+        make_pipeline(encoder, ODEFS(random_state=0)).fit(frame).score_samples(frame) for encoder in (sparse, dense)
+    ]
+    np.testing.assert_allclose(*scores, rtol=1e-9)
+
+
+def test_explanations_come_back_in_the_columns_that_went_in(noisy):
+    frame = mixed(noisy)
+    pipeline = make_pipeline(encoded(), ODEFS(random_state=0)).fit(frame)
+    explanation = odefs.explain(pipeline, frame)
+    assert list(explanation.feature_names) == list(frame.columns)
+    np.testing.assert_allclose(explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6)
+    assert explanation.reasons(0)[0].column in ("c3", "c4")
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    ["roc_auc", "average_precision", "f1_macro", make_scorer(matthews_corrcoef)],
+    ids=["roc_auc", "average_precision", "f1_macro", "made"],
+)
+def test_searches_with_scikit_learns_scorers(scoring, noisy):
+    grid = {"model": [ODEFS(n_estimators=3, random_state=0), LeSiNN(random_state=0), IsolationForest(random_state=0)]}
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", None)])
+    search = GridSearchCV(pipeline, grid, scoring=scoring, cv=FOLDS, error_score="raise").fit(noisy, Y)
+    assert isinstance(search.best_params_["model"], ODEFS)
+    assert search.best_score_ > 0.8
+    assert search.predict(noisy).shape == (500,)
+
+
+def test_parameters_deep_inside_are_searched(noisy):
+    pipeline = make_pipeline(StandardScaler(), ODEFS(n_estimators=3, random_state=0))
+    grid = [
+        {"odefs__detector": ["lesinn", TailsDetector(n_references=100)], "odefs__trust": [0.2, np.float64(0.8)]},
+        {"odefs__contamination": [0.03, "auto"], "odefs__final_distance": ["weighted"]},
+    ]
+    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=FOLDS, n_jobs=2, error_score="raise").fit(noisy, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.95
+
+
+def test_cross_validation(noisy):
+    model = ODEFS(n_estimators=3, random_state=0)
+    found = cross_validate(model, noisy, Y, scoring=["roc_auc", "balanced_accuracy"], cv=FOLDS, return_estimator=True)
+    assert found["test_roc_auc"].min() > 0.95
+    assert all(part.n_features_in_ == 30 for part in found["estimator"])
+    assert balanced_accuracy_score(Y, cross_val_predict(model, noisy, Y, cv=FOLDS)) > 0.9
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ODEFS(detector=TailsDetector(n_references=50), trust=0.3, random_state=np.random.RandomState(0)),
+        ODEFS.paper(n_estimators=2),
+        LeSiNN(metric="sqeuclidean", contamination=0.2),
+    ],
+    ids=["ODEFS", "paper", "LeSiNN"],
+)
+def test_clones_have_the_parameters_and_nothing_of_the_fit(estimator, noisy):
+    fitted = clone(estimator).fit(noisy)
+    copy = clone(fitted)
+    assert not [name for name in vars(copy) if name.endswith("_")]
+    for name, value in estimator.get_params().items():
+        if name != "random_state":
+            assert copy.get_params()[name] == value
+    assert clone(make_pipeline(StandardScaler(), fitted))[-1].get_params().keys() == estimator.get_params().keys()
