@@ -98,8 +98,8 @@ def test_rows_stay_with_the_workers(client, X, monkeypatch):
     monkeypatch.setattr(dask_engine.DaskEngine, "_results", counted)
     rows = np.tile(X, (20, 1)) + np.random.default_rng(0).normal(scale=1e-3, size=(60_000, 12))
     ODEFS(random_state=0, n_estimators=3).fit(da.from_array(rows, chunks=(10_000, 12)))
-    # References, settling and baseline rows, and three components of 64 + 384 + 400.
-    assert sum(moved) <= 400 + 2048 + 512 + 3 * 848
+    # References of 16 members, trial and baseline rows, and two rounds of three components of 64 + 384 + 400.
+    assert sum(moved) <= 16 * 400 + 8192 + 512 + 2 * 3 * 848
 
 
 def test_without_a_client(monkeypatch, X):
@@ -129,7 +129,9 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch):
     """In every pass of the fit, once it has begun, one of the worker processes gets SIGKILL."""
     import dask.array as da
 
-    here = ODEFS(random_state=0, row_sample=700).fit(X)
+    # A given trust has every kind of pass: the full space is swept first.
+    settings = {"random_state": 0, "row_sample": 700, "trust": 0.5}
+    here = ODEFS(**settings).fit(X)
     killed = []
     results = dask_engine.DaskEngine._results
 
@@ -147,6 +149,6 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch):
     with dask_engine.local_client(2):
         monkeypatch.setattr(dask_engine.DaskEngine, "_results", hit)
         rows = da.from_array(X, chunks=(300, 12)).map_blocks(slowly, dtype=X.dtype)
-        there = ODEFS(random_state=0, row_sample=700).fit(rows)
+        there = ODEFS(**settings).fit(rows)
     assert_agree(there, here)
     assert set(killed) == {"_measure", "_with_rows", "_raw_scores", "_sample_scores", "_outlier_scores"}

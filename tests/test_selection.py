@@ -47,8 +47,9 @@ def make_plan(**changes):
         "min_weight": 0.05,
         "fresh_references": True,
         "scale_loss": True,
-        "weighted_distance": False,
+        "weight_power": 0.0,
         "trust": 1.0,
+        "n_rounds": 1,
         "row_sample": None,
     }
     return Plan(**(settings | changes))

@@ -5,9 +5,13 @@ import pytest
 from scipy.stats import spearmanr
 
 from odefs import ODEFS
-from odefs.engines.training import settling_rows
-from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds
-from odefs.ensemble.settling import BATCH, ENOUGH, FIRST, SAMPLE_ROWS, batches, rank_agreement
+from odefs.engines.trial import MOST_CELLS, MOST_ROWS, trial_rows
+from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
+from odefs.ensemble.settling import BATCH, ENOUGH, FIRST, batches, rank_agreement
+
+
+TRUSTED = {"random_state": 0, "trust": 1.0, "n_rounds": 1}
+"""As in the paper, every component has its share in the score."""
 
 
 def stopping(model):
@@ -30,7 +34,7 @@ def murky():
 
 
 def test_a_clear_case_settles_at_the_first_look(clear):
-    model = ODEFS(random_state=0, threshold_rate=0.5, n_outlier_examples=10).fit(clear)
+    model = ODEFS(random_state=0, trust=0.5, n_rounds=1, threshold_rate=0.5, n_outlier_examples=10).fit(clear)
     info = stopping(model)
     assert info["reason"] == "settled"
     assert model.fit_info_["n_components"] == FIRST < info["limit"] <= info["paper"]
@@ -40,7 +44,7 @@ def test_a_clear_case_settles_at_the_first_look(clear):
 
 
 def test_a_murky_case_takes_more(murky):
-    model = ODEFS(random_state=0, threshold_rate=0.0, n_outlier_examples=5, trust=1.0).fit(murky)
+    model = ODEFS(**TRUSTED, threshold_rate=0.0, n_outlier_examples=5).fit(murky)
     info = stopping(model)
     numbers = [n for n, _ in info["agreement"]]
     assert numbers[:2] == [FIRST, FIRST + BATCH]
@@ -50,21 +54,23 @@ def test_a_murky_case_takes_more(murky):
     assert info["limit"] == MAX_AUTO_COMPONENTS < info["paper"]
 
 
+@pytest.mark.parametrize("trust", [{"trust": 1.0, "n_rounds": 1}, {}], ids=["given", "measured"])
 @pytest.mark.parametrize("table", ["clear", "murky"])
-def test_auto_is_the_head_of_the_paper(table, request):
+def test_auto_is_the_head_of_the_paper(table, trust, request):
     """Component i is the same whatever the total, and the model is the one that many components give when asked for by number."""
     X = request.getfixturevalue(table)
-    settings = {"random_state": 0, "threshold_rate": 1.0, "n_outlier_examples": 8}
+    settings = {"random_state": 0, "threshold_rate": 1.0, "n_outlier_examples": 8} | trust
     auto, paper = ODEFS(**settings).fit(X), ODEFS(n_estimators="paper", **settings).fit(X)
     n = auto.fit_info_["n_components"]
     assert np.array_equal(auto.feature_weights_, paper.feature_weights_[:n])
     same = ODEFS(n_estimators=n, **settings).fit(X)
     assert np.array_equal(auto.outlier_scores_, same.outlier_scores_)
-    assert (stopping(paper)["reason"], stopping(same)["reason"]) == ("paper", "given")
+    if trust:
+        assert (stopping(paper)["reason"], stopping(same)["reason"]) == ("paper", "given")
 
 
 def test_the_decision_does_not_depend_on_threads_or_type(murky):
-    settings = {"random_state": 0, "threshold_rate": 1.0, "n_outlier_examples": 8, "trust": 1.0}
+    settings = TRUSTED | {"threshold_rate": 1.0, "n_outlier_examples": 8}
     one, many = (ODEFS(n_jobs=n, **settings).fit(murky) for n in (1, 5))
     assert stopping(one) == stopping(many)
     single = stopping(ODEFS(**settings).fit(murky.astype(np.float32)))
@@ -73,14 +79,14 @@ def test_the_decision_does_not_depend_on_threads_or_type(murky):
 
 
 def test_few_components_are_not_looked_at(noisy):
-    info = stopping(ODEFS(random_state=0).fit(noisy))
+    info = stopping(ODEFS(**TRUSTED).fit(noisy))
     assert (info["reason"], info["agreement"]) == ("limit", ())
     assert info["limit"] == info["paper"] <= FIRST
 
 
 def test_the_bare_share_counts(clear):
     """Without trust in learned subsets, nothing about them can unsettle the ranking."""
-    model = ODEFS(random_state=0, trust=0.0, threshold_rate=0.0, n_outlier_examples=5).fit(clear)
+    model = ODEFS(random_state=0, trust=0.0, n_rounds=1, threshold_rate=0.0, n_outlier_examples=5).fit(clear)
     assert stopping(model)["agreement"] == ((FIRST, pytest.approx(1.0)),)
 
 
@@ -113,11 +119,12 @@ def test_agreement_of_degenerate_scores():
     assert 0.0 <= rank_agreement(opposed, np.zeros(16), 1.0, ones) <= 1.0
 
 
-def test_ranked_rows_are_keyed_on_row_numbers():
-    few = settling_rows(300, None, Seeds(7))
-    assert few.tolist() == list(range(300))
-    many = settling_rows(10**6, None, Seeds(7))
-    assert many.size == np.unique(many).size == SAMPLE_ROWS
-    assert np.array_equal(many, settling_rows(10**6, None, Seeds(7)))
-    sample = np.arange(0, 10**6, 3)
-    assert np.isin(settling_rows(10**6, sample, Seeds(7)), sample).all()
+def test_trial_rows_are_keyed_on_row_numbers():
+    plan = ODEFS(row_sample=None)._plan()
+    assert trial_rows(300, 20, plan, Seeds(7)).tolist() == list(range(300))
+    many = trial_rows(10**6, 20, plan, Seeds(7))
+    assert many.size == np.unique(many).size == MOST_ROWS
+    assert np.array_equal(many, trial_rows(10**6, 20, plan, Seeds(7)))
+    assert trial_rows(10**6, 2000, plan, Seeds(7)).size == MOST_CELLS // 2000
+    sample = sample_rows(10**6, 50_000, Seeds(7).row_sample())
+    assert np.isin(trial_rows(10**6, 20, ODEFS(row_sample=50_000)._plan(), Seeds(7)), sample).all()

@@ -125,7 +125,9 @@ def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
         assert stretches.negated_percentile(numbers, q) == np.percentile(-np.asarray(numbers), q)
 
 
-def test_five_passes(X):
+@pytest.mark.parametrize(("trust", "expected"), [(0.5, 6), ("auto", 4)])
+def test_passes(X, trust, expected):
+    """Ranges, moments, components, scores; a given trust sweeps the full space first, and a second round of learning reads its rows."""
     passes = []
 
     def read():
@@ -133,10 +135,10 @@ def test_five_passes(X):
         return iter([X[:1000], X[1000:]])
 
     blocks = RowBlocks(read, 12, X.dtype)
-    model = ODEFS(random_state=0, row_sample=700).fit(blocks)
-    assert len(passes) == 5
+    model = ODEFS(random_state=0, row_sample=700, trust=trust).fit(blocks)
+    assert len(passes) == expected
     list(model.outlier_score_blocks(blocks))
-    assert len(passes) == 6
+    assert len(passes) == expected + 1
 
 
 def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch):

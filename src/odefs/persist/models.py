@@ -46,6 +46,7 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
     }
     require(all(np.isfinite(values).all() for values in numbers.values()), "numbers of its components are not finite")
     require((numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(), "components have no positive scale")
+    require(numbers["weight"].any(), "no component has a share in the score")
     components = []
     for i, state in enumerate(states):
         require(isinstance(state, dict), "a state is not an object")
