@@ -17,7 +17,7 @@ from odefs.ensemble.component import Draw, Drawn, Training, draw_component, trai
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.settling import ENOUGH, FIRST, Settling, batches, rank_agreement
-from odefs.ensemble.trust import Trust, contrast_gain, measured_trust
+from odefs.ensemble.trust import Trust, contrast_gain, measured_trust, tail_gain
 from odefs.scaling import Scaling
 from odefs.selection.candidates import find_candidates
 
@@ -124,29 +124,30 @@ def train_ensemble(
         return trained, Settling(_reason(plan), limit, paper), Trust(plan.trust)
     for index in range(1, plan.n_rounds):
         few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
-        trust = _trust(train, trial, view, few)
+        learned = trial.scores([component for component, _ in few])
+        trust = _trust(train, trial, view, few, learned[:, trial.few])
         if trust.is_hopeless:
             return few, Settling("not trusted", len(few), paper), replace(trust, share=0.0)
-        train = replace(train, candidates=_next_candidates(train, trial, view, few))
+        train = replace(train, candidates=_next_candidates(train, trial, view, learned))
     if plan.n_estimators == "auto" and limit > FIRST:
         return _train_until_settled(train, trial, view, limit, paper)
     trained = train.train_all(limit)
-    return trained, Settling(_reason(plan), limit, paper), _trust(train, trial, view, trained)
+    few_scores = trial.few_scores([component for component, _ in trained[:FIRST]])
+    return trained, Settling(_reason(plan), limit, paper), _trust(train, trial, view, trained, few_scores)
 
 
 def _reason(plan: Plan) -> str:
     return {"auto": "limit", "paper": "paper"}.get(str(plan.n_estimators), "given")
 
 
-def _next_candidates(train: Trainer, trial: Trial, view: View, few: list[Trained]) -> np.ndarray:
+def _next_candidates(train: Trainer, trial: Trial, view: View, learned: np.ndarray) -> np.ndarray:
     """Trial rows that stand out in the full space and on the columns that a few components have learned from the present candidates."""
-    learned = trial.scores([component for component, _ in few]).mean(axis=0)
-    scores = (learned + view.scores) / 2
+    scores = (learned.mean(axis=0) + view.scores) / 2
     return np.asarray(trial.numbers[find_candidates(scores, train.plan.threshold_rate).rows])
 
 
-def _trust(train: Trainer, trial: Trial, view: View, trained: list[Trained]) -> Trust:
-    """What was given, or what the first components are worth on the trial rows."""
+def _trust(train: Trainer, trial: Trial, view: View, trained: list[Trained], scores: np.ndarray) -> Trust:
+    """What was given, or what the first components are worth on the few trial rows, of which they have given these ``scores``."""
     if train.plan.trust is not None:
         return Trust(train.plan.trust)
     assert view.stability is not None
@@ -154,7 +155,8 @@ def _trust(train: Trainer, trial: Trial, view: View, trained: list[Trained]) -> 
     subsets = [replace(component, w=None) for component, _ in trained[:FIRST]]
     chance = train.engine.map(lambda i: _by_chance(train, subsets[i].columns.size, i), range(len(subsets)))
     gain = contrast_gain(trial.few_scores(subsets), trial.few_scores(chance))
-    return measured_trust(gain, view.stability)
+    tail = tail_gain(scores.mean(axis=0), view.scores[trial.few])
+    return measured_trust(gain, view.stability, tail)
 
 
 def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
@@ -184,7 +186,7 @@ def _train_until_settled(
             found += trained
             scores += list(trial.few_scores([component for component, _ in trained]))
         if batch.start == 0:
-            trust = _trust(train, trial, view, found)
+            trust = _trust(train, trial, view, found, np.stack(scores))
             if train.plan.trust is None and trust.share == 0:
                 return found, Settling("not trusted", len(found), paper), trust
         losses = np.array([component.loss for component, _ in found])

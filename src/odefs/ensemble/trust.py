@@ -1,12 +1,16 @@
-"""How far learned subsets are trusted: no further than two measurements on a sample of the rows support.
+"""How far learned subsets are trusted: no further than measurements on a sample of the rows support.
 
 **Contrast.** Noise columns squeeze all distances together, so a subset without them spreads the scores further relative to their mean. Any small subset does to
 some degree, and columns of another kind may too; the gain is therefore taken over random subsets of the same sizes, scored on the same rows.
 
-**Stability.** What is learned is as good as the candidates it is learned from. The full space is scored by two halves of its reference subsets, and each half
+**Stability.** A contrast that was learned from candidates is as good as these. The full space is scored by two halves of its reference subsets, and each half
 names candidates; where the halves do not name the same rows, the candidates are luck.
 
-Both limits of each were chosen on 14 datasets that are not the paper's (``docs/research-log.md``).
+**Tail.** Where a few outliers hide among many ordinary columns of noise the contrast of all rows hardly changes, and candidates are mostly luck; but on the right columns the
+foremost rows leave the others behind. The gain is the distance of the highest hundredth from the rest, in standard deviations of the rest, relative to the same in
+the full space. It counts only where the contrast is that of random subsets, that is where the columns are like any others and the two can be compared.
+
+The larger of the two counts. ``docs/research-log.md`` has the measurements from which the limits were chosen.
 """
 
 from dataclasses import dataclass
@@ -16,39 +20,52 @@ import numpy as np
 from odefs.selection.candidates import find_candidates
 
 CONTRAST = (1.5, 2.0)
+TAIL = (1.2, 1.5)
 STABILITY = (0.80, 0.90)
-"""Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, of the contrast in its logarithm."""
+"""Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, for contrast and tail in their logarithms."""
 
-HOPELESS = 1.2
-"""A first round of learning that raises the contrast by less is not followed by another."""
+OVERWHELMING = (6.0, 10.0)
+"""From here on a contrast speaks for itself: candidates that were mere luck do not lead there."""
+
+FALLEN, COMPARABLE = 0.95, (1.2, 1.35)
+"""Contrasts between which the tail counts; up to the last number it counts for less and less."""
+
+HOPELESS = (1.2, 1.12)
+"""A first round of learning that raises contrast and tail by less is not followed by another."""
 
 
 @dataclass(frozen=True)
 class Trust:
-    """Share of the learned subsets in the score. ``contrast`` and ``stability`` are ``None`` where the share was given."""
+    """Share of the learned subsets in the score. The measurements are ``None`` where the share was given."""
 
     share: float
     contrast: float | None = None
     stability: float | None = None
+    tail: float | None = None
 
     @property
     def is_hopeless(self) -> bool:
         """Whether a further round of learning would be in vain."""
-        return self.contrast is not None and self.contrast < HOPELESS
+        if self.contrast is None or self.tail is None:
+            return False
+        return self.contrast < HOPELESS[0] and self.tail < HOPELESS[1]
 
     @property
     def message(self) -> str:
-        if self.contrast is None or self.stability is None:
+        if self.contrast is None or self.stability is None or self.tail is None:
             return f"learned subsets have {self.share:.0%} of the score, as asked for."
         return (
             f"learned subsets have {self.share:.0%} of the score: they raise the contrast {self.contrast:.2f} times as much as random subsets "
-            f"of the same size, and {self.stability:.0%} of the candidates do not depend on the draw."
+            f"of the same size, {self.stability:.0%} of the candidates do not depend on the draw, and the foremost rows stand {self.tail:.2f} times as far "
+            "from the rest as on all columns."
         )
 
 
-def measured_trust(contrast: float, stability: float) -> Trust:
-    share = _between(np.log(contrast), *np.log(CONTRAST)) * _between(stability, *STABILITY)
-    return Trust(float(share), float(contrast), float(stability))
+def measured_trust(contrast: float, stability: float, tail: float) -> Trust:
+    support = max(_between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING)))
+    by_contrast = _between(np.log(contrast), *np.log(CONTRAST)) * support
+    by_tail = _between(np.log(tail), *np.log(TAIL)) * (1 - _between(contrast, *COMPARABLE)) * (contrast >= FALLEN)
+    return Trust(max(by_contrast, by_tail), contrast, stability, tail)
 
 
 def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
@@ -61,6 +78,19 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
 
 
 _TINY = 1e-9
+
+FOREMOST = 0.99
+REST = 0.95
+
+
+def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
+    """How far the foremost hundredth of the rows stands from the rest in scores on learned subsets, relative to scores on all columns of the same rows."""
+    return (_tail(learned) + _TINY) / (_tail(full) + _TINY)
+
+
+def _tail(scores: np.ndarray) -> float:
+    foremost, rest = scores >= np.quantile(scores, FOREMOST), scores <= np.quantile(scores, REST)
+    return float((scores[foremost].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
 
 
 def candidate_stability(half: np.ndarray, other: np.ndarray, rate: float) -> float:
