@@ -19,7 +19,7 @@ ENOUGH_ALONE = 0.995
 """Rank correlation of two sets of as many members, for candidates and where there is nothing but the full space."""
 
 MOST = 8
-MOST_ALONE = 16
+MOST_ALONE = 24
 BESIDE = 2
 """Members beside subsets that have most of the score."""
 

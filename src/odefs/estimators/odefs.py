@@ -117,7 +117,7 @@ class ODEFS(BaseOutlierEstimator):
         Share of the learned subsets in the final score; the rest goes to the scores on all columns. The paper trusts them fully, but a subset learned from the
         wrong candidates may leave out the very column that gives a row away. "auto" measures on sampled rows whether the subsets raise the contrast of the scores
         more than random subsets of the same size would, and whether the candidates depend on the luck of the draw (``fit_info_["trust"]``). The full space is then
-        scored with up to eight times as many references, as many as settle its ranking.
+        scored with as many references as settle its ranking, up to 24 times as many.
     row_sample : int or None, default=524288
         Rows on which normalisers are computed (None: all, as in the paper); the same when there are fewer rows.
     missing : {"error", "ignore"}, default="error"
