@@ -1,49 +1,85 @@
-"""The members on all columns: how many there are, and what they say about all rows.
+"""The full space, seen from the trial rows: how many members on all columns it takes, what these say, and how far their candidates can be relied on.
 
-With a given trust there is one, as in the paper. Otherwise they are added in pairs until their ranking of the trial rows has settled: candidates that
-come from one draw of references may be luck, and where subsets are not trusted the full space has to stand alone.
+Members are added in pairs until two sets of as many would rank the trial rows alike: candidates that come from one draw of references may be luck. Where the
+subsets are not trusted the full space stands alone, and what their sweep would have cost goes into further members.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.engines.trial import Trial
+from odefs.engines.trial import Trial, of_mean_one
 from odefs.ensemble.model import Component
-from odefs.ensemble.plan import Plan
-from odefs.ensemble.settling import ENOUGH, halves_agree
+from odefs.ensemble.settling import halves_agree
 from odefs.ensemble.trust import candidate_stability
 
-MOST_MEMBERS = 8
-FEWEST_JUDGED = 4
-"""Members whose halves say how stable the candidates are; the limits of :mod:`odefs.ensemble.trust` are for no fewer."""
+ENOUGH = 0.99
+ENOUGH_ALONE = 0.995
+"""Rank correlation of two sets of as many members, for candidates and where there is nothing but the full space."""
+
+MOST = 8
+MOST_ALONE = 16
+BESIDE = 2
+"""Members beside subsets that have most of the score."""
+
+JUDGED = 4
+HALVES = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
+"""How many members say how stable the candidates are, and the three ways of halving them; the limits of :mod:`odefs.ensemble.trust` are for the worst of these."""
 
 
 @dataclass(frozen=True, eq=False)
-class FullSpace:
-    """Members with their normalisers and weights that add up to 1, their combined scores of all rows, and how stable the candidates are.
+class View:
+    """Scores of the trial rows on all columns, with mean 1, and the stability of the candidates among them where it was measured."""
 
-    The scores of a single member are raw; ``normaliser`` brings them to mean 1.
-    """
-
-    members: tuple[Component, ...]
     scores: np.ndarray
-    normaliser: float = 1.0
     stability: float | None = None
 
 
-def enough_members(trial: Trial, members: Sequence[Component], plan: Plan) -> tuple[list[Component], float]:
-    """The first members that settle the ranking of the trial rows, and the stability of the candidates of their halves."""
-    scores = np.empty((0, trial.few.size))
-    count = 0
-    while count < len(members):
-        scores = np.concatenate([scores, trial.few_scores(members[count : count + 2])])
-        count = scores.shape[0]
-        halves = scores[::2].mean(axis=0), scores[1::2].mean(axis=0)
-        if halves_agree(*halves) >= ENOUGH:
-            break
-    chosen = [replace(member, weight=1 / count) for member in members[:count]]
-    every = trial.scores(members[: max(count, FEWEST_JUDGED)])
-    stability = candidate_stability(every[::2].mean(axis=0), every[1::2].mean(axis=0), plan.threshold_rate)
-    return chosen, stability
+class Members:
+    """Members on all columns, made as they are wanted."""
+
+    def __init__(self, trial: Trial, make: Callable[[int], Component]) -> None:
+        self.trial = trial
+        self._make = make
+        self._made: list[Component] = []
+        self._few_scores: list[np.ndarray] = []
+
+    def view(self, rate: float) -> View:
+        """What as many members as settle the ranking say about the trial rows."""
+        count = max(self._until(ENOUGH, MOST), JUDGED)
+        scores = self.trial.scores(list(self._first(count)))
+        judged = [scores[list(half)].mean(axis=0) for half in HALVES]
+        stability = min(candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True))
+        return View(of_mean_one(scores.mean(axis=0)), stability)
+
+    def for_share(self, trust: float) -> list[Component]:
+        """The members of a model in which learned subsets have this share of the score."""
+        if trust == 1:
+            return []
+        count = (
+            self._until(ENOUGH_ALONE, MOST_ALONE)
+            if trust == 0
+            else self._until(ENOUGH, MOST if trust < 0.5 else BESIDE)
+        )
+        return list(self._first(count))
+
+    def _until(self, enough: float, most: int) -> int:
+        """How many of the members that there may be are enough."""
+        count = 2
+        while count < most and self._agreement(count) < enough:
+            count += 2
+        return count
+
+    def _agreement(self, count: int) -> float:
+        members = list(self._first(count))
+        if len(self._few_scores) < count:
+            self._few_scores += list(self.trial.few_scores(members[len(self._few_scores) :]))
+        scores = np.stack(self._few_scores[:count])
+        return halves_agree(scores[::2].mean(axis=0), scores[1::2].mean(axis=0))
+
+    def _first(self, count: int) -> Iterator[Component]:
+        for index in range(count):
+            if index == len(self._made):
+                self._made.append(self._make(index))
+            yield self._made[index]

@@ -16,10 +16,10 @@ from odefs._ops.stretches import fill
 from odefs._progress import stage
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
-from odefs.engines.full_space import MOST_MEMBERS, FullSpace, enough_members
+from odefs.engines.full_space import MOST_ALONE, Members, View
 from odefs.engines.protocol import Engine, Known
-from odefs.engines.training import Trainer, train_ensemble
-from odefs.engines.trial import Trial, take_trial, trial_rows
+from odefs.engines.training import Trained, Trainer, train_ensemble
+from odefs.engines.trial import Trial, of_mean_one, take_trial, trial_rows
 from odefs.ensemble.combine import add_scores, component_weights, normalised, with_normaliser
 from odefs.ensemble.component import Training
 from odefs.ensemble.model import Component, Model
@@ -41,8 +41,8 @@ class Scaled:
     scaling: Scaling
     references: np.ndarray
     component: Component
-    more: tuple[tuple[np.ndarray, Component], ...] = ()
-    """References of further members on all columns, and these, for fits that may want them."""
+    more_references: tuple[np.ndarray, ...] = ()
+    """Of further members on all columns, for fits that may want them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +76,22 @@ def scale_table(
         scaling = fit_scaling(ranges, scaling_kind)
         rng = seeds.bare()
         references = detector.sample(engine.n_rows, rng)
-        others = [seeds.full_space(i) for i in range(1, MOST_MEMBERS if plan is not None and plan.trust is None else 1)]
-        more = [detector.sample(engine.n_rows, other) for other in others]
+        n_more = MOST_ALONE - 1 if plan is not None and plan.trust is None else 0
+        more = tuple(detector.sample(engine.n_rows, seeds.full_space(i, 0)) for i in range(n_more))
         engine.foresee("references", np.concatenate([references, *more]))
         _foresee_samples(engine, plan, seeds)
         if scaling_kind in ("rootstd", "damped"):
             scaling = by_moments(scaling, engine.moments(scaling), scaling_kind)
     scaling = scaling.centred(engine.take(references, scaling))
+    return Scaled(ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more)
 
-    def member(rows: np.ndarray, generator: np.random.Generator) -> Component:
-        state = detector.prepare(engine.take(rows, scaling), generator)
-        return Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
 
-    rest = tuple((rows, member(rows, other)) for rows, other in zip(more, others, strict=True))
-    return Scaled(ranges, scaling, references, member(references, rng), rest)
+def _full_member(
+    engine: Engine, detector: Detector, scaling: Scaling, references: np.ndarray, rng: np.random.Generator
+) -> Component:
+    """The detector on all columns."""
+    state = detector.prepare(engine.take(references, scaling), rng)
+    return Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
 
 
 def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
@@ -125,50 +127,86 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
 
 def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds) -> Fitted:
     """Find candidates, train the components, score all rows with them."""
-    scaling = scaled.scaling
+    if plan.trust is None:
+        return _fit_by_trial(engine, detector, plan, scaled, seeds)
+    bare = score_bare(engine, detector, scaled)
+    candidates = find_candidates(bare.scores, plan.threshold_rate)
+    trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
+    view = None if trial is None else View(of_mean_one(bare.scores[trial.numbers]))
+    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), seeds)
+    trained, settling, trust = _train(train, trial, view, candidates.rows.size)
+    learned = _with_shares(trained, trust.share)
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    trial = take_trial(engine, detector, scaling, plan, seeds)
-    full = _score_full_space(engine, detector, plan, scaled, trial, rows)
-    candidates = find_candidates(full.scores, plan.threshold_rate)
-    references = (scaled.references, *(numbers for numbers, _ in scaled.more))
-    train = Trainer(engine, detector, plan, scaling, candidates.rows, references, seeds)
-    with stage("learning which columns matter"):
-        trained, settling, trust = train_ensemble(train, trial, full)
-    shares = component_weights(np.array([component.loss for component, _ in trained]))
-    learned = [replace(c, weight=float(trust.share * u)) for (c, _), u in zip(trained, shares, strict=True)]
-    scores = engine.per_row()
-    if trust.share > 0:
-        with stage("scoring on the selected columns"):
-            learned, scores = _score_and_normalise(engine, detector, scaling, learned, rows)
-    members: list[Component] = []
+    with stage("scoring on the selected columns"):
+        learned, scores = _score_and_normalise(engine, detector, scaled.scaling, learned, rows)
+    full = []
     if trust.share < 1:
-        members = [replace(member, weight=(1 - trust.share) * member.weight) for member in full.members]
-        add_scores(scores, 1 - trust.share, full.normaliser, full.scores)
-    model = Model(detector, scaling, (*learned, *members), engine.dtype)
-    return Fitted(
-        model,
-        scores,
-        candidates,
-        tuple(part for _, part in trained),
-        settling,
-        trust,
-        tuple(learned),
-        len(full.members),
-    )
-
-
-def _score_full_space(
-    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, trial: Trial | None, rows: np.ndarray | None
-) -> FullSpace:
-    """Sweep 2: the scores of all rows on all columns, by one member or by as many as it takes."""
-    if plan.trust is not None or trial is None:
-        bare = score_bare(engine, detector, scaled)
         member = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
-        return FullSpace((member,), bare.scores, member.normaliser)
+        full = [replace(member, weight=1 - trust.share)]
+        add_scores(scores, full[0], bare.scores)
+    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, scores)
+
+
+def _fit_by_trial(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds) -> Fitted:
+    """All that is learned is learned from the trial rows and what they say; one sweep then scores all rows, on subsets and full space at once."""
+    trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
+    assert trial is not None
+
+    def member(index: int) -> Component:
+        if index == 0:
+            return scaled.component
+        references, rng = scaled.more_references[index - 1], seeds.full_space(index - 1, 1)
+        return _full_member(engine, detector, scaled.scaling, references, rng)
+
+    members = Members(trial, member)
     with stage("scoring on all columns"):
-        chosen, stability = enough_members(trial, [scaled.component, *(member for _, member in scaled.more)], plan)
-        members, scores = _score_and_normalise(engine, detector, scaled.scaling, chosen, rows)
-    return FullSpace(tuple(members), scores, stability=stability)
+        view = members.view(plan.threshold_rate)
+    among_trial = find_candidates(view.scores, plan.threshold_rate)
+    candidates = replace(among_trial, rows=trial.numbers[among_trial.rows])
+    references = (scaled.references, *scaled.more_references)
+    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, seeds)
+    n_candidates = round(candidates.rows.size * engine.n_rows / trial.numbers.size)
+    trained, settling, trust = _train(train, trial, view, n_candidates)
+    learned = _with_shares(trained, trust.share)
+    full = members.for_share(trust.share)
+    full = [replace(member, weight=(1 - trust.share) / len(full)) for member in full]
+    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    with stage("scoring all rows"):
+        used = [*learned, *full] if trust.share > 0 else full
+        used, scores = _score_and_normalise(engine, detector, scaled.scaling, used, rows)
+    if trust.share > 0:
+        learned = used[: len(learned)]
+    full = used[len(used) - len(full) :]
+    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, scores)
+
+
+def _train(
+    train: Trainer, trial: Trial | None, view: View | None, n_candidates: int
+) -> tuple[list[Trained], Settling, Trust]:
+    with stage("learning which columns matter"):
+        return train_ensemble(train, trial, view, n_candidates)
+
+
+def _with_shares(trained: Sequence[Trained], trust: float) -> list[Component]:
+    shares = component_weights(np.array([component.loss for component, _ in trained]))
+    return [replace(one, weight=float(trust * share)) for (one, _), share in zip(trained, shares, strict=True)]
+
+
+def _fitted(
+    engine: Engine,
+    detector: Detector,
+    scaled: Scaled,
+    candidates: Candidates,
+    trained: Sequence[Trained],
+    settling: Settling,
+    trust: Trust,
+    learned: Sequence[Component],
+    full: Sequence[Component],
+    scores: np.ndarray,
+) -> Fitted:
+    model = Model(detector, scaled.scaling, (*learned, *full), engine.dtype)
+    training = tuple(part for _, part in trained)
+    return Fitted(model, scores, candidates, training, settling, trust, tuple(learned), len(full))
 
 
 def subset_component(
@@ -215,7 +253,7 @@ def _score_and_normalise(
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
             frozen.append(with_normaliser(component, raw if rows is None else raw[rows]))
-            add_scores(scores, frozen[-1].weight, frozen[-1].normaliser, raw)
+            add_scores(scores, frozen[-1], raw)
     return frozen, scores
 
 
@@ -230,5 +268,5 @@ def _normalise_on(
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
             frozen.append(with_normaliser(component, raw))
-            add_scores(total, frozen[-1].weight, frozen[-1].normaliser, raw)
+            add_scores(total, frozen[-1], raw)
     return frozen, Known(rows, total)

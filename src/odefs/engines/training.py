@@ -10,7 +10,7 @@ import numpy as np
 
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
-from odefs.engines.full_space import FullSpace
+from odefs.engines.full_space import View
 from odefs.engines.protocol import Engine
 from odefs.engines.trial import Trial, of_mean_one
 from odefs.ensemble.component import Draw, Drawn, Training, draw_component, train_components
@@ -108,41 +108,53 @@ class Trainer:
         return max(1, BATCH_BYTES // (2 * 8 * cells))
 
 
-def train_ensemble(train: Trainer, trial: Trial | None, full: FullSpace) -> tuple[list[Trained], Settling, Trust]:
-    """All components that were asked for, or as many as it takes, and how far they are trusted."""
+def train_ensemble(
+    train: Trainer, trial: Trial | None, view: View | None, n_candidates: int
+) -> tuple[list[Trained], Settling, Trust]:
+    """All components that were asked for, or as many as it takes, and how far they are trusted.
+
+    ``n_candidates`` is the number of candidates among all rows.
+    """
     engine, plan = train.engine, train.plan
-    limit = plan.components(engine.n_rows, train.candidates.size)
-    paper = plan.paper_components(engine.n_rows, train.candidates.size)
+    limit = plan.components(engine.n_rows, n_candidates)
+    paper = plan.paper_components(engine.n_rows, n_candidates)
+    if trial is None or view is None:
+        trained = train.train_all(limit)
+        assert plan.trust is not None
+        return trained, Settling(_reason(plan), limit, paper), Trust(plan.trust)
     for index in range(1, plan.n_rounds):
-        assert trial is not None
-        train = replace(train, candidates=_next_candidates(train, trial, full, index, limit))
+        few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
+        trust = _trust(train, trial, view, few)
+        if trust.is_hopeless:
+            return few, Settling("not trusted", len(few), paper), replace(trust, share=0.0)
+        train = replace(train, candidates=_next_candidates(train, trial, view, few))
     if plan.n_estimators == "auto" and limit > FIRST:
-        assert trial is not None
-        return _train_until_settled(train, trial, full, limit, paper)
+        return _train_until_settled(train, trial, view, limit, paper)
     trained = train.train_all(limit)
-    reason = {"auto": "limit", "paper": "paper"}.get(str(plan.n_estimators), "given")
-    return trained, Settling(reason, limit, paper), _trust(train, trial, full, trained)
+    return trained, Settling(_reason(plan), limit, paper), _trust(train, trial, view, trained)
 
 
-def _next_candidates(train: Trainer, trial: Trial, full: FullSpace, index: int, limit: int) -> np.ndarray:
-    """Trial rows that stand out in the full space and on the columns that a few components learn from the present candidates."""
-    few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
+def _reason(plan: Plan) -> str:
+    return {"auto": "limit", "paper": "paper"}.get(str(plan.n_estimators), "given")
+
+
+def _next_candidates(train: Trainer, trial: Trial, view: View, few: list[Trained]) -> np.ndarray:
+    """Trial rows that stand out in the full space and on the columns that a few components have learned from the present candidates."""
     learned = trial.scores([component for component, _ in few]).mean(axis=0)
-    scores = (learned + of_mean_one(full.scores[trial.numbers])) / 2
+    scores = (learned + view.scores) / 2
     return np.asarray(trial.numbers[find_candidates(scores, train.plan.threshold_rate).rows])
 
 
-def _trust(train: Trainer, trial: Trial | None, full: FullSpace, trained: list[Trained]) -> Trust:
+def _trust(train: Trainer, trial: Trial, view: View, trained: list[Trained]) -> Trust:
     """What was given, or what the first components are worth on the trial rows."""
     if train.plan.trust is not None:
         return Trust(train.plan.trust)
-    assert trial is not None
-    assert full.stability is not None
+    assert view.stability is not None
     # The subsets are judged as such: weights would raise the contrast of any columns.
     subsets = [replace(component, w=None) for component, _ in trained[:FIRST]]
     chance = train.engine.map(lambda i: _by_chance(train, subsets[i].columns.size, i), range(len(subsets)))
     gain = contrast_gain(trial.few_scores(subsets), trial.few_scores(chance))
-    return measured_trust(gain, full.stability)
+    return measured_trust(gain, view.stability)
 
 
 def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
@@ -156,9 +168,9 @@ def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
 
 
 def _train_until_settled(
-    train: Trainer, trial: Trial, full: FullSpace, limit: int, paper: int
+    train: Trainer, trial: Trial, view: View, limit: int, paper: int
 ) -> tuple[list[Trained], Settling, Trust]:
-    bare = of_mean_one(full.scores[trial.numbers[trial.few]])
+    bare = of_mean_one(view.scores[trial.few])
     found: list[Trained] = []
     scores: list[np.ndarray] = []
     agreement: list[tuple[int, float]] = []
@@ -172,7 +184,7 @@ def _train_until_settled(
             found += trained
             scores += list(trial.few_scores([component for component, _ in trained]))
         if batch.start == 0:
-            trust = _trust(train, trial, full, found)
+            trust = _trust(train, trial, view, found)
             if train.plan.trust is None and trust.share == 0:
                 return found, Settling("not trusted", len(found), paper), trust
         losses = np.array([component.loss for component, _ in found])

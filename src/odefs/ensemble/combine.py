@@ -42,10 +42,10 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
     return divided(scores, component.normaliser)
 
 
-def add_scores(total: np.ndarray, weight: float, normaliser: float, raw: np.ndarray) -> None:
-    """Add a share in the outlier score, a stretch at a time: either may lie in a file."""
+def add_scores(total: np.ndarray, component: Component, raw: np.ndarray) -> None:
+    """Add the component's share in the outlier score, a stretch at a time: either may lie in a file."""
     for part in stretches(total.size):
-        total[part] += weight * divided(raw[part], normaliser)
+        total[part] += component.weight * normalised(component, raw[part])
 
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:

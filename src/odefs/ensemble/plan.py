@@ -58,9 +58,9 @@ class Seeds:
         """For the rows that are looked at before the sweeps."""
         return self.generator(7)
 
-    def full_space(self, index: int) -> np.random.Generator:
-        """For the references of further members on all columns."""
-        return self.generator(8, index)
+    def full_space(self, index: int, step: int) -> np.random.Generator:
+        """For a further member on all columns: the draw of its references (step 0), and what it does with them (step 1)."""
+        return self.generator(8, index, step)
 
     def chance(self, index: int) -> np.random.Generator:
         """For the random subset that component ``index`` is compared with."""

@@ -16,8 +16,11 @@ import numpy as np
 from odefs.selection.candidates import find_candidates
 
 CONTRAST = (1.5, 2.0)
-STABILITY = (0.80, 0.93)
+STABILITY = (0.80, 0.90)
 """Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, of the contrast in its logarithm."""
+
+HOPELESS = 1.2
+"""A first round of learning that raises the contrast by less is not followed by another."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Trust:
     share: float
     contrast: float | None = None
     stability: float | None = None
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether a further round of learning would be in vain."""
+        return self.contrast is not None and self.contrast < HOPELESS
 
     @property
     def message(self) -> str:
