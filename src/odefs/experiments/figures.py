@@ -112,7 +112,9 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
         return []
     ranks = average_ranks(whole)
     gap = critical_difference(len(methods), len(whole))
-    figure, axes = new_axes(f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", "")
+    figure, axes = new_axes(
+        f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", ""
+    )
     order = np.argsort(ranks, kind="stable")
     for row, k in enumerate(order):
         axes.plot([ranks[k]], [-row], "o", color="tab:blue")

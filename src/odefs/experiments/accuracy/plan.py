@@ -139,4 +139,8 @@ def _width(dataset: str) -> int:
     """Columns of a widened dataset."""
     name, _, query = dataset.partition("?")
     settings = dict(part.split("=") for part in query.split("&"))
-    return int(settings["n_columns"]) if name == "shifted" else BY_NAME[name].shape[1] * (100 + int(settings["noise"])) // 100
+    return (
+        int(settings["n_columns"])
+        if name == "shifted"
+        else BY_NAME[name].shape[1] * (100 + int(settings["noise"])) // 100
+    )

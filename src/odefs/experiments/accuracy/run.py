@@ -17,6 +17,11 @@ AGREEMENT_EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Limits of the groups of rows; the last is closed."""
 
 
+def unknown_datasets(datasets: Sequence[str]) -> list[str]:
+    """Those that no part of the plan is about."""
+    return [name for name in datasets if name not in _wanted(())]
+
+
 def missing_datasets(datasets: Sequence[str] = ()) -> list[str]:
     """Datasets that are wanted and not on this machine."""
     return [name for name in _wanted(datasets) if not is_here(name)]
@@ -29,7 +34,11 @@ def run_parts(
     contents = {name: content_of(name) for name in _wanted(datasets) if is_here(name)}
     for part in parts:
         jobs = PARTS[part](latest_records(path), repeats)
-        known = [replace(job, content=contents[split_name(job.dataset)[0]]) for job in jobs if split_name(job.dataset)[0] in contents]
+        known = [
+            replace(job, content=contents[split_name(job.dataset)[0]])
+            for job in jobs
+            if split_name(job.dataset)[0] in contents
+        ]
         yield from run_grid(known, path, run_accuracy_job, workers)
 
 
@@ -53,9 +62,12 @@ def measure_agreement(job: Job, source: Source) -> Record:
     one, other = (ODEFS(random_state=seed, n_jobs=1).fit(source.X) for seed in (job.seed, job.seed + 1000))
     k = int(source.y.sum())
     top, again = (_top(model.outlier_scores_, k) for model in (one, other))
-    agreement = np.asarray(one.agreement_)  # type: ignore[attr-defined]
+    agreement = np.asarray(one.agreement_)
     group = np.clip(np.searchsorted(AGREEMENT_EDGES, agreement, side="right") - 1, 0, len(AGREEMENT_EDGES) - 2)
-    counts = [[int((top & (group == g)).sum()), int((top & again & (group == g)).sum())] for g in range(len(AGREEMENT_EDGES) - 1)]
+    counts = [
+        [int((top & (group == g)).sum()), int((top & again & (group == g)).sum())]
+        for g in range(len(AGREEMENT_EDGES) - 1)
+    ]
     return {"edges": list(AGREEMENT_EDGES), "stays": counts}
 
 
@@ -65,9 +77,9 @@ def _top(scores: np.ndarray, k: int) -> np.ndarray:
 
 def measure_known(job: Job, source: Source) -> Record:
     """AUC on the rows that are not known, with so many known cases."""
-    from odefs.experiments.known_cases import auc_with_known  # type: ignore[import-not-found]
+    from odefs.experiments.known_cases import auc_with_known  # type: ignore[import-not-found, unused-ignore]
 
-    return {"auc": float(auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed))}
+    return {"auc": float(auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1))}
 
 
 MEASURES: dict[str, Callable[[Job, Source], Record]] = {"agreement": measure_agreement, "known": measure_known}
