@@ -79,6 +79,14 @@ def mean_over(records: Iterable[Record], method: str, datasets: Sequence[str], m
     return float(np.mean([np.mean(v) if v else np.nan for v in values])) if values else float("nan")
 
 
+def error_of_mean(records: Iterable[Record], method: str, datasets: Sequence[str], measure: str) -> float:
+    """Standard error of :func:`mean_over` over the seeds; NaN where a dataset has fewer than two."""
+    records = list(records)
+    values = [list(by_seed(records, method, dataset, measure).values()) for dataset in datasets]
+    squares = [float(np.var(v, ddof=1)) / len(v) if len(v) > 1 else float("nan") for v in values]
+    return float(np.sqrt(np.sum(squares)) / len(values)) if values else float("nan")
+
+
 @dataclass(frozen=True)
 class Standing:
     """The best method on a dataset, and how ``ODEFS()`` stands to it."""

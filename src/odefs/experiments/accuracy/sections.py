@@ -40,7 +40,7 @@ def against_bare(records: Sequence[Record]) -> str:
     capped = ", ".join(f"{name} (at most {cap[1]} components)" for name, cap in LARGE.items())
     text = (
         "The bare detector has the same scaling, distance and subset size, and as many reference subsets in all as the fit of `ODEFS()` with the same seed: of the "
-        "components that have a share in the score, and of the members on all columns. The gain is paired by seed, with its standard error; AUC with the standard "
+        "components and of the members on all columns that have a share in the score. The gain is paired by seed, with its standard error; AUC with the standard "
         f"deviation over the seeds. p@k: ties by expectation. `ODEFS.paper()` is cut short on {capped}."
     )
     return section("Against its own bare detector", text, *parts)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, Gain, mean_over, named, paired_gain
+from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, Gain, error_of_mean, mean_over, named, paired_gain
 from odefs.experiments.accuracy.more import short
 from odefs.experiments.accuracy.noise import judged, shown
 from odefs.experiments.accuracy.plan import ELEVEN, MORE
@@ -22,7 +22,11 @@ def targets(records: Sequence[Record]) -> str:
     rows = [*_accuracy(part), *_gains(part), *_steadiness(records), *_noise(records), *_trust(records)]
     if not rows:
         return ""
-    return section("Aims and what was reached", Table("", ["aim", "reached", ""], rows).markdown())
+    return section(
+        "Aims and what was reached",
+        "Means with their standard error over the seeds.",
+        Table("", ["aim", "reached", ""], rows).markdown(),
+    )
 
 
 def _line(aim: str, reached: str, met: bool) -> list[str]:
@@ -34,10 +38,11 @@ def _accuracy(records: Sequence[Record]) -> list[list[str]]:
     if not known:
         return []
     auc, pk = (mean_over(records, DEFAULT, known, measure) for measure in ("auc", "p@k"))
+    errors = [error_of_mean(records, DEFAULT, known, measure) for measure in ("auc", "p@k")]
     where = f"on {len(known)} of the eleven" if len(known) < len(ELEVEN) else "on the eleven"
     return [
-        _line(f"mean AUC {where} at least {AUC}", f"{auc:.4f}", auc >= AUC),
-        _line(f"mean p@k {where} at least {P_AT_K}", f"{pk:.4f}", pk >= P_AT_K),
+        _line(f"mean AUC {where} at least {AUC}", f"{auc:.4f} ± {errors[0]:.4f}", auc >= AUC),
+        _line(f"mean p@k {where} at least {P_AT_K}", f"{pk:.4f} ± {errors[1]:.4f}", pk >= P_AT_K),
     ]
 
 
@@ -50,8 +55,13 @@ def _gains(records: Sequence[Record]) -> list[list[str]]:
         all_gains |= gains
         if gains:
             mean = float(np.mean([gain.mean for gain in gains.values()]))
+            error = float(np.sqrt(np.sum([gain.error**2 for gain in gains.values()])) / len(gains))
             rows.append(
-                _line(f"mean gain over the bare detector on {where} at least {least:g}", f"{mean:+.4f}", mean >= least)
+                _line(
+                    f"mean gain over the bare detector on {where} at least {least:g}",
+                    f"{mean:+.4f} ± {error:.4f}",
+                    mean >= least,
+                )
             )
     if all_gains:
         worst = min(all_gains, key=lambda name: all_gains[name].mean)
