@@ -1,8 +1,9 @@
-"""``odefs reproduce``: the paper's tables and figures again."""
+"""``odefs reproduce``: the paper's tables and figures again, and the page on accuracy."""
 
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 @click.command()
 @click.argument(
     "experiment",
-    type=click.Choice(["table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability"]),
+    type=click.Choice(["table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability", "accuracy"]),
 )
 @click.option("--datasets", callback=_names, help="Names or paths (npz with X and y; csv:label), separated by commas.")
 @click.option("--methods", callback=_names, help="Names, or package.module:Class, separated by commas.")
@@ -29,6 +30,12 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option("--protocol", type=click.Choice(["transductive", "split"]), default="transductive", show_default=True)
 @click.option("--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default.")
 @click.option("-o", "--output", default="results", show_default=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--page",
+    default=None,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for accuracy.md and its figures; OUTPUT by default.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
     experiment: str,
@@ -39,14 +46,27 @@ def command(
     protocol: str,
     jobs: int | None,
     output: Path,
+    page: Path | None,
     debug: bool,
 ) -> None:
     """Run an experiment of the paper and write its tables and figures.
 
-    Results are kept in OUTPUT/records.jsonl as they come: a run that was stopped goes on where it was.
+    Results are kept in OUTPUT/records.jsonl as they come: a run that was stopped goes on where it was. "accuracy" is not the paper's: it measures
+    what ODEFS() reaches and what each of its parts adds, keeps its results in OUTPUT/accuracy.jsonl and writes a page.
     """
     with guarded(debug):
-        written = _reproduce(experiment, datasets, methods, peers, repeats, protocol, jobs, output)
+        if experiment == "accuracy":
+            if methods or peers or protocol != "transductive":
+                raise click.UsageError(
+                    "accuracy is about ODEFS(), its parts and its rivals: --methods, --peers and --protocol do not apply."
+                )
+            written = _accuracy(datasets, repeats, jobs, output, page or output)
+        elif page is not None:
+            raise click.UsageError(
+                f"{experiment} writes tables and figures to the output folder: --page does not apply."
+            )
+        else:
+            written = _reproduce(experiment, datasets, methods, peers, repeats, protocol, jobs, output)
         for path in written:
             click.echo(str(path))
 
@@ -84,9 +104,35 @@ def _reproduce(
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
         click.echo(f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.", err=True)
+    _make_folder(output)
+    return reproduce(experiment, planned, output, jobs or available_threads(), _progress())
+
+
+def _accuracy(datasets: list[str], repeats: int, jobs: int | None, output: Path, page: Path) -> list[Path]:
+    from odefs._ops.threads import available_threads
+    from odefs.experiments.accuracy.run import RECORDS, missing_datasets, run_parts, unknown_datasets
+    from odefs.experiments.accuracy_page import write_page
+
+    unknown = unknown_datasets(datasets)
+    if unknown:
+        raise click.UsageError(f"accuracy has datasets of its own, and {', '.join(unknown)} is not among them.")
+    for name in missing_datasets(datasets):
+        click.echo(_absence(name), err=True)
+    _make_folder(output)
+    progress = _progress()
+    for done, total, record in run_parts(output / RECORDS, jobs or available_threads(), datasets, repeats):
+        progress(done, total, record)
+    return [write_page(output, page)]
+
+
+def _make_folder(output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     if not os.access(output, os.W_OK):
         raise ValueError(f"{output}: cannot be written (the folder is read-only).")
+
+
+def _progress() -> Callable[[int, int, dict[str, Any]], None]:
+    """Tells of each record, and how long the rest may take."""
     start = time.monotonic()
     first: list[int] = []
 
@@ -95,14 +141,19 @@ def _reproduce(
         per_job = (time.monotonic() - start) / len(first)
         job = record["job"]
         options = "".join(f" {name}={value}" for name, value in job["options"])
-        result = record.get("error") or f"AUC {record['auc']:.3f} in {record['seconds']:.1f} s"
+        result = record.get("error") or _result(record)
         left = f"{per_job * (total - done) / 60:.1f} min left"
         click.echo(
             f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
             err=True,
         )
 
-    return reproduce(experiment, planned, output, jobs or available_threads(), progress)
+    return progress
+
+
+def _result(record: dict[str, Any]) -> str:
+    auc = f"AUC {record['auc']:.3f}" if "auc" in record else "done"
+    return f"{auc} in {record['seconds']:.1f} s" if "seconds" in record else auc
 
 
 def _absence(name: str) -> str:

@@ -15,7 +15,7 @@ Series = dict[str, dict[float, list[float]]]
 """By method: x -> values."""
 
 
-def _axes(title: str, x: str, y: str) -> tuple[Any, Any]:
+def new_axes(title: str, x: str, y: str) -> tuple[Any, Any]:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -29,7 +29,7 @@ def _axes(title: str, x: str, y: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _save(figure: Any, path: Path) -> list[Path]:
+def save_figure(figure: Any, path: Path) -> list[Path]:
     from matplotlib import pyplot
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def _draw(axes: Any, series: Series) -> None:
 
 def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
     """AUC (left axis) and time (right axis) against m/m*."""
-    figure, axes = _axes("Unlabelled examples per outlier example", "m / m*", "AUC")
+    figure, axes = new_axes("Unlabelled examples per outlier example", "m / m*", "AUC")
     auc, seconds = _series(records, "unlabeled_ratio", "auc"), _series(records, "unlabeled_ratio", "seconds")
     for method in auc:
         xs = sorted(auc[method])
@@ -74,15 +74,15 @@ def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
         right = axes.twinx()
         right.plot(xs, [np.mean(seconds[method][x]) for x in xs], marker="s", linestyle="--", color="tab:red")
         right.set_ylabel("seconds (dashed)")
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def noise_figure(records: Sequence[Record], path: Path) -> list[Path]:
     """AUC against the share of relevant columns."""
-    figure, axes = _axes("Resistance to noise columns", "relevant columns of 100", "AUC")
+    figure, axes = new_axes("Resistance to noise columns", "relevant columns of 100", "AUC")
     _draw(axes, _series(records, "n_relevant", "auc"))
     axes.legend(fontsize=7, ncol=2)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
@@ -94,11 +94,11 @@ def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
         (by_rows, "n_rows", "rows (100 columns)"),
         (by_columns, "n_columns", "columns (1000 rows)"),
     ):
-        figure, axes = _axes("Time to fit and score", label, "seconds")
+        figure, axes = new_axes("Time to fit and score", label, "seconds")
         axes.set(xscale="log", yscale="log")
         _draw(axes, _series(part, option, "seconds"))
         axes.legend(fontsize=7, ncol=2)
-        written += _save(figure, path.with_name(f"{path.name}-{option}"))
+        written += save_figure(figure, path.with_name(f"{path.name}-{option}"))
     return written
 
 
@@ -112,7 +112,9 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
         return []
     ranks = average_ranks(whole)
     gap = critical_difference(len(methods), len(whole))
-    figure, axes = _axes(f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", "")
+    figure, axes = new_axes(
+        f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", ""
+    )
     order = np.argsort(ranks, kind="stable")
     for row, k in enumerate(order):
         axes.plot([ranks[k]], [-row], "o", color="tab:blue")
@@ -127,4 +129,4 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
             axes.plot([ranks[order[first]], ranks[order[last]]], [level, level], color="black", linewidth=3)
             level -= 0.4
     axes.set(yticks=[], xlim=(0.8, len(methods) + 1.2))
-    return _save(figure, path)
+    return save_figure(figure, path)

@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ TRAINING_SHARE = 0.7
 PLAIN = (str, int, float, bool, type(None))
 
 
-def run_job(job: Job) -> Record:
-    """The record of a job; one that fails leaves its error instead of results."""
+def run_job(job: Job, measure: Callable[[Job, Source], Record] | None = None) -> Record:
+    """The record of a job, by ``measure`` where it is not a method to be fitted; one that fails leaves its error instead of results."""
     record: Record = {"job": job.as_record()}
     try:
         source = open_source(job.dataset, job.seed, job.content)
@@ -25,7 +26,7 @@ def run_job(job: Job) -> Record:
         # One job, one core: jobs run side by side, and times are comparable.
         with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore")
-            record |= _fit_and_measure(job, source)
+            record |= (measure or _fit_and_measure)(job, source)
     except Exception as error:
         record["error"] = f"{type(error).__name__}: {error}"
     return record | circumstances()
@@ -56,6 +57,7 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
         "n_training_rows": int(train.size),
         "parameters": {name: value if isinstance(value, PLAIN) else repr(value) for name, value in parameters.items()},
         **_selection(model, source.relevant),
+        **_reliance(model),
     }
 
 
@@ -100,3 +102,18 @@ def _selection(model: Any, relevant: np.ndarray | None) -> Record:
         found["precision"] = float(np.mean([hit / len(subset) for hit, subset in zip(hits, subsets, strict=True)]))
         found["recall"] = float(np.mean([hit / len(relevant) for hit in hits]))
     return found
+
+
+def _reliance(model: Any) -> Record:
+    """How far a model relies on learned subsets, why, and how many reference subsets its score rests on in all."""
+    info = getattr(model, "fit_info_", {})
+    if "n_full_space" not in info:
+        return {}
+    with_a_share = info["n_components"] if model.trust_ > 0 else 0
+    return {
+        "trust": model.trust_,
+        "contrast": info["trust"]["contrast"],
+        "stability": info["trust"]["stability"],
+        "n_full_space": info["n_full_space"],
+        "total_subsets": model.n_subsets * (with_a_share + info["n_full_space"]),
+    }

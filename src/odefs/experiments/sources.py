@@ -9,11 +9,13 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from odefs.datasets.registry import BY_NAME
-from odefs.datasets.store import DatasetError, find, load, read, read_labels
+from odefs.datasets.store import DatasetError, find, folders, load, read, read_labels
 from odefs.datasets.synthetic import make_shifted
 
 LABELS = ("label", "y", "outlier", "class")
 SYNTHETIC = "shifted"
+CHANGES = {"noise", "rows"}
+"""What may stand behind the question mark of a dataset that is not made: see :func:`changed`."""
 
 
 class Source(NamedTuple):
@@ -28,39 +30,68 @@ class Source(NamedTuple):
 def open_source(name: str, seed: int, content: str = "") -> Source:
     """``NAME`` of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y), or to a csv file with a label column.
 
-    The seed matters to generators only. ``file.csv:column`` names the label column. ``content`` is what :func:`content_of` said: a file
-    that has changed is read again.
+    Paths may be relative to the folders of the datasets. ``NAME?noise=100&rows=60000`` changes a dataset, see :func:`changed`. The seed matters to
+    generators and changes only. ``file.csv:column`` names the label column. ``content`` is what :func:`content_of` said: a file that has changed is
+    read again.
     """
-    base, _, query = name.partition("?")
+    base, query = split_name(name)
+    options: dict[str, Any] = {key: float(v) if "." in v else int(v) for key, v in parse_qsl(query)}
     if base == SYNTHETIC:
-        options: dict[str, Any] = {key: float(v) if "." in v else int(v) for key, v in parse_qsl(query)}
         made = make_shifted(**options, seed=seed)
         return Source(made.X, made.y, made.relevant)
+    if query:
+        return changed(open_source(base, seed, content), seed, **options)
     if name in BY_NAME:
         data = load(name)
         return Source(data.X, data.y, None)
     path, _, label = name.partition(":")
     if path.endswith(".npz"):
-        data = read(Path(path))
+        data = read(_file(path))
         return Source(data.X, data.y, None)
     if path.endswith((".csv", ".parquet")):
-        return _read_table(Path(path), label)
+        return _read_table(_file(path), label)
     raise DatasetError(f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file")
+
+
+def changed(source: Source, seed: int, noise: int = 0, rows: int = 0) -> Source:
+    """A seeded sample of so many rows where there are more, with columns of uniform noise added, as a percentage of the columns there are."""
+    rng = np.random.default_rng(seed)
+    X, y = source.X, source.y
+    if 0 < rows < len(y):
+        chosen = np.sort(rng.choice(len(y), size=rows, replace=False))
+        X, y = X[chosen], y[chosen]
+    added = rng.random((len(y), round(X.shape[1] * noise / 100)), dtype=np.float32)
+    return Source(np.hstack([X.astype(np.float32), added]), y, None)
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The dataset and what is behind its question mark, empty where the mark belongs to the name of a file."""
+    base, _, query = name.partition("?")
+    asked = {key for key, _ in parse_qsl(query)}
+    return (base, query) if base == SYNTHETIC or (asked and asked <= CHANGES) else (name, "")
 
 
 def content_of(name: str) -> str:
     """A digest of a file of the user's, by which its records know it again; empty for datasets of the registry and generators."""
-    if name in BY_NAME or name.partition("?")[0] == SYNTHETIC:
+    name, _ = split_name(name)
+    if name in BY_NAME or name == SYNTHETIC:
         return ""
-    with open(name.partition(":")[0], "rb") as file:
+    with open(_file(name.partition(":")[0]), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_here(name: str) -> bool:
     """Whether a dataset can be used on this machine without a download."""
+    name, _ = split_name(name)
     if name in BY_NAME:
         return find(name) is not None
-    return name.partition("?")[0] == SYNTHETIC or Path(name.partition(":")[0]).is_file()
+    return name == SYNTHETIC or _file(name.partition(":")[0]).is_file()
+
+
+def _file(path: str) -> Path:
+    """A path as it is given, or else under a folder of datasets: so records name no folder of a machine."""
+    places = [Path(path), *(folder / path for folder in folders())]
+    return next((place for place in places if place.is_file()), places[0])
 
 
 def _read_table(path: Path, label: str) -> Source:

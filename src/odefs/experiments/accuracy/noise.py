@@ -1,0 +1,111 @@
+"""Noise resistance: a table, figures, and where ``ODEFS()`` is not among the first."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from odefs.experiments.accuracy.figures import dots_figure, lines_figure
+from odefs.experiments.accuracy.measures import BARE, CLEAR, CLOSE, DEFAULT, PAPER, mean_over, named, standing
+from odefs.experiments.accuracy.plan import FEW_REPEATS, NOISE, RIVALS, SAMPLED, noise_datasets
+from odefs.experiments.accuracy.sections import section
+from odefs.experiments.grid import Record
+from odefs.experiments.sources import SYNTHETIC, split_name
+from odefs.experiments.tables import Table
+
+METHODS = (DEFAULT, PAPER, BARE, *RIVALS)
+
+
+def noise_records(records: Sequence[Record]) -> list[Record]:
+    wanted = set(noise_datasets())
+    return [record for record in named(records) if record["job"]["dataset"] in wanted]
+
+
+def judged(records: Sequence[Record]) -> tuple[list[str], list[str], list[str]]:
+    """Datasets on which ``ODEFS()`` is close to the first, those on which it is not, and those on which that is not asked."""
+    part = noise_records(records)
+    close: list[str] = []
+    behind: list[str] = []
+    not_asked: list[str] = []
+    for dataset in noise_datasets():
+        found = standing(part, dataset)
+        if found is not None:
+            (not_asked if not found.is_asked_for else close if found.is_close else behind).append(dataset)
+    return close, behind, not_asked
+
+
+def shown(dataset: str) -> str:
+    """The dataset as the page names it."""
+    base, query = split_name(dataset)
+    settings = dict(part.split("=") for part in query.split("&"))
+    return f"synthetic, {settings['n_relevant']} % relevant" if base == SYNTHETIC else f"{base} + {settings['noise']} %"
+
+
+def noise_section(records: Sequence[Record], docs: Path) -> str:
+    part = noise_records(records)
+    datasets = [name for name in noise_datasets() if standing(part, name) is not None]
+    if not datasets:
+        return ""
+    close, behind, not_asked = judged(records)
+    asked = len(close) + len(behind)
+    sampled = ", ".join(f"{name} on {rows:,} rows, sampled anew for each seed" for name, rows in SAMPLED.items())
+    verdict = (
+        f"The bare detector is above {CLEAR} on {asked} of {len(datasets)}. There `ODEFS()` is first, or within {CLOSE} or one standard error of the first, on "
+        f"{len(close)}; on {len(behind)} it is not{': ' + _behind(part, behind) if behind else ''}."
+    )
+    if not_asked:
+        verdict += f" Not asked, the bare detector being too weak there: {', '.join(map(shown, not_asked))}."
+    return section(
+        "Noise resistance",
+        f"AUC, {FEW_REPEATS} seeds: the paper's synthetic data (5,000 x 100), and the eleven with columns of uniform noise added, as many as there are columns and three times as many "
+        f"({sampled}). RegFS runs where there are at most 200 columns. The standard error is that of the difference to the first, paired by seed.",
+        verdict,
+        _table(part, datasets).markdown(),
+        *_figures(part, datasets, docs),
+    )
+
+
+def _behind(records: Sequence[Record], datasets: Sequence[str]) -> str:
+    texts = []
+    for dataset in datasets:
+        found = standing(records, dataset)
+        assert found is not None
+        texts.append(f"{shown(dataset)} ({found.behind:.3f} behind {found.best})")
+    return ", ".join(texts)
+
+
+def _table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
+    rows = []
+    for dataset in datasets:
+        found = standing(records, dataset)
+        assert found is not None
+        means = [mean_over(records, method, [dataset], "auc") for method in METHODS]
+        verdict = "first" if found.best == DEFAULT else "close" if found.is_close else "behind"
+        rows.append(
+            [
+                shown(dataset),
+                *("" if np.isnan(value) else f"{value:.3f}" for value in means),
+                found.best,
+                verdict if found.is_asked_for else f"({verdict})",
+            ]
+        )
+    return Table("", ["data", *METHODS, "first", DEFAULT + " is"], rows)
+
+
+def _figures(records: Sequence[Record], datasets: Sequence[str], docs: Path) -> list[str]:
+    images = []
+    made = [name for name in datasets if name.startswith(SYNTHETIC)]
+    if made:
+        xs = [int(name.rpartition("=")[2]) for name in made]
+        series = {m: (xs, [mean_over(records, m, [name], "auc") for name in made]) for m in METHODS}
+        title = "Synthetic data: relevant columns of 100"
+        lines_figure(title, "relevant columns", "AUC", series, docs / "figures" / "accuracy-noise-synthetic")
+        images.append(f"![{title}](figures/accuracy-noise-synthetic.svg)")
+    for level in NOISE:
+        known = [name for name in datasets if f"?noise={level}" in name]
+        if known:
+            values = {m: [mean_over(records, m, [name], "auc") for name in known] for m in METHODS}
+            title = f"{level} % noise columns added"
+            dots_figure(title, [split_name(n)[0] for n in known], values, docs / "figures" / f"accuracy-noise-{level}")
+            images.append(f"![{title}](figures/accuracy-noise-{level}.svg)")
+    return images
