@@ -2,7 +2,7 @@
 Beside other detectors
 ======================
 
-The same tables, the same seeds, each detector with its own defaults. Three small tables are no benchmark: they show how to compare, and that no
+The same tables, the same seeds, each detector with its own defaults. Four small tables are no benchmark: they show how to compare, and that no
 detector is first everywhere. :doc:`/peers` says in words what each is better at, :doc:`/results` has the paper's datasets.
 """
 
@@ -26,7 +26,7 @@ from odefs import ODEFS, LeSiNN
 
 
 def hidden_class(data, odd, n_noise=0, seed=0):
-    """Ten rows of one class among all rows of the others, beside columns of noise; every column between 0 and 1."""
+    """Ten rows of one class among all of the others, and noise; all in [0, 1]."""
     rng = np.random.default_rng(seed)
     few = rng.choice(np.flatnonzero(data.target == odd), size=10, replace=False)
     rows = np.concatenate([few, np.flatnonzero(data.target != odd)])
@@ -55,7 +55,9 @@ detectors = {
     "IsolationForest": lambda X, seed: (
         -IsolationForest(random_state=seed).fit(X).score_samples(X)
     ),
-    "LOF": lambda X, seed: -LocalOutlierFactor().fit(X).negative_outlier_factor_,
+    "LOF": lambda X, seed: (
+        -LocalOutlierFactor().fit(X).negative_outlier_factor_
+    ),
     "ECOD (PyOD)": lambda X, seed: ECOD().fit(X).decision_scores_,
     "HBOS (PyOD)": lambda X, seed: HBOS().fit(X).decision_scores_,
 }
@@ -102,6 +104,8 @@ fig.tight_layout()
 # On tables this small all of them are quick, and the first call of each pays for what it loads. :doc:`/performance` measures large ones.
 
 fig, ax = plt.subplots(figsize=(7, 3))
-ax.barh(list(detectors)[::-1], 1000 * np.median(seconds, axis=1)[::-1], color="0.6")
+ax.barh(
+    list(detectors)[::-1], 1000 * np.median(seconds, axis=1)[::-1], color="0.6"
+)
 ax.set(xlabel="milliseconds to fit and score, median of the tables")
 fig.tight_layout()

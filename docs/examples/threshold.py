@@ -2,7 +2,7 @@
 Choosing a threshold
 ====================
 
-Scores order rows; where to draw the line is a decision about work and cost, not something the scores know. This page shows the three ways to draw
+Scores order rows; where to draw the line is a decision about work and cost, not something the scores know. This page shows the ways to draw
 it, and what can be said about each.
 """
 
@@ -40,8 +40,8 @@ ax.set(xlabel="rank", ylabel="score", title="The 300 highest scores")
 fig.tight_layout()
 
 # %%
-# Three ways
-# ----------
+# Ways to draw it
+# ---------------
 #
 # ================================  ==============================================  ==========================================
 # way                               what you say                                    when
@@ -56,9 +56,8 @@ fig.tight_layout()
 # rate**: it does not say how many of the flagged rows are errors, and on a table without outliers it flags some rows too.
 
 clean = ODEFS(random_state=0).fit(rng.normal(size=(3000, 30)))
-print(
-    f"with planted outliers {model.is_outlier_.sum()} rows are flagged, without any {clean.is_outlier_.sum()}"
-)
+print("flagged with planted outliers:", model.is_outlier_.sum())
+print("flagged without any outliers: ", clean.is_outlier_.sum())
 share = ODEFS(contamination=0.01, random_state=0).fit(X)
 print(f"contamination=0.01 flags {share.is_outlier_.sum()} of {len(X)} rows")
 
@@ -74,10 +73,14 @@ hits = np.cumsum(y[order])
 looked = np.arange(1, len(X) + 1)
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2))
 left.plot(
-    looked[:200], hits[:200] / looked[:200], label="share that is odd (precision)"
+    looked[:200],
+    hits[:200] / looked[:200],
+    label="share that is odd (precision)",
 )
 left.plot(
-    looked[:200], hits[:200] / y.sum(), label="share of the odd ones found (recall)"
+    looked[:200],
+    hits[:200] / y.sum(),
+    label="share of the odd ones found (recall)",
 )
 left.axvline(model.is_outlier_.sum(), color="k", ls="--", lw=1)
 left.set(xlabel="rows looked at, from the top", ylim=(0, 1.02))

@@ -48,7 +48,7 @@ ax.set(
     xlabel="score",
     ylabel="rows (log scale)",
     yscale="log",
-    title=f"{flagged.sum()} of {flagged.size} rows score above {found.threshold:.2f}",
+    title=f"{flagged.sum()} rows score above {found.threshold:.2f}",
 )
 ax.legend()
 fig.tight_layout()
@@ -59,7 +59,9 @@ fig.tight_layout()
 #
 # The reasons of a row are the columns whose part of its score exceeds what they usually contribute.
 
-for row, reasons in zip(found.order[:6], found.reasons(found.order[:6]), strict=True):
+for row, reasons in zip(
+    found.order[:6], found.reasons(found.order[:6]), strict=True
+):
     why = ", ".join(f"{reason.column} = {reason.value}" for reason in reasons)
     print(f"{found.row_names[row]}  {found.scores[row]:.2f}  {why}")
 
@@ -81,9 +83,8 @@ fig.tight_layout()
 truth = pl.read_csv(truth_path())
 planted = set(truth[truth.columns[0]])
 odd = np.array([name in planted for name in found.row_names])
-print(
-    f"{(odd & flagged).sum()} of {odd.sum()} planted rows are flagged, and {(flagged & ~odd).sum()} others"
-)
+print(f"{(odd & flagged).sum()} of {odd.sum()} planted rows are flagged,")
+print(f"and {(flagged & ~odd).sum()} others")
 
 # %%
 # A page to send on

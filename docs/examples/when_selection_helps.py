@@ -30,7 +30,7 @@ def planted(n_noise, seed):
 
 
 def hidden_class(data, odd, n_noise, seed):
-    """20 rows of one class among all rows of the others, beside columns of noise."""
+    """20 rows of one class among all of the others, beside columns of noise."""
     rng = np.random.default_rng(seed)
     few = rng.choice(np.flatnonzero(data.target == odd), size=20, replace=False)
     rows = np.concatenate([few, np.flatnonzero(data.target != odd)])
@@ -43,7 +43,9 @@ tables = {
     "4 columns of 24\nplanted": lambda seed: planted(20, seed),
     "4 columns of 404\nplanted": lambda seed: planted(400, seed),
     "tumours\n30 columns": lambda seed: hidden_class(tumours, 0, 0, seed),
-    "tumours\n30 of 330 columns": lambda seed: hidden_class(tumours, 0, 300, seed),
+    "tumours\n30 of 330 columns": lambda seed: hidden_class(
+        tumours, 0, 300, seed
+    ),
     "digits\n64 columns": lambda seed: hidden_class(digits, 4, 0, seed),
 }
 methods = {
@@ -89,7 +91,9 @@ print("AUC above that of all columns:")
 for k, name in enumerate(tables):
     gain = auc["trust=1"][k] - auc["all columns"][k]
     got = auc["ODEFS()"][k] - auc["all columns"][k]
-    print(f"{' '.join(name.split()):26s} trust=1 {gain:+.3f}  ODEFS() {got:+.3f}")
+    print(
+        f"{' '.join(name.split()):26s} trust=1 {gain:+.3f}  ODEFS() {got:+.3f}"
+    )
 
 # %%
 # How to read it
@@ -123,6 +127,5 @@ print(ODEFS(random_state=0).fit(X).fit_info_["trust"]["message"])
 for name, make in tables.items():
     X, y = make(0)
     rows = ODEFS(random_state=0).fit(X).candidate_indices_
-    print(
-        f"{' '.join(name.split()):26s} {y[rows].mean():.0%} of {rows.size} candidates are outliers"
-    )
+    name = " ".join(name.split())
+    print(f"{name:26s} {y[rows].sum()} of {rows.size} candidates are outliers")

@@ -33,7 +33,9 @@ names = np.array([*data.feature_names, *(f"noise {k}" for k in range(60))])
 frame = pl.DataFrame(X, schema=names.tolist())  # the names go with the columns
 
 model = ODEFS(random_state=0).fit(frame)
-print(f"AUC {roc_auc_score(y, model.outlier_scores_):.3f}, trust {model.trust_:.2f}")
+print(
+    f"AUC {roc_auc_score(y, model.outlier_scores_):.3f}, trust {model.trust_:.2f}"
+)
 
 # %%
 # What the model relies on
@@ -45,13 +47,14 @@ order = np.argsort(-model.feature_importances_)[:15]
 fig, ax = plt.subplots(figsize=(7, 4))
 colours = ["0.7" if k >= 30 else "C0" for k in order]
 ax.barh(
-    names[order][::-1], model.feature_importances_[order][::-1], color=colours[::-1]
+    names[order][::-1],
+    model.feature_importances_[order][::-1],
+    color=colours[::-1],
 )
 ax.set(xlabel="importance", title="The 15 most important columns (grey: noise)")
 fig.tight_layout()
-print(
-    f"share of the real columns: {model.feature_importances_[:30].sum():.0%}; by chance it would be 33%"
-)
+real = model.feature_importances_[:30].sum()
+print(f"share of the real columns: {real:.0%}; by chance it would be 33%")
 
 # %%
 # Row by row
@@ -73,7 +76,9 @@ picture = ax.imshow(
     vmax=0.15,
     aspect="auto",
 )
-ax.set_xticks(range(shown.size), names[shown], rotation=60, ha="right", fontsize=8)
+ax.set_xticks(
+    range(shown.size), names[shown], rotation=60, ha="right", fontsize=8
+)
 ax.set_yticks(
     range(top.size),
     [
@@ -94,9 +99,7 @@ for row in top[:3]:
     print(f"{kind}, score {model.outlier_scores_[row]:.2f}")
     for reason in explanation.reasons(row):
         usual = np.median(frame[reason.column])
-        print(
-            f"    {reason.column}: {reason.value:.3g} (median {usual:.3g}), {reason.excess:+.3f} of the score"
-        )
+        print(f"    {reason.column} = {reason.value:.3g}, usually {usual:.3g}")
 
 # %%
 # A benign tumour among the highest scores is no error of the arithmetic: it is unusual, and the reasons say in what. What is unusual and what is
@@ -114,9 +117,9 @@ if "ODEFS_DATA" in os.environ:
     pages = load("advertisements")
     model = ODEFS(random_state=0).fit(pages.X)
     foremost = np.argsort(-model.feature_importances_)[:5]
-    print(
-        f"AUC {roc_auc_score(pages.y, model.outlier_scores_):.3f}, trust {model.trust_:.2f}"
-    )
-    print("columns:", foremost, model.feature_importances_[foremost].round(3))
+    auc = roc_auc_score(pages.y, model.outlier_scores_)
+    print(f"AUC {auc:.3f}, trust {model.trust_:.2f}")
+    for k in foremost:
+        print(f"{model.feature_importances_[k]:.3f}  {pages.feature_names[k]}")
 else:
     print("ODEFS_DATA is not set: see the page of results for this dataset.")

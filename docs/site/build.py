@@ -67,7 +67,7 @@ def stage(source: Path, root: Path = ROOT) -> None:
             path.write_bytes(content)
     for path in source.rglob("*"):
         place = path.relative_to(source).as_posix()
-        if path.is_file() and place not in staged.values() and not place.startswith((*GENERATED, "sg_execution")):
+        if path.is_file() and place not in staged.values() and not place.startswith(GENERATED):
             path.unlink()
 
 

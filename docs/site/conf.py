@@ -55,6 +55,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # or the theme complains in the browser's console
 html_theme_options = {
     "logo": {"text": "odefs"},
     "navbar_align": "left",
@@ -73,6 +74,7 @@ sphinx_gallery_conf = {
         ["tutorial.py", "which_columns.py", "threshold.py", "when_selection_helps.py", "peers.py"]
     ),
     "download_all_examples": False,
+    "write_computation_times": False,  # that page loads scripts from other hosts
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 1e9,
