@@ -116,6 +116,7 @@ def look_at(html, folder):
     try:
         for name in ("index", "gallery/when_selection_helps", "method/formulas", "results"):
             forget_logs(browser)
+            browser.set_window_size(1200, 1000)
             browser.get((html / f"{name}.html").as_uri())
             check_quiet(browser, may_say=("INFO",))
             assert browser.find_element(By.TAG_NAME, "h1").is_displayed()
@@ -124,7 +125,9 @@ def look_at(html, folder):
             shown = "return Promise.all(arguments[0].map(image => image.decode())).then(() => true)"
             assert browser.execute_script(shown, pictures)
             wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            assert browser.execute_script(wide) <= 0, f"{name} is wider than the window"
+            for width in (1200, 500):
+                browser.set_window_size(width, 900)
+                assert browser.execute_script(wide) <= 0, f"{name} is wider than a window of {width}"
     finally:
         browser.quit()
 
