@@ -1,13 +1,14 @@
 # Two commands do everything on a machine with Python >= 3.11 and make:
 #   make detect [FILE=table.csv]   find the outliers of a table (a bundled example by default)
 #   make test                      lint, types, contracts and tests
+# and a third builds the site: make docs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
-.PHONY: detect test quick lint types contracts tests bench clean
+.PHONY: detect test quick lint types contracts tests bench docs clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -33,6 +34,9 @@ quick: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/.docs
+	$(BIN)/python docs/site/build.py
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
@@ -49,8 +53,14 @@ $(VENV)/.detect: $(VENV)/.created $(SOURCES)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.created $(SOURCES)
+	@echo "Installing what the site needs into $(VENV) ..."
+	@$(PIP) install -r requirements/docs.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.detect
+
 $(VENV)/.dev: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(PIP) install -r requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
-	@touch $@ $(VENV)/.detect
+	@touch $@ $(VENV)/.detect $(VENV)/.docs

@@ -3,53 +3,27 @@
 import csv
 import io
 import json
-import shutil
 from dataclasses import replace
 
 import polars as pl
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from browser import check_quiet, forget_logs, needs_browser, start_browser
 from odefs.datasets.transactions import transactions_path
 from odefs.report import build_report, words
 from odefs.tables.detection import detect
 from pages import EVIL
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium and chromedriver are not installed"),
-]
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--force-prefers-reduced-motion",  # or a click comes while the page still glides
-    "--window-size=1200,1000",
-)
+pytestmark = [pytest.mark.slow, needs_browser]
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    downloads = tmp_path_factory.mktemp("downloads")
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.set_script_timeout(30)
-    driver.downloads = downloads
+    driver = start_browser(tmp_path_factory.mktemp("profile"), tmp_path_factory.mktemp("downloads"))
     yield driver
     driver.quit()
 
@@ -85,8 +59,7 @@ def start_sentence(summary):
 @pytest.fixture
 def page(browser, pages):
     """The open page; afterwards nothing may have gone wrong in it and nothing may have been asked of the network."""
-    browser.get_log("performance")
-    browser.get_log("browser")
+    forget_logs(browser)
     visit(browser, pages / "plain.html")
     yield browser
     check_quiet(browser)
@@ -95,14 +68,6 @@ def page(browser, pages):
 def visit(browser, path):
     browser.get(path.as_uri())
     browser.execute_async_script("const done = arguments[0]; odefsReport.drawn.then(() => done())")
-
-
-def check_quiet(browser):
-    assert browser.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
-    assert asked, "the page itself must show in the log"
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
 def text(browser, selector):
