@@ -9,7 +9,6 @@ from odefs.engines.trial import MOST_CELLS, MOST_ROWS, trial_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
 from odefs.ensemble.settling import BATCH, ENOUGH, FIRST, batches, rank_agreement
 
-
 TRUSTED = {"random_state": 0, "trust": 1.0, "n_rounds": 1}
 """As in the paper, every component has its share in the score."""
 
