@@ -22,14 +22,14 @@ FEWEST_JUDGED = 4
 
 @dataclass(frozen=True, eq=False)
 class FullSpace:
-    """Members with their normalisers and weights that add up to 1, their combined scores of all rows, and how stable the candidates are.
+    """Members with their normalisers and weights that add up to 1, their combined scores of all rows and agreement, and how stable the candidates are.
 
-    The scores of a single member are raw; ``normaliser`` brings them to mean 1.
+    The scores of a single member are raw, and ``agreement`` follows from them.
     """
 
     members: tuple[Component, ...]
     scores: np.ndarray
-    normaliser: float = 1.0
+    agreement: np.ndarray | None = None
     stability: float | None = None
 
 

@@ -20,7 +20,7 @@ from odefs.engines.full_space import MOST_MEMBERS, FullSpace, enough_members
 from odefs.engines.protocol import Engine, Known
 from odefs.engines.training import Trainer, train_ensemble
 from odefs.engines.trial import Trial, take_trial, trial_rows
-from odefs.ensemble.combine import add_scores, component_weights, normalised, with_normaliser
+from odefs.ensemble.combine import Judged, component_weights, normalised, of_lines, with_normaliser
 from odefs.ensemble.component import Training
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
@@ -57,7 +57,7 @@ class Fitted:
     """A model and what its fit found out about the training rows."""
 
     model: Model
-    scores: np.ndarray
+    judged: Judged
     candidates: Candidates
     training: tuple[Training, ...]
     settling: Settling
@@ -136,18 +136,21 @@ def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled,
         trained, settling, trust = train_ensemble(train, trial, full)
     shares = component_weights(np.array([component.loss for component, _ in trained]))
     learned = [replace(c, weight=float(trust.share * u)) for (c, _), u in zip(trained, shares, strict=True)]
-    scores = engine.per_row()
+    judged = Judged(engine.per_row(), engine.per_row())
     if trust.share > 0:
         with stage("scoring on the selected columns"):
-            learned, scores = _score_and_normalise(engine, detector, scaling, learned, rows)
+            learned, judged = _score_and_normalise(engine, detector, scaling, learned, rows, plan.threshold_rate)
     members: list[Component] = []
     if trust.share < 1:
         members = [replace(member, weight=(1 - trust.share) * member.weight) for member in full.members]
-        add_scores(scores, 1 - trust.share, full.normaliser, full.scores)
+        if full.agreement is None:
+            judged.add(members[0], full.scores)
+        else:
+            judged.add_part(1 - trust.share, Judged(full.scores, full.agreement))
     model = Model(detector, scaling, (*learned, *members), engine.dtype)
     return Fitted(
         model,
-        scores,
+        judged,
         candidates,
         tuple(part for _, part in trained),
         settling,
@@ -163,12 +166,12 @@ def _score_full_space(
     """Sweep 2: the scores of all rows on all columns, by one member or by as many as it takes."""
     if plan.trust is not None or trial is None:
         bare = score_bare(engine, detector, scaled)
-        member = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
-        return FullSpace((member,), bare.scores, member.normaliser)
+        known = bare.scores if rows is None else bare.scores[rows]
+        return FullSpace((with_normaliser(bare.component, known, plan.threshold_rate),), bare.scores)
     with stage("scoring on all columns"):
         chosen, stability = enough_members(trial, [scaled.component, *(member for _, member in scaled.more)], plan)
-        members, scores = _score_and_normalise(engine, detector, scaled.scaling, chosen, rows)
-    return FullSpace(tuple(members), scores, stability=stability)
+        members, judged = _score_and_normalise(engine, detector, scaled.scaling, chosen, rows, plan.threshold_rate)
+    return FullSpace(tuple(members), judged.scores, judged.agreement, stability)
 
 
 def subset_component(
@@ -195,40 +198,51 @@ def fit_subsets(
         return replace(component, weight=float(weights[index]))
 
     components = engine.map(prepare, range(len(subsets)))
-    components, scores = _score_and_normalise(engine, detector, scaling, components, None)
-    return Model(detector, scaling, tuple(components), engine.dtype), scores
+    components, judged = _score_and_normalise(engine, detector, scaling, components, None, None)
+    return Model(detector, scaling, tuple(components), engine.dtype), judged.scores
 
 
 def _score_and_normalise(
-    engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray | None
-) -> tuple[list[Component], np.ndarray]:
-    """Sweep 3, a few components at a time so that memory stays bounded; normalisers come from ``rows`` (``None``: all)."""
+    engine: Engine,
+    detector: Detector,
+    scaling: Scaling,
+    components: list[Component],
+    rows: np.ndarray | None,
+    rate: float | None,
+) -> tuple[list[Component], Judged]:
+    """Sweep 3, a few components at a time so that memory stays bounded; normalisers, and with a ``rate`` thresholds, come from ``rows`` (``None``: all)."""
     if isinstance(engine, BatchEngine):
-        return engine.score_and_normalise(detector, scaling, components, rows)
+        return engine.score_and_normalise(detector, scaling, components, rows, rate)
     if rows is not None and engine.held_rows is not None:
-        frozen, known = _normalise_on(engine, detector, scaling, components, rows)
-        return frozen, engine.outlier_scores(Model(detector, scaling, tuple(frozen), engine.dtype), known)
+        frozen, known = _normalise_on(engine, detector, scaling, components, rows, rate)
+        return frozen, engine.judged(Model(detector, scaling, tuple(frozen), engine.dtype), known)
     at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
     frozen = []
-    scores = engine.per_row()
+    judged = Judged(engine.per_row(), None if rate is None else engine.per_row())
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
-            frozen.append(with_normaliser(component, raw if rows is None else raw[rows]))
-            add_scores(scores, frozen[-1].weight, frozen[-1].normaliser, raw)
-    return frozen, scores
+            frozen.append(with_normaliser(component, raw if rows is None else raw[rows], rate))
+            judged.add(frozen[-1], raw)
+    return frozen, judged
 
 
 def _normalise_on(
-    engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray
+    engine: Engine,
+    detector: Detector,
+    scaling: Scaling,
+    components: list[Component],
+    rows: np.ndarray,
+    rate: float | None,
 ) -> tuple[list[Component], Known]:
     """Normalisers from the row sample alone, before the sweep over the other rows: raw scores of all rows and components are nowhere kept."""
     at_once = max(1, SCORE_BYTES // (8 * rows.size))
     frozen: list[Component] = []
-    total = np.zeros(rows.size)
+    lines = np.zeros((1 if rate is None else 2, rows.size))
+    judged = of_lines(lines)
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
-            frozen.append(with_normaliser(component, raw))
-            add_scores(total, frozen[-1].weight, frozen[-1].normaliser, raw)
-    return frozen, Known(rows, total)
+            frozen.append(with_normaliser(component, raw, rate))
+            judged.add(frozen[-1], raw)
+    return frozen, Known(rows, lines)

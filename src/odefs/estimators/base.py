@@ -34,7 +34,7 @@ from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.scaling import KINDS
 from odefs.selection.candidates import cantelli_threshold
 
-OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "candidate_indices_")
+OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "agreement_", "candidate_indices_")
 """Attributes of the length of the training data, which model files do not hold."""
 
 
@@ -81,7 +81,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         blocks : RowBlocks
         """
         check_is_fitted(self)
-        return open_blocks(self, blocks).score_blocks(self._model)
+        return (lines[0] for lines in open_blocks(self, blocks).judged_blocks(self._model))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The negated outlier score: low = abnormal, as everywhere in scikit-learn."""

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from odefs._logging import logger, talking
 from odefs.detectors.lesinn import LeSiNNDetector
@@ -13,13 +14,13 @@ from odefs.engines.choice import check_engine, complete_references, device_engin
 from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Engine
 from odefs.engines.sweeps import Fitted, fit_ensemble, scale_table
-from odefs.ensemble.combine import component_weights
+from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.opening import open_training_rows
+from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import feature_importances
@@ -139,6 +140,8 @@ class ODEFS(BaseOutlierEstimator):
     outlier_scores_, decision_scores_ : ndarray of shape (n_samples,)
         Scores of the training rows: high = abnormal, 1.0 = an ordinary row.
     is_outlier_ : ndarray of shape (n_samples,) of bool
+    agreement_ : ndarray of shape (n_samples,)
+        For each training row the weighted share of the components that put it above their own threshold; see :meth:`agreement`.
     offset_ : float
         ``decision_function = score_samples - offset_``.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -269,9 +272,34 @@ class ODEFS(BaseOutlierEstimator):
                 *training_fallbacks(fitted.training),
             ]
             self.fit_info_ = _fit_info(plan, engine, scaled.ranges, fitted) | {"fallbacks": fallbacks}
-            self._finish(engine, fitted.model, fitted.scores, self.threshold_rate, seeds)
+            self._finish(engine, fitted.model, fitted.judged.scores, self.threshold_rate, seeds)
+            assert fitted.judged.agreement is not None
+            self.agreement_ = as_shares(fitted.judged.agreement)
             self._report(fallbacks)
             return self
+
+    def agreement(self, X: Any) -> np.ndarray:
+        """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
+
+        A component's threshold is mean + ``threshold_rate`` * std of its scores of the training rows. Members on all columns count too, with their share in the score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
+
+        Returns
+        -------
+        agreement : ndarray of shape (n_samples,)
+            From 0 (no component) to 1 (all). For RowBlocks and Dask collections a ``numpy.memmap``, as with :meth:`outlier_scores`.
+        """
+        check_is_fitted(self)
+        if not self._model.has_thresholds:
+            raise ValueError(
+                "This model was saved by a version of odefs whose components kept no thresholds, so nothing can be said about their agreement: fit it again."
+            )
+        agreement = judge_rows(self, X).agreement
+        assert agreement is not None
+        return agreement
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> LocalEngine:
         if on_device(self.engine) and why_not_on_device(X, detector) is None:
