@@ -22,6 +22,7 @@ from odefs.engines.training import Trainer, train_ensemble
 from odefs.engines.trial import Trial, take_trial, trial_rows
 from odefs.ensemble.combine import Judged, component_weights, normalised, of_lines, with_normaliser
 from odefs.ensemble.component import Training
+from odefs.ensemble.known_cases import KnownCases
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.ensemble.settling import Settling
@@ -123,15 +124,18 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
     return Model(detector, bare.scaling, (component,), engine.dtype), scores
 
 
-def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds) -> Fitted:
+def fit_ensemble(
+    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds, known: KnownCases
+) -> Fitted:
     """Find candidates, train the components, score all rows with them."""
     scaling = scaled.scaling
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     trial = take_trial(engine, detector, scaling, plan, seeds)
     full = _score_full_space(engine, detector, plan, scaled, trial, rows)
-    candidates = find_candidates(full.scores, plan.threshold_rate)
+    candidates = find_candidates(full.scores, plan.threshold_rate, known.normal)
+    candidates = replace(candidates, rows=known.joined(candidates.rows))
     references = (scaled.references, *(numbers for numbers, _ in scaled.more))
-    train = Trainer(engine, detector, plan, scaling, candidates.rows, references, seeds)
+    train = Trainer(engine, detector, plan, scaling, candidates.rows, references, seeds, known)
     with stage("learning which columns matter"):
         trained, settling, trust = train_ensemble(train, trial, full)
     shares = component_weights(np.array([component.loss for component, _ in trained]))

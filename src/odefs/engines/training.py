@@ -4,7 +4,7 @@ Component ``i`` is the same however many there are, so the ones that are trained
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from odefs.engines.full_space import FullSpace
 from odefs.engines.protocol import Engine
 from odefs.engines.trial import Trial, of_mean_one
 from odefs.ensemble.component import Draw, Drawn, Training, draw_component, train_components
+from odefs.ensemble.known_cases import KnownCases
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.settling import ENOUGH, FIRST, Settling, batches, rank_agreement
@@ -46,11 +47,11 @@ class Trainer:
     full_references: tuple[np.ndarray, ...]
     """Rows that the members on all columns refer to; the first member's may be shared by the components."""
     seeds: Seeds
+    known: KnownCases = field(default_factory=KnownCases)
 
     def draw(self, index: int, rng: np.random.Generator) -> Draw:
-        return draw_component(
-            self.plan, self.detector, self.engine.n_rows, self.candidates, self.full_references[0], rng
-        )
+        references, known = self.full_references[0], self.known.outliers
+        return draw_component(self.plan, self.detector, self.engine.n_rows, self.candidates, references, rng, known)
 
     def foresee(self, limit: int, start: int) -> int:
         """Name the rows of the components from ``start`` on, as many as may be held; the number of the first that is left."""
@@ -129,7 +130,8 @@ def _next_candidates(train: Trainer, trial: Trial, full: FullSpace, index: int, 
     few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
     learned = trial.scores([component for component, _ in few]).mean(axis=0)
     scores = (learned + of_mean_one(full.scores[trial.numbers])) / 2
-    return np.asarray(trial.numbers[find_candidates(scores, train.plan.threshold_rate).rows])
+    found = find_candidates(scores, train.plan.threshold_rate, train.known.never(trial.numbers))
+    return train.known.joined(trial.numbers[found.rows])
 
 
 def _trust(train: Trainer, trial: Trial | None, full: FullSpace, trained: list[Trained]) -> Trust:

@@ -95,9 +95,9 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         """-1 for outliers, 1 for inliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return -1 for outliers and 1 for inliers of the training rows."""
-        return np.where(self.fit(X, y).is_outlier_, -1, 1)
+    def fit_predict(self, X: Any, y: Any = None, **more: Any) -> np.ndarray:
+        """Fit, with whatever else ``fit`` takes, and return -1 for outliers and 1 for inliers of the training rows."""
+        return np.where(self.fit(X, y, **more).is_outlier_, -1, 1)
 
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         """Contributions of the columns to each row's outlier score, also for rows never seen in training.

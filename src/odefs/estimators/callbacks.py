@@ -47,8 +47,9 @@ def observed(fit: Fit) -> Fit:
     """``fit``, with its progress told to the estimator's callbacks."""
 
     @functools.wraps(fit)
-    def observed_fit(self: Any, X: Any, y: Any = None) -> Any:
-        return _managed(_fit_told, self, fit, X, y) if _is_followed(self) else fit(self, X, y)
+    def observed_fit(self: Any, X: Any, y: Any = None, **more: Any) -> Any:
+        own = functools.partial(fit, **more) if more else fit
+        return _managed(_fit_told, self, own, X, y) if _is_followed(self) else own(self, X, y)
 
     return cast(Fit, observed_fit)
 
