@@ -10,6 +10,7 @@ import numpy as np
 
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
+from odefs.engines.cross_fit import gain_on_unseen
 from odefs.engines.full_space import FullSpace
 from odefs.engines.protocol import Engine
 from odefs.engines.trial import Trial, of_mean_one
@@ -48,10 +49,15 @@ class Trainer:
     """Rows that the members on all columns refer to; the first member's may be shared by the components."""
     seeds: Seeds
     known: KnownCases = field(default_factory=KnownCases)
+    held_out: tuple[np.ndarray, ...] = ()
+    """Known outliers that components must not see, by turns."""
 
     def draw(self, index: int, rng: np.random.Generator) -> Draw:
-        references, known = self.full_references[0], self.known.outliers
-        return draw_component(self.plan, self.detector, self.engine.n_rows, self.candidates, references, rng, known)
+        candidates, known, references = self.candidates, self.known.outliers, self.full_references[0]
+        if self.held_out:
+            unseen = self.held_out[index % len(self.held_out)]
+            candidates, known = np.setdiff1d(candidates, unseen), np.setdiff1d(known, unseen)
+        return draw_component(self.plan, self.detector, self.engine.n_rows, candidates, references, rng, known)
 
     def foresee(self, limit: int, start: int) -> int:
         """Name the rows of the components from ``start`` on, as many as may be held; the number of the first that is left."""
@@ -114,15 +120,16 @@ def train_ensemble(train: Trainer, trial: Trial | None, full: FullSpace) -> tupl
     engine, plan = train.engine, train.plan
     limit = plan.components(engine.n_rows, train.candidates.size)
     paper = plan.paper_components(engine.n_rows, train.candidates.size)
+    gain = None if plan.trust is not None or trial is None else gain_on_unseen(train, trial, full)
     for index in range(1, plan.n_rounds):
         assert trial is not None
         train = replace(train, candidates=_next_candidates(train, trial, full, index, limit))
     if plan.n_estimators == "auto" and limit > FIRST:
         assert trial is not None
-        return _train_until_settled(train, trial, full, limit, paper)
+        return _train_until_settled(train, trial, full, limit, paper, gain)
     trained = train.train_all(limit)
     reason = {"auto": "limit", "paper": "paper"}.get(str(plan.n_estimators), "given")
-    return trained, Settling(reason, limit, paper), _trust(train, trial, full, trained)
+    return trained, Settling(reason, limit, paper), _trust(train, trial, full, trained, gain)
 
 
 def _next_candidates(train: Trainer, trial: Trial, full: FullSpace, index: int, limit: int) -> np.ndarray:
@@ -134,8 +141,10 @@ def _next_candidates(train: Trainer, trial: Trial, full: FullSpace, index: int, 
     return train.known.joined(trial.numbers[found.rows])
 
 
-def _trust(train: Trainer, trial: Trial | None, full: FullSpace, trained: list[Trained]) -> Trust:
-    """What was given, or what the first components are worth on the trial rows."""
+def _trust(
+    train: Trainer, trial: Trial | None, full: FullSpace, trained: list[Trained], known_gain: float | None
+) -> Trust:
+    """What was given, or what the first components are worth on the trial rows and known outliers speak for."""
     if train.plan.trust is not None:
         return Trust(train.plan.trust)
     assert trial is not None
@@ -144,7 +153,7 @@ def _trust(train: Trainer, trial: Trial | None, full: FullSpace, trained: list[T
     subsets = [replace(component, w=None) for component, _ in trained[:FIRST]]
     chance = train.engine.map(lambda i: _by_chance(train, subsets[i].columns.size, i), range(len(subsets)))
     gain = contrast_gain(trial.few_scores(subsets), trial.few_scores(chance))
-    return measured_trust(gain, full.stability)
+    return measured_trust(gain, full.stability, known_gain)
 
 
 def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
@@ -158,7 +167,7 @@ def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
 
 
 def _train_until_settled(
-    train: Trainer, trial: Trial, full: FullSpace, limit: int, paper: int
+    train: Trainer, trial: Trial, full: FullSpace, limit: int, paper: int, known_gain: float | None
 ) -> tuple[list[Trained], Settling, Trust]:
     bare = of_mean_one(full.scores[trial.numbers[trial.few]])
     found: list[Trained] = []
@@ -174,7 +183,7 @@ def _train_until_settled(
             found += trained
             scores += list(trial.few_scores([component for component, _ in trained]))
         if batch.start == 0:
-            trust = _trust(train, trial, full, found)
+            trust = _trust(train, trial, full, found, known_gain)
             if train.plan.trust is None and trust.share == 0:
                 return found, Settling("not trusted", len(found), paper), trust
         losses = np.array([component.loss for component, _ in found])
