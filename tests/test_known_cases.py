@@ -180,6 +180,7 @@ def test_torch_agrees(hidden):
     np.testing.assert_allclose(there.outlier_scores_, here.outlier_scores_, rtol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_dask_agrees(hidden):
     pytest.importorskip("distributed")
     import dask.array as da
@@ -205,9 +206,7 @@ def test_the_paper_takes_them_too_and_files_keep_the_count(hidden, tmp_path):
 
 def test_callbacks_see_the_same_fit(hidden):
     callback = pytest.importorskip("sklearn.callback")
-    model = ODEFS(random_state=0).set_callbacks(
-        callback.ScoringMonitor() if hasattr(callback, "ScoringMonitor") else callback.ProgressBar()
-    )
+    model = ODEFS(random_state=0).set_callbacks(callback.ProgressBar())
     model.fit(hidden, known_outliers=np.arange(6))
     assert model.fit_info_["known"]["outliers"] == 6
 
@@ -218,7 +217,8 @@ def test_the_measure(hidden):
     assert [part.size for part in few] == [3, 2]
     assert [part.size for part in many] == [10, 10]
     assert all(np.isin(a, b).all() for a, b in zip(few, many, strict=True))
-    assert y[few[0]].all() and not y[few[1]].any()
+    assert y[few[0]].all()
+    assert not y[few[1]].any()
     values = [auc_with_known(hidden, y, n, 0) for n in (0, 5, 20)]
     assert values[2] > values[0] + 0.05
 
