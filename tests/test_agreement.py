@@ -15,6 +15,8 @@ from odefs import ODEFS, LeSiNN
 from odefs.engines.local import LocalEngine
 from odefs.engines.stream import RowBlocks
 from odefs.ensemble.combine import raw_scores
+from odefs.persist.reading import read_file
+from odefs.persist.writing import write_file
 from odefs.tables.output import result_columns
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -199,3 +201,15 @@ def test_the_command_line_on_a_file_that_does_not_fit(folder):
         [float(row["agreement"]) for row in read(folder / "large.csv")], found.agreement, atol=1e-9
     )
     assert "agree" in run("detect", "t.parquet", **little).stdout
+
+
+@pytest.mark.parametrize("wrong", [[1.0], ["a", "b", "c"], [[1.0], None, None], 7, {"a": 1}])
+def test_crafted_thresholds_are_refused(wrong, noisy, tmp_path):
+    ODEFS(n_estimators=2, trust=0.5, n_rounds=1, random_state=0).fit(noisy).save(tmp_path / "m.odefs")
+    header, arrays = read_file(tmp_path / "m.odefs")
+    assert len(header["model"]["thresholds"]) == 3
+    header["model"]["thresholds"] = wrong
+    del header["arrays"]
+    write_file(tmp_path / "m.odefs", header, arrays)
+    with pytest.raises(odefs.ModelFileError, match="cannot be loaded"):
+        odefs.load(tmp_path / "m.odefs")

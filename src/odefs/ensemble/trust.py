@@ -20,7 +20,7 @@ from odefs.selection.candidates import find_candidates
 
 CONTRAST = (1.5, 2.0)
 STABILITY = (0.80, 0.93)
-KNOWN_GAIN = (-0.04, 0.04)
+KNOWN_GAIN = (-0.02, 0.04)
 """Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, of the contrast in its logarithm."""
 
 
