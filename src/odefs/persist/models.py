@@ -47,6 +47,7 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
     }
     require(all(np.isfinite(values).all() for values in numbers.values()), "numbers of its components are not finite")
     require((numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(), "components have no positive scale")
+    require((numbers["weight"] > 0).any(), "no component has a share in the score")
     thresholds = _get_thresholds(described, len(states))
     components = []
     for i, state in enumerate(states):
