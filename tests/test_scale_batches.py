@@ -47,7 +47,7 @@ def test_batches_of_any_size_get_the_scores_of_the_table(frame, saved):
         batches = frame.head(640 if size < 2000 else 2000).to_arrow().combine_chunks().to_batches(max_chunksize=size)
         scored = pa.Table.from_batches(odefs.score_batches(path, batches, id="key"))
         n = scored.num_rows
-        assert scored.column_names == ["key", "score", "outlier"]
+        assert scored.column_names == ["key", "score", "agreement", "outlier"]
         assert scored["key"].to_pylist() == frame["key"].to_list()[:n]
         np.testing.assert_allclose(scored["score"].to_numpy(), found.scores[:n], rtol=1e-6)
         assert np.array_equal(scored["outlier"].to_numpy(), found.is_outlier[:n])

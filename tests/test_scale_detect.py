@@ -147,7 +147,7 @@ def test_json_and_parquet_output(frame, tmp_path):
     told = json.loads(done.stdout)
     assert told["rows"] == 6000
     scores = pl.read_parquet(tmp_path / "s.parquet")
-    assert scores.columns == ["row", "score", "outlier"]
+    assert scores.columns == ["row", "score", "agreement", "outlier"]
     assert (scores["outlier"] == "yes").sum() == told["flagged"] == 7
     assert scores["row"].to_list() == list(range(1, 6001))
 

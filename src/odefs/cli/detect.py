@@ -27,6 +27,9 @@ from odefs.cli.progress import progress
 @options.reading
 @options.encoding
 @click.option("--label", metavar="COL", help="A 0/1 column (1 = outlier) that is only used to measure the result.")
+@click.option(
+    "--known", metavar="COL", help="A column of known cases to learn from: 1 = outlier, 0 = ordinary, empty = unknown."
+)
 @options.flagging
 @options.training
 @options.telling
@@ -47,6 +50,8 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.work import make_model
     from odefs.datasets.transactions import transactions_path
 
+    if chosen["known"] and chosen["known"] in (chosen["label"], chosen["identifier"]):
+        raise click.UsageError(f"--known {chosen['known']} is named twice: a column has one use.")
     if file is None:
         file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
     elif is_large(file):
@@ -71,28 +76,52 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     from odefs.experiments.metrics import evaluate
     from odefs.tables.columns import TableError
     from odefs.tables.detection import detect
+    from odefs.tables.known import known_rows, say_known
     from odefs.tables.read import read_table
     from odefs.tables.record import run_record
 
-    label, hide = chosen["label"], chosen["hide"]
+    label, known, hide = chosen["label"], chosen["known"], chosen["hide"]
+    taken_out = [column for column in (label, known) if column]
     with stage("reading"):
         tell(0, 0)
         text = [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
         read = read_table(file, chosen["sheet"], text, chosen["delimiter"])
     try:
-        require_columns(read, [*([label] if label else []), *hide])
+        require_columns(read, [*taken_out, *hide])
         labels = labels_of(read, label) if label else None
         options = ("contamination", "threshold", "flag", "drop", "keep", "number", "category", "na")
-        frame = read.frame.drop(label) if label else read.frame
+        outliers, normal = known_rows(read.frame[known].to_list(), known) if known else (None, None)
         found = detect(
-            frame, id=chosen["identifier"], model=model, hide=hide, **{name: chosen[name] for name in options}
+            read.frame.drop(taken_out),
+            id=chosen["identifier"],
+            model=model,
+            hide=hide,
+            known_outliers=outliers,
+            known_normal=normal,
+            **{name: chosen[name] for name in options},
         )
     except ValueError as error:
         raise TableError(f"{file}: {error}") from error
+    if outliers is not None and normal is not None:
+        found = replace(found, notes=[*found.notes, say_known(known, outliers.size, normal.size)])
     dropped = dict.fromkeys(chosen["drop"], "dropped as asked")
     found = replace(
         described(found, read, run_record(found.model, command_line(), chosen["seed"])),
         left_out=dropped | found.left_out,
-        labels=evaluate(labels, found.scores) if labels is not None else {},
+        labels={} if labels is None else evaluate(*_unknown(labels, found.scores, outliers, normal)),
     )
     return read, found
+
+
+def _unknown(labels: Any, scores: Any, *known: Any) -> tuple[Any, Any]:
+    """Labels and scores of the rows that the model was told nothing about: the others would flatter it."""
+    import numpy as np
+
+    from odefs.tables.columns import TableError
+
+    rest = np.delete(
+        np.arange(labels.size), np.concatenate([rows for rows in known if rows is not None] or [[]]).astype(int)
+    )
+    if not 0 < labels[rest].sum() < rest.size:
+        raise TableError("the rows that are not known have one kind of label only: nothing can be measured on them.")
+    return labels[rest], scores[rest]

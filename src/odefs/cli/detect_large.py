@@ -23,6 +23,7 @@ def is_large(file: str) -> bool:
 def detect_large_file(file: str, quiet: bool, **chosen: Any) -> None:
     """Find the outliers, leave scores and model, show the foremost rows."""
     from odefs.cli.work import command_line, make_model
+    from odefs.report.scores import mean_agreement
     from odefs.tables.columns import TableError
     from odefs.tables.files import save_table_model
     from odefs.tables.large_output import check_ending, write_scores
@@ -65,6 +66,8 @@ def detect_large_file(file: str, quiet: bool, **chosen: Any) -> None:
             "source": source,
             "importances": dict(found.foremost.importances),
         }
+        if found.agreement is not None:
+            told["agreement"] = mean_agreement(found.agreement, found.flagging.is_outlier)
         click.echo(json.dumps(told, sort_keys=True, ensure_ascii=False))
     elif not quiet:
         _show(found, file, chosen["top"], scores, chosen["model_path"])
@@ -80,7 +83,9 @@ def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[
     read = parts or [Path(file)]
     table = LargeTable(tuple(parts) if parts else (spool_to_parquet(Path(file), folder),))
     options = ("contamination", "threshold", "flag", "hide", "top", "seed", "drop", "keep", "number", "category", "na")
-    found = detect_large(table, model, id=chosen["identifier"], **{name: chosen[name] for name in options})
+    found = detect_large(
+        table, model, id=chosen["identifier"], known=chosen["known"], **{name: chosen[name] for name in options}
+    )
     size = sum(part.stat().st_size for part in read)
     source = {"name": Path(file).name, "rows": table.n_rows, "columns": len(table.schema.names), "bytes": size}
     return found, source

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from odefs.cli.guard import leave_pipe
 from odefs.report.rows import foremost_rows
+from odefs.report.words import percent
 from odefs.tables.hiding import shown_names, shown_notes
 from odefs.tables.wording import say_place, say_reason, say_usual, without_controls
 
@@ -72,13 +73,16 @@ def outlier_table(found: "Detection", top: int) -> Table:
     table.add_column("rank", justify="right")
     table.add_column(Text(_line(identifier)))
     table.add_column("score", justify="right")
+    if found.agreement is not None:
+        table.add_column("agree", justify="right")
     table.add_column("why")
     groups = foremost_rows(found, found.order, top)
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
         why = ", ".join(_line(say_reason(reason, reason.column in found.hidden)) for reason in reasons)
-        table.add_row(str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", Text(why))
+        agree = [] if found.agreement is None else [percent(found.agreement[row])]
+        table.add_row(str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why))
     return table
 
 
@@ -108,7 +112,8 @@ def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
     identifier, names = shown_names(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
         mark = "stands out" if found.is_outlier[row] else "not flagged"
-        place = f"score {found.scores[row]:.2f}, rank {found.ranks[row]} of {found.n_rows:,}, {mark}"
+        agree = "" if found.agreement is None else f", {percent(found.agreement[row])} of the model agree"
+        place = f"score {found.scores[row]:.2f}, rank {found.ranks[row]} of {found.n_rows:,}, {mark}{agree}"
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
         for reason in reasons:
             hidden = reason.column in found.hidden

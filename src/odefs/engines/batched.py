@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from odefs.detectors.protocol import Detector
+from odefs.ensemble.combine import Judged
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import Scaling
 
@@ -21,9 +22,15 @@ class BatchEngine(Protocol):
         """What :meth:`odefs.engines.training.Trainer.in_batches` gives."""
 
     def score_and_normalise(
-        self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None
-    ) -> tuple[list[Component], np.ndarray]:
-        """Sweep 3: the components with their normalisers, from ``rows`` (``None``: all), and the scores of all rows."""
+        self,
+        detector: Detector,
+        scaling: Scaling,
+        components: Sequence[Component],
+        rows: np.ndarray | None,
+        rate: float | None = None,
+    ) -> tuple[list[Component], Judged]:
+        """Sweep 3: the components with their normalisers and with a ``rate`` their thresholds, from ``rows`` (``None``: all), and what they say about all
+        rows."""
 
     def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
         """:meth:`odefs.detectors.protocol.Detector.total_contributions` of each component over some rows; ``None`` where it takes the detector's own

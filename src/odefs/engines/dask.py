@@ -19,6 +19,7 @@ from odefs.engines.blocks import working_dtype
 from odefs.engines.distant import DistantEngine, Held, require_finite, with_known
 from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Known
+from odefs.ensemble.combine import Judged, n_lines
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
@@ -103,19 +104,20 @@ class DaskEngine(DistantEngine):
         found = self._results(_sample_scores, numbers, (scaling, detector, list(components)))
         return np.concatenate(list(found), axis=1)
 
-    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
         n_parts = len(self.parts)
         found: list[Any] = [None] * n_parts
         if known is not None:
             found = [known.within(self.starts[index], self.starts[index + 1]) for index in range(n_parts)]
         places = [(None if part is None else part[0],) for part in found]
-        path = self.folder.path()
-        with open(path, "wb") as file:
-            for index, scores in enumerate(self._results(_outlier_scores, places, (model, self.missing))):
+
+        def blocks() -> Iterator[np.ndarray]:
+            for index, lines in enumerate(self._results(_judged, places, (model, self.missing))):
                 if found[index] is not None:
-                    scores[found[index][0]] = found[index][1]
-                file.write(scores.tobytes())
-        return self.folder.opened(path, np.float64)
+                    lines[:, found[index][0]] = found[index][1]
+                yield lines
+
+        return Judged(*self.folder.lines(blocks()))
 
     def _results(
         self, task: Any, arguments: Sequence[tuple[Any, ...]], shared: Any = None, parts: Any = None
@@ -165,17 +167,19 @@ def _sample_scores(rows: np.ndarray, shared: Any, numbers: np.ndarray) -> np.nda
     return LocalEngine(rows, 1).sample_scores(scaling, detector, components, numbers)
 
 
-def _outlier_scores(rows: np.ndarray, shared: Any, places: np.ndarray | None) -> np.ndarray:
-    """Scores of a partition; rows at ``places`` are left out and have none."""
+def _judged(rows: np.ndarray, shared: Any, places: np.ndarray | None) -> np.ndarray:
+    """Scores and agreement of a partition, as lines; rows at ``places`` are left out and have none."""
     model, missing = shared
     if not len(rows):
-        return np.empty(0)
+        return np.empty((n_lines(model), 0))
     require_finite(rows, missing)
 
     def score(part: np.ndarray) -> np.ndarray:
-        return LocalEngine(part, 1).outlier_scores(model)
+        found = LocalEngine(part, 1).judged(model)
+        return np.stack([found.scores] if found.agreement is None else [found.scores, found.agreement])
 
-    return score(rows) if places is None else with_known(score, rows, places, np.full(places.size, np.nan))
+    unknown = (n_lines(model), 0 if places is None else places.size)
+    return score(rows) if places is None else with_known(score, rows, places, np.full(unknown, np.nan))
 
 
 def _partitions(X: Any) -> tuple[list[Any], tuple[str, ...] | None, int, np.dtype[Any]]:

@@ -8,7 +8,8 @@ import tempfile
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +20,9 @@ import numpy as np
 from odefs._ops.blocks import block_rows, row_blocks
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
-from odefs.ensemble.combine import raw_scores
-from odefs.ensemble.model import Component
+from odefs.engines.protocol import Known
+from odefs.ensemble.combine import Judged, raw_scores
+from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnRanges, Scaling
 
 Task = TypeVar("Task")
@@ -48,16 +50,16 @@ def require_finite(X: np.ndarray, missing: bool) -> None:
 
 
 def with_known(
-    score: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, places: np.ndarray, scores: np.ndarray
+    score: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, places: np.ndarray, lines: np.ndarray
 ) -> np.ndarray:
-    """Scores of some rows, of which those at ``places`` are known."""
+    """Scores and agreement of some rows, of which those at ``places`` are known."""
     if not places.size:
         return score(rows)
-    out = np.empty(rows.shape[0])
-    out[places] = scores
+    out = np.empty((len(lines), rows.shape[0]))
+    out[:, places] = lines
     others = np.delete(np.arange(rows.shape[0]), places)
     if others.size:
-        out[others] = score(rows[others])
+        out[:, others] = score(rows[others])
     return out
 
 
@@ -85,6 +87,21 @@ class Folder:
     def opened(self, path: Path, dtype: Any) -> np.ndarray:
         """The numbers that were written to a file."""
         return self._owned(np.memmap(path, dtype=dtype, mode="r+"))
+
+    def lines(self, blocks: Iterable[np.ndarray]) -> list[np.ndarray]:
+        """Blocks of the same number of lines one after the other, each line in a file of its own."""
+        paths: list[Path] = []
+        with ExitStack() as stack:
+            files: list[Any] = []
+            for block in blocks:
+                if not files:
+                    paths = [self.path() for _ in block]
+                    files = [stack.enter_context(open(path, "wb")) for path in paths]
+                for file, line in zip(files, block, strict=True):
+                    file.write(line.tobytes())
+        if not paths:
+            raise ValueError("there is no row in the blocks.")
+        return [self.opened(path, np.float64) for path in paths]
 
     def _owned(self, array: np.memmap) -> np.ndarray:
         # The folder lives as long as any array in it.
@@ -159,6 +176,13 @@ class DistantEngine(ABC):
 
     def _find(self, rows: np.ndarray) -> Held | None:
         return next((held for held in self._held.values() if held.holds(rows)), None)
+
+    @abstractmethod
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        """Make a pass for scores and agreement."""
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        return self.judged(model).scores
 
     @abstractmethod
     def bring(self) -> None:

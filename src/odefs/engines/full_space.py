@@ -30,10 +30,11 @@ HALVES = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Scores of the trial rows on all columns, with mean 1, and the stability of the candidates among them where it was measured."""
+    """Scores of the trial rows on all columns, with mean 1; where it was measured, the stability of the candidates among them, and the members that were asked."""
 
     scores: np.ndarray
     stability: float | None = None
+    members: tuple[Component, ...] = ()
 
 
 class Members:
@@ -48,10 +49,11 @@ class Members:
     def view(self, rate: float) -> View:
         """What as many members as settle the ranking say about the trial rows."""
         count = max(self._until(ENOUGH, MOST), JUDGED)
-        scores = self.trial.scores(list(self._first(count)))
+        members = tuple(self._first(count))
+        scores = self.trial.scores(members)
         judged = [scores[list(half)].mean(axis=0) for half in HALVES]
         stability = min(candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True))
-        return View(of_mean_one(scores.mean(axis=0)), stability)
+        return View(of_mean_one(scores.mean(axis=0)), stability, members)
 
     def for_share(self, trust: float) -> list[Component]:
         """The members of a model in which learned subsets have this share of the score."""

@@ -17,7 +17,7 @@ from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import working_dtype
 from odefs.engines.protocol import Known
-from odefs.ensemble.combine import normalised, raw_scores
+from odefs.ensemble.combine import Judged, add_block, n_lines, of_lines, raw_scores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 
@@ -103,19 +103,21 @@ class LocalEngine:
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
         return np.zeros(self.n_rows, dtype=dtype)
 
-    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        return self.judged(model).scores
+
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
         places = self._places()
-        out = np.zeros(self.n_rows if places is None else places.first.size)
+        out = np.zeros((n_lines(model), self.n_rows if places is None else places.first.size))
 
         def score(rows: slice, X: np.ndarray) -> None:
-            for component in model.scoring:
-                out[rows] += component.weight * normalised(component, raw_scores(component, model.detector, X))
+            add_block(model, X, of_lines(out[:, rows]))
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
         calls_blas = model.detector.calls_blas(max(component.columns.size for component in model.scoring))
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
-        return out if places is None else out[places.copy_of]
+        return of_lines(out if places is None else out[:, places.copy_of])
 
     def sweep(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from odefs.detectors.protocol import Detector
+from odefs.ensemble.combine import Judged
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
@@ -19,15 +20,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Row numbers in ascending order, and these rows' scores."""
+    """Row numbers in ascending order, and these rows' scores and agreement, as lines."""
 
     rows: np.ndarray
-    scores: np.ndarray
+    lines: np.ndarray
 
     def within(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the known rows between two row numbers, counted from the first, and their scores."""
+        """Places of the known rows between two row numbers, counted from the first, and what is known of them."""
         first, last = np.searchsorted(self.rows, (start, stop))
-        return self.rows[first:last] - start, self.scores[first:last]
+        return self.rows[first:last] - start, self.lines[:, first:last]
 
 
 class Engine(Protocol):
@@ -65,8 +66,11 @@ class Engine(Protocol):
     ) -> np.ndarray:
         """Raw scores of the given rows, shape ``(n_components, rows.size)``."""
 
-    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
-        """Combined scores of all rows under a frozen model; rows whose scores are known need not be scored again."""
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        """Combined scores and agreement of all rows under a frozen model; rows that are known need not be scored again."""
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        """The scores alone."""
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
         """Room for one number per row, all of them 0."""

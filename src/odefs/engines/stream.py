@@ -17,7 +17,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks, recut, working_dtype
 from odefs.engines.distant import DistantEngine, Held, require_finite, with_known
 from odefs.engines.protocol import Known
-from odefs.ensemble.combine import combined_scores, raw_scores
+from odefs.ensemble.combine import Judged, judged_block, raw_scores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 
@@ -77,26 +77,21 @@ class StreamEngine(DistantEngine):
             pass
         return out
 
-    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
-        path = self.folder.path()
-        with open(path, "wb") as file:
-            for scores in self.score_blocks(model, known):
-                file.write(scores.tobytes())
-        return self.folder.opened(path, np.float64)
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        return Judged(*self.folder.lines(self.judged_blocks(model, known)))
 
-    def score_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
-        """Combined scores, block after block."""
+    def judged_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
+        """Combined scores and agreement as lines, block after block."""
 
         def score(rows: slice, block: np.ndarray) -> np.ndarray:
             if not self.is_checked:
                 require_finite(block, self.missing)
             if known is None:
-                return combined(block)
-            places, scores = known.within(rows.start, rows.stop)
-            return with_known(combined, block, places, scores)
+                return judged(block)
+            return with_known(judged, block, *known.within(rows.start, rows.stop))
 
-        def combined(block: np.ndarray) -> np.ndarray:
-            return combined_scores(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
+        def judged(block: np.ndarray) -> np.ndarray:
+            return judged_block(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
 
         return self._each_block(model.detector.bytes_per_row(self.n_columns), score)
 

@@ -20,8 +20,9 @@ from odefs.engines.full_space import MOST_ALONE, Members, View
 from odefs.engines.protocol import Engine, Known
 from odefs.engines.training import Trained, Trainer, train_ensemble
 from odefs.engines.trial import Trial, of_mean_one, take_trial, trial_rows
-from odefs.ensemble.combine import add_scores, component_weights, normalised, with_normaliser
+from odefs.ensemble.combine import Judged, component_weights, normalised, of_lines, with_normaliser
 from odefs.ensemble.component import Training
+from odefs.ensemble.known_cases import KnownCases
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.ensemble.settling import Settling
@@ -57,7 +58,7 @@ class Fitted:
     """A model and what its fit found out about the training rows."""
 
     model: Model
-    scores: np.ndarray
+    judged: Judged
     candidates: Candidates
     training: tuple[Training, ...]
     settling: Settling
@@ -125,29 +126,35 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
     return Model(detector, bare.scaling, (component,), engine.dtype), scores
 
 
-def fit_ensemble(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds) -> Fitted:
+def fit_ensemble(
+    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds, known: KnownCases
+) -> Fitted:
     """Find candidates, train the components, score all rows with them."""
     if plan.trust is None:
-        return _fit_by_trial(engine, detector, plan, scaled, seeds)
+        return _fit_by_trial(engine, detector, plan, scaled, seeds, known)
     bare = score_bare(engine, detector, scaled)
-    candidates = find_candidates(bare.scores, plan.threshold_rate)
+    candidates = find_candidates(bare.scores, plan.threshold_rate, known.normal)
+    candidates = replace(candidates, rows=known.joined(candidates.rows))
     trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
     view = None if trial is None else View(of_mean_one(bare.scores[trial.numbers]))
-    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), seeds)
+    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), seeds, known)
     trained, settling, trust = _train(train, trial, view, candidates.rows.size)
     learned = _with_shares(trained, trust.share)
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     with stage("scoring on the selected columns"):
-        learned, scores = _score_and_normalise(engine, detector, scaled.scaling, learned, rows)
+        learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, plan.threshold_rate)
     full = []
     if trust.share < 1:
-        member = with_normaliser(bare.component, bare.scores if rows is None else bare.scores[rows])
+        seen = bare.scores if rows is None else bare.scores[rows]
+        member = with_normaliser(bare.component, seen, plan.threshold_rate)
         full = [replace(member, weight=1 - trust.share)]
-        add_scores(scores, full[0], bare.scores)
-    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, scores)
+        judged.add(full[0], bare.scores)
+    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, judged)
 
 
-def _fit_by_trial(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds) -> Fitted:
+def _fit_by_trial(
+    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds, known: KnownCases
+) -> Fitted:
     """All that is learned is learned from the trial rows and what they say; one sweep then scores all rows, on subsets and full space at once."""
     trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
     assert trial is not None
@@ -161,11 +168,11 @@ def _fit_by_trial(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled
     members = Members(trial, member)
     with stage("scoring on all columns"):
         view = members.view(plan.threshold_rate)
-    among_trial = find_candidates(view.scores, plan.threshold_rate)
-    candidates = replace(among_trial, rows=trial.numbers[among_trial.rows])
+    among_trial = find_candidates(view.scores, plan.threshold_rate, known.never(trial.numbers))
+    candidates = replace(among_trial, rows=known.joined(trial.numbers[among_trial.rows]))
     references = (scaled.references, *scaled.more_references)
-    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, seeds)
-    n_candidates = round(candidates.rows.size * engine.n_rows / trial.numbers.size)
+    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, seeds, known)
+    n_candidates = round(among_trial.rows.size * engine.n_rows / trial.numbers.size)
     trained, settling, trust = _train(train, trial, view, n_candidates)
     learned = _with_shares(trained, trust.share)
     full = members.for_share(trust.share)
@@ -173,11 +180,11 @@ def _fit_by_trial(engine: Engine, detector: Detector, plan: Plan, scaled: Scaled
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     with stage("scoring all rows"):
         used = [*learned, *full] if trust.share > 0 else full
-        used, scores = _score_and_normalise(engine, detector, scaled.scaling, used, rows)
+        used, judged = _score_and_normalise(engine, detector, scaled.scaling, used, rows, plan.threshold_rate)
     if trust.share > 0:
         learned = used[: len(learned)]
     full = used[len(used) - len(full) :]
-    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, scores)
+    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, judged)
 
 
 def _train(
@@ -202,11 +209,11 @@ def _fitted(
     trust: Trust,
     learned: Sequence[Component],
     full: Sequence[Component],
-    scores: np.ndarray,
+    judged: Judged,
 ) -> Fitted:
     model = Model(detector, scaled.scaling, (*learned, *full), engine.dtype)
     training = tuple(part for _, part in trained)
-    return Fitted(model, scores, candidates, training, settling, trust, tuple(learned), len(full))
+    return Fitted(model, judged, candidates, training, settling, trust, tuple(learned), len(full))
 
 
 def subset_component(
@@ -233,40 +240,51 @@ def fit_subsets(
         return replace(component, weight=float(weights[index]))
 
     components = engine.map(prepare, range(len(subsets)))
-    components, scores = _score_and_normalise(engine, detector, scaling, components, None)
-    return Model(detector, scaling, tuple(components), engine.dtype), scores
+    components, judged = _score_and_normalise(engine, detector, scaling, components, None, None)
+    return Model(detector, scaling, tuple(components), engine.dtype), judged.scores
 
 
 def _score_and_normalise(
-    engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray | None
-) -> tuple[list[Component], np.ndarray]:
-    """Sweep 3, a few components at a time so that memory stays bounded; normalisers come from ``rows`` (``None``: all)."""
+    engine: Engine,
+    detector: Detector,
+    scaling: Scaling,
+    components: list[Component],
+    rows: np.ndarray | None,
+    rate: float | None,
+) -> tuple[list[Component], Judged]:
+    """Sweep 3, a few components at a time so that memory stays bounded; normalisers, and with a ``rate`` thresholds, come from ``rows`` (``None``: all)."""
     if isinstance(engine, BatchEngine):
-        return engine.score_and_normalise(detector, scaling, components, rows)
+        return engine.score_and_normalise(detector, scaling, components, rows, rate)
     if rows is not None and engine.held_rows is not None:
-        frozen, known = _normalise_on(engine, detector, scaling, components, rows)
-        return frozen, engine.outlier_scores(Model(detector, scaling, tuple(frozen), engine.dtype), known)
+        frozen, known = _normalise_on(engine, detector, scaling, components, rows, rate)
+        return frozen, engine.judged(Model(detector, scaling, tuple(frozen), engine.dtype), known)
     at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
     frozen = []
-    scores = engine.per_row()
+    judged = Judged(engine.per_row(), None if rate is None else engine.per_row())
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
-            frozen.append(with_normaliser(component, raw if rows is None else raw[rows]))
-            add_scores(scores, frozen[-1], raw)
-    return frozen, scores
+            frozen.append(with_normaliser(component, raw if rows is None else raw[rows], rate))
+            judged.add(frozen[-1], raw)
+    return frozen, judged
 
 
 def _normalise_on(
-    engine: Engine, detector: Detector, scaling: Scaling, components: list[Component], rows: np.ndarray
+    engine: Engine,
+    detector: Detector,
+    scaling: Scaling,
+    components: list[Component],
+    rows: np.ndarray,
+    rate: float | None,
 ) -> tuple[list[Component], Known]:
     """Normalisers from the row sample alone, before the sweep over the other rows: raw scores of all rows and components are nowhere kept."""
     at_once = max(1, SCORE_BYTES // (8 * rows.size))
     frozen: list[Component] = []
-    total = np.zeros(rows.size)
+    lines = np.zeros((1 if rate is None else 2, rows.size))
+    judged = of_lines(lines)
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
-            frozen.append(with_normaliser(component, raw))
-            add_scores(total, frozen[-1], raw)
-    return frozen, Known(rows, total)
+            frozen.append(with_normaliser(component, raw, rate))
+            judged.add(frozen[-1], raw)
+    return frozen, Known(rows, lines)

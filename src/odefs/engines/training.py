@@ -4,16 +4,18 @@ Component ``i`` is the same however many there are, so the ones that are trained
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from odefs.detectors.protocol import Detector
 from odefs.engines.batched import BatchEngine
+from odefs.engines.cross_fit import gain_on_unseen
 from odefs.engines.full_space import View
 from odefs.engines.protocol import Engine
 from odefs.engines.trial import Trial, of_mean_one
 from odefs.ensemble.component import Draw, Drawn, Training, draw_component, train_components
+from odefs.ensemble.known_cases import KnownCases
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.settling import ENOUGH, FIRST, Settling, batches, rank_agreement
@@ -46,11 +48,16 @@ class Trainer:
     full_references: tuple[np.ndarray, ...]
     """Rows that the members on all columns refer to; the first member's may be shared by the components."""
     seeds: Seeds
+    known: KnownCases = field(default_factory=KnownCases)
+    held_out: tuple[np.ndarray, ...] = ()
+    """Known outliers that components must not see, by turns."""
 
     def draw(self, index: int, rng: np.random.Generator) -> Draw:
-        return draw_component(
-            self.plan, self.detector, self.engine.n_rows, self.candidates, self.full_references[0], rng
-        )
+        candidates, known, references = self.candidates, self.known.outliers, self.full_references[0]
+        if self.held_out:
+            unseen = self.held_out[index % len(self.held_out)]
+            candidates, known = np.setdiff1d(candidates, unseen), np.setdiff1d(known, unseen)
+        return draw_component(self.plan, self.detector, self.engine.n_rows, candidates, references, rng, known)
 
     def foresee(self, limit: int, start: int) -> int:
         """Name the rows of the components from ``start`` on, as many as may be held; the number of the first that is left."""
@@ -122,18 +129,19 @@ def train_ensemble(
         trained = train.train_all(limit)
         assert plan.trust is not None
         return trained, Settling(_reason(plan), limit, paper), Trust(plan.trust)
+    known_gain = None if plan.trust is not None else gain_on_unseen(train, trial, view)
     for index in range(1, plan.n_rounds):
         few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
         learned = trial.scores([component for component, _ in few])
-        trust = _trust(train, trial, view, few, learned[:, trial.few])
+        trust = _trust(train, trial, view, few, learned[:, trial.few], known_gain)
         if trust.is_hopeless:
             return few, Settling("not trusted", len(few), paper), replace(trust, share=0.0)
         train = replace(train, candidates=_next_candidates(train, trial, view, learned))
     if plan.n_estimators == "auto" and limit > FIRST:
-        return _train_until_settled(train, trial, view, limit, paper)
+        return _train_until_settled(train, trial, view, limit, paper, known_gain)
     trained = train.train_all(limit)
     few_scores = trial.few_scores([component for component, _ in trained[:FIRST]])
-    return trained, Settling(_reason(plan), limit, paper), _trust(train, trial, view, trained, few_scores)
+    return trained, Settling(_reason(plan), limit, paper), _trust(train, trial, view, trained, few_scores, known_gain)
 
 
 def _reason(plan: Plan) -> str:
@@ -143,11 +151,19 @@ def _reason(plan: Plan) -> str:
 def _next_candidates(train: Trainer, trial: Trial, view: View, learned: np.ndarray) -> np.ndarray:
     """Trial rows that stand out in the full space and on the columns that a few components have learned from the present candidates."""
     scores = (learned.mean(axis=0) + view.scores) / 2
-    return np.asarray(trial.numbers[find_candidates(scores, train.plan.threshold_rate).rows])
+    found = find_candidates(scores, train.plan.threshold_rate, train.known.never(trial.numbers))
+    return train.known.joined(trial.numbers[found.rows])
 
 
-def _trust(train: Trainer, trial: Trial, view: View, trained: list[Trained], scores: np.ndarray) -> Trust:
-    """What was given, or what the first components are worth on the few trial rows, of which they have given these ``scores``."""
+def _trust(
+    train: Trainer,
+    trial: Trial,
+    view: View,
+    trained: list[Trained],
+    scores: np.ndarray,
+    known_gain: float | None,
+) -> Trust:
+    """What was given, or what the first components are worth on the few trial rows, to which they have given these ``scores``, and known outliers speak for."""
     if train.plan.trust is not None:
         return Trust(train.plan.trust)
     assert view.stability is not None
@@ -156,7 +172,7 @@ def _trust(train: Trainer, trial: Trial, view: View, trained: list[Trained], sco
     chance = train.engine.map(lambda i: _by_chance(train, subsets[i].columns.size, i), range(len(subsets)))
     gain = contrast_gain(trial.few_scores(subsets), trial.few_scores(chance))
     tail = tail_gain(scores.mean(axis=0), view.scores[trial.few])
-    return measured_trust(gain, view.stability, tail)
+    return measured_trust(gain, view.stability, tail, known_gain)
 
 
 def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
@@ -170,7 +186,7 @@ def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
 
 
 def _train_until_settled(
-    train: Trainer, trial: Trial, view: View, limit: int, paper: int
+    train: Trainer, trial: Trial, view: View, limit: int, paper: int, known_gain: float | None
 ) -> tuple[list[Trained], Settling, Trust]:
     bare = of_mean_one(view.scores[trial.few])
     found: list[Trained] = []
@@ -186,7 +202,7 @@ def _train_until_settled(
             found += trained
             scores += list(trial.few_scores([component for component, _ in trained]))
         if batch.start == 0:
-            trust = _trust(train, trial, view, found, np.stack(scores))
+            trust = _trust(train, trial, view, found, np.stack(scores), known_gain)
             if train.plan.trust is None and trust.share == 0:
                 return found, Settling("not trusted", len(found), paper), trust
         losses = np.array([component.loss for component, _ in found])

@@ -2,15 +2,23 @@
 
 ``final(x) = sum_i u_i s_i(x) / mean_i`` with ``u = softmax(-loss)``. The paper divides by the sum over the training rows; dividing by their mean
 ranks the same and makes 1.0 the score of an ordinary row. The normalisers are frozen: a row's score does not depend on its batch.
+
+Beside the sum stands the agreement: the share ``u_i`` of the components that put a row above their own threshold, ``mean + a std`` of their training
+scores. Both are lines of one array, ``(2, n_rows)``; where components have no thresholds there is one line.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs._ops.stretches import mean_of, stretches
+from odefs._ops.stretches import fill, mean_and_std, mean_of, stretches
 from odefs.detectors.protocol import Detector
 from odefs.ensemble.model import Component, Model
+
+DIGITS = 9
+"""Of the agreement."""
+
+HIGHEST = np.finfo(np.float64).max
 
 
 def component_weights(losses: np.ndarray) -> np.ndarray:
@@ -25,9 +33,15 @@ def mean_score(scores: np.ndarray) -> float:
     return mean if mean > 0 else 1.0
 
 
-def with_normaliser(component: Component, scores: np.ndarray) -> Component:
-    """Freeze the mean of the component's scores."""
-    return replace(component, normaliser=mean_score(scores))
+def with_normaliser(component: Component, scores: np.ndarray, rate: float | None = None) -> Component:
+    """Freeze the mean of the component's scores, and with a ``rate`` the threshold ``mean + rate * std``."""
+    if rate is None:
+        return replace(component, normaliser=mean_score(scores))
+    _, mean, std = mean_and_std(scores)
+    normaliser = mean if mean > 0 else 1.0
+    with np.errstate(over="ignore"):
+        threshold = float(min((mean + rate * std) / normaliser, HIGHEST))
+    return replace(component, normaliser=normaliser, threshold=threshold)
 
 
 def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
@@ -42,10 +56,39 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
     return divided(scores, component.normaliser)
 
 
-def add_scores(total: np.ndarray, component: Component, raw: np.ndarray) -> None:
-    """Add the component's share in the outlier score, a stretch at a time: either may lie in a file."""
-    for part in stretches(total.size):
-        total[part] += component.weight * normalised(component, raw[part])
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Outlier scores, and the agreement where components have thresholds; arrays in memory or in files."""
+
+    scores: np.ndarray
+    agreement: np.ndarray | None = None
+
+    def add(self, component: Component, raw: np.ndarray) -> None:
+        """Add a component's share, a stretch at a time."""
+        for part in stretches(self.scores.size):
+            judge(component, raw[part], self.scores[part], None if self.agreement is None else self.agreement[part])
+
+
+def of_lines(lines: np.ndarray) -> Judged:
+    """From the lines of one array."""
+    return Judged(lines[0], lines[1] if len(lines) > 1 else None)
+
+
+def n_lines(model: Model) -> int:
+    return 2 if model.has_thresholds else 1
+
+
+def judge(component: Component, raw: np.ndarray, scores: np.ndarray, agreement: np.ndarray | None) -> None:
+    """Add a component's share in the scores and the agreement of some rows."""
+    own = normalised(component, raw)
+    scores += component.weight * own
+    if agreement is not None:
+        agreement += component.weight * (own > component.threshold)
+
+
+def as_shares(agreement: np.ndarray) -> np.ndarray:
+    """The agreement in place, without the rounding errors of its sum: 1 where all components agree."""
+    return fill(agreement, lambda part: np.round(agreement[part], DIGITS))
 
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
@@ -53,12 +96,17 @@ def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.nd
     return detector.score_columns(X, component.columns, component.state, component.w)
 
 
-def combined_scores(model: Model, X: np.ndarray) -> np.ndarray:
-    """Outlier scores of a scaled block."""
-    total = np.zeros(X.shape[0])
+def judged_block(model: Model, X: np.ndarray) -> np.ndarray:
+    """Outlier scores and agreement of a scaled block, as lines."""
+    lines = np.zeros((n_lines(model), X.shape[0]))
+    add_block(model, X, of_lines(lines))
+    return lines
+
+
+def add_block(model: Model, X: np.ndarray, judged: Judged) -> None:
+    """Add what the components say about a scaled block."""
     for component in model.scoring:
-        total += component.weight * normalised(component, raw_scores(component, model.detector, X))
-    return total
+        judge(component, raw_scores(component, model.detector, X), judged.scores, judged.agreement)
 
 
 def on_columns(component: Component, X: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefs.detectors.protocol import Detector
+from odefs.ensemble.known_cases import draw_outliers
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan
 from odefs.selection.alternation import Learned, alternate
@@ -43,10 +44,11 @@ def draw_component(
     candidates: np.ndarray,
     shared_references: np.ndarray,
     rng: np.random.Generator,
+    known: np.ndarray,
 ) -> Draw:
-    """Draw ``m*`` candidates, ``m`` rows of all, and references of its own unless they are shared."""
+    """Draw ``m*`` candidates, the ``known`` ones first, ``m`` rows of all, and references of its own unless they are shared."""
     size = min(plan.outlier_examples(n_rows), candidates.size)
-    outliers = rng.choice(candidates, size=size, replace=False)
+    outliers = draw_outliers(candidates, known, size, rng)
     unlabeled = rng.choice(n_rows, size=plan.unlabeled_examples(n_rows), replace=False)
     references = detector.sample(n_rows, rng) if plan.fresh_references else shared_references
     return Draw(outliers, unlabeled, references)

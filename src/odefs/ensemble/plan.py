@@ -34,6 +34,10 @@ class Seeds:
         """For a round of learning before the last, whose components are drawn apart from those of the model."""
         return Seeds(self.entropy, (*self.within, 6, index))
 
+    def cross_fit(self) -> "Seeds":
+        """For the components that are tested on known outliers."""
+        return Seeds(self.entropy, (*self.within, 10))
+
     def bare(self) -> np.random.Generator:
         """For the references of the bare scores."""
         return self.generator(0)

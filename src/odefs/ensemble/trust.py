@@ -10,7 +10,10 @@ names candidates; where the halves do not name the same rows, the candidates are
 foremost rows leave the others behind. The gain is the distance of the highest hundredth from the rest, in standard deviations of the rest, relative to the same in
 the full space. It counts only where the contrast is that of random subsets, that is where the columns are like any others and the two can be compared.
 
-The larger of the two counts. ``docs/research-log.md`` has the measurements from which the limits were chosen.
+**Known outliers**, where there are any, may raise the trust and never lower it: components that learned from one half of them are asked about the other half, and
+are trusted as far as they place those higher than the full space does.
+
+The largest counts. ``docs/research-log.md`` has the measurements from which the limits were chosen.
 """
 
 from dataclasses import dataclass
@@ -21,6 +24,7 @@ from odefs.selection.candidates import find_candidates
 
 CONTRAST = (1.5, 2.0)
 TAIL = (1.2, 1.5)
+KNOWN_GAIN = (-0.02, 0.04)
 STABILITY = (0.80, 0.90)
 """Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, for contrast and tail in their logarithms."""
 
@@ -36,19 +40,20 @@ HOPELESS = (1.2, 1.12)
 
 @dataclass(frozen=True)
 class Trust:
-    """Share of the learned subsets in the score. The measurements are ``None`` where the share was given."""
+    """Share of the learned subsets in the score. The measurements are ``None`` where the share was given, ``known_gain`` without known outliers."""
 
     share: float
     contrast: float | None = None
     stability: float | None = None
     tail: float | None = None
+    known_gain: float | None = None
 
     @property
     def is_hopeless(self) -> bool:
         """Whether a further round of learning would be in vain."""
         if self.contrast is None or self.tail is None:
             return False
-        return self.contrast < HOPELESS[0] and self.tail < HOPELESS[1]
+        return self.share == 0 and self.contrast < HOPELESS[0] and self.tail < HOPELESS[1]
 
     @property
     def message(self) -> str:
@@ -57,15 +62,23 @@ class Trust:
         return (
             f"learned subsets have {self.share:.0%} of the score: they raise the contrast {self.contrast:.2f} times as much as random subsets "
             f"of the same size, {self.stability:.0%} of the candidates do not depend on the draw, and the foremost rows stand {self.tail:.2f} times as far "
-            "from the rest as on all columns."
+            f"from the rest as on all columns.{self._of_known}"
         )
 
+    @property
+    def _of_known(self) -> str:
+        if self.known_gain is None:
+            return ""
+        where = "above" if self.known_gain >= 0 else "below"
+        return f" Known outliers that they have not seen stand {abs(self.known_gain):.1%} of the rows {where} their place on all columns."
 
-def measured_trust(contrast: float, stability: float, tail: float) -> Trust:
+
+def measured_trust(contrast: float, stability: float, tail: float, known_gain: float | None = None) -> Trust:
     support = max(_between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING)))
     by_contrast = _between(np.log(contrast), *np.log(CONTRAST)) * support
     by_tail = _between(np.log(tail), *np.log(TAIL)) * (1 - _between(contrast, *COMPARABLE)) * (contrast >= FALLEN)
-    return Trust(max(by_contrast, by_tail), contrast, stability, tail)
+    by_known = 0.0 if known_gain is None else _between(known_gain, *KNOWN_GAIN)
+    return Trust(max(by_contrast, by_tail, by_known), contrast, stability, tail, known_gain)
 
 
 def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:

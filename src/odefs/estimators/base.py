@@ -34,7 +34,7 @@ from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.scaling import KINDS
 from odefs.selection.candidates import cantelli_threshold
 
-OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "candidate_indices_")
+OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "agreement_", "candidate_indices_")
 """Attributes of the length of the training data, which model files do not hold."""
 
 
@@ -81,7 +81,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         blocks : RowBlocks
         """
         check_is_fitted(self)
-        return open_blocks(self, blocks).score_blocks(self._model)
+        return (lines[0] for lines in open_blocks(self, blocks).judged_blocks(self._model))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The negated outlier score: low = abnormal, as everywhere in scikit-learn."""
@@ -95,9 +95,9 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         """-1 for outliers, 1 for inliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit, and return -1 for outliers and 1 for inliers of the training rows."""
-        return np.where(self.fit(X, y).is_outlier_, -1, 1)
+    def fit_predict(self, X: Any, y: Any = None, **more: Any) -> np.ndarray:
+        """Fit, with whatever else ``fit`` takes, and return -1 for outliers and 1 for inliers of the training rows."""
+        return np.where(self.fit(X, y, **more).is_outlier_, -1, 1)
 
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         """Contributions of the columns to each row's outlier score, also for rows never seen in training.

@@ -47,8 +47,10 @@ def observed(fit: Fit) -> Fit:
     """``fit``, with its progress told to the estimator's callbacks."""
 
     @functools.wraps(fit)
-    def observed_fit(self: Any, X: Any, y: Any = None) -> Any:
-        return _managed(_fit_told, self, fit, X, y) if _is_followed(self) else fit(self, X, y)
+    def observed_fit(self: Any, X: Any, y: Any = None, *further: Any, **named: Any) -> Any:
+        if not _is_followed(self):
+            return fit(self, X, y, *further, **named)
+        return _managed(_fit_told, self, lambda estimator, X, y: fit(estimator, X, y, *further, **named), X, y)
 
     return cast(Fit, observed_fit)
 

@@ -22,14 +22,12 @@ def few_rows(detector: Detector, n_rows: int) -> list[Fallback]:
     return [] if message is None else [Fallback("few_rows", message)]
 
 
-def few_candidates(candidates: Candidates) -> list[Fallback]:
+def few_candidates(candidates: Candidates, n_known: int = 0) -> list[Fallback]:
     """Too few rows above the Cantelli threshold."""
     if candidates.n_above >= FEWEST:
         return []
-    message = (
-        f"{candidates.n_above} rows exceed the candidate threshold, fewer than {FEWEST}: the {candidates.rows.size} rows with the highest "
-        "bare scores serve as candidates."
-    )
+    who = f"the {candidates.rows.size} rows" if not n_known else f"{n_known} known outliers and the rows"
+    message = f"{candidates.n_above} rows exceed the candidate threshold, fewer than {FEWEST}: {who} with the highest bare scores serve as candidates."
     return [Fallback("few_candidates", message)]
 
 

@@ -110,7 +110,7 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     Returns
     -------
     estimator : ODEFS, LeSiNN or one of odefs.baselines
-        Without ``outlier_scores_``, ``is_outlier_`` and ``candidate_indices_``, which belong to the training rows.
+        Without ``outlier_scores_``, ``is_outlier_``, ``agreement_`` and ``candidate_indices_``, which belong to the training rows.
 
     Raises
     ------

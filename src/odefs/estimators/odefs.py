@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from odefs._logging import logger, talking
 from odefs.detectors.lesinn import LeSiNNDetector
@@ -13,13 +14,14 @@ from odefs.engines.choice import check_engine, complete_references, device_engin
 from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Engine
 from odefs.engines.sweeps import Fitted, fit_ensemble, scale_table
-from odefs.ensemble.combine import component_weights
+from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.opening import open_training_rows
+from odefs.estimators.known import check_kind, known_cases
+from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import feature_importances
@@ -139,6 +141,8 @@ class ODEFS(BaseOutlierEstimator):
     outlier_scores_, decision_scores_ : ndarray of shape (n_samples,)
         Scores of the training rows: high = abnormal, 1.0 = an ordinary row.
     is_outlier_ : ndarray of shape (n_samples,) of bool
+    agreement_ : ndarray of shape (n_samples,)
+        For each training row the weighted share of the components that put it above their own threshold; see :meth:`agreement`.
     offset_ : float
         ``decision_function = score_samples - offset_``.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -148,7 +152,7 @@ class ODEFS(BaseOutlierEstimator):
         Columns each component selected.
     component_loss_, component_weight_ : ndarray of shape (n_components,)
     candidate_indices_ : ndarray
-        Rows that stand out on all columns: the outlier candidates of the first round.
+        Rows that stand out on all columns, and known outliers: the outlier candidates of the first round.
     trust_ : float
         Share of the learned subsets in the score; 0 where the full space ranks alone.
     fit_info_ : dict
@@ -241,7 +245,7 @@ class ODEFS(BaseOutlierEstimator):
         return cls(**{**PAPER, **overrides})
 
     @observed
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None) -> Self:
         """Learn the ensemble and score the training rows.
 
         Parameters
@@ -250,14 +254,19 @@ class ODEFS(BaseOutlierEstimator):
             With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) are ``numpy.memmap``: they lie in a temporary
             file, which goes when the model does.
         y : ignored
+        known_outliers, known_normal : array-like of int or bool, optional
+            Rows whose kind is known: row numbers from 0, or one truth value for each row. Every component learns from the known outliers (from a draw of them
+            where they are more than its examples); known normal rows are never taken for candidates. All rows are scored alike, known or not.
         """
+        given = check_kind("known_outliers", known_outliers), check_kind("known_normal", known_normal)
         plan = self._plan()
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
         self._check_shared_parameters(detector)
         with talking(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
             scaled = scale_table(engine, detector, self.scaling, seeds, plan)
-            fitted = fit_ensemble(engine, detector, plan, scaled, seeds)
+            known = known_cases(*given, engine.n_rows)
+            fitted = fit_ensemble(engine, detector, plan, scaled, seeds, known)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             logger.info("trained %s", fitted.settling.message)
             logger.info("%s", fitted.trust.message)
@@ -265,13 +274,39 @@ class ODEFS(BaseOutlierEstimator):
             fallbacks = [
                 *off_device(self.engine, engine, detector),
                 *few_rows(detector, engine.n_rows),
-                *few_candidates(fitted.candidates),
+                *few_candidates(fitted.candidates, known.outliers.size),
                 *training_fallbacks(fitted.training),
             ]
-            self.fit_info_ = _fit_info(plan, engine, scaled.ranges, fitted) | {"fallbacks": fallbacks}
-            self._finish(engine, fitted.model, fitted.scores, self.threshold_rate, seeds)
+            cases = {"outliers": int(known.outliers.size), "normal": int(known.normal.size)}
+            self.fit_info_ = _fit_info(plan, engine, scaled.ranges, fitted) | {"known": cases, "fallbacks": fallbacks}
+            self._finish(engine, fitted.model, fitted.judged.scores, self.threshold_rate, seeds)
+            assert fitted.judged.agreement is not None
+            self.agreement_ = as_shares(fitted.judged.agreement)
             self._report(fallbacks)
             return self
+
+    def agreement(self, X: Any) -> np.ndarray:
+        """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
+
+        A component's threshold is mean + ``threshold_rate`` * std of its scores of the training rows. Members on all columns count too, with their share in the score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
+
+        Returns
+        -------
+        agreement : ndarray of shape (n_samples,)
+            From 0 (no component) to 1 (all). For RowBlocks and Dask collections a ``numpy.memmap``, as with :meth:`outlier_scores`.
+        """
+        check_is_fitted(self)
+        if not self._model.has_thresholds:
+            raise ValueError(
+                "This model was saved by a version of odefs whose components kept no thresholds, so nothing can be said about their agreement: fit it again."
+            )
+        agreement = judge_rows(self, X).agreement
+        assert agreement is not None
+        return agreement
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> LocalEngine:
         if on_device(self.engine) and why_not_on_device(X, detector) is None:

@@ -9,6 +9,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks
 from odefs.engines.distant import require_finite
 from odefs.engines.protocol import Engine
+from odefs.ensemble.combine import Judged, as_shares
 
 if TYPE_CHECKING:
     from odefs.engines.stream import StreamEngine
@@ -50,12 +51,22 @@ def open_blocks(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
     return _stream(estimator, blocks)
 
 
-def score_matrix(estimator: Any, X: np.ndarray, names: tuple[str, ...] | None = None) -> np.ndarray:
-    """Scores of rows whose columns carry their names apart."""
+def judge_rows(estimator: Any, X: Any) -> Judged:
+    """Scores and agreement from one sweep."""
+    return _rounded(open_rows(estimator, X).judged(estimator._model))
+
+
+def judge_matrix(estimator: Any, X: np.ndarray, names: tuple[str, ...] | None = None) -> Judged:
+    """Scores and agreement of rows whose columns carry their names apart."""
     _check_columns(estimator, X.shape[1], names)
     require_finite(X, estimator.missing == "ignore")
-    scores: np.ndarray = estimator._engine(X).outlier_scores(estimator._model)
-    return scores
+    return _rounded(estimator._engine(X).judged(estimator._model))
+
+
+def _rounded(judged: Judged) -> Judged:
+    if judged.agreement is not None:
+        as_shares(judged.agreement)
+    return judged
 
 
 def require_in_memory(X: Any, who: str = "explain") -> None:

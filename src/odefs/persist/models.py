@@ -30,6 +30,7 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
         "detector": describe_detector(model.detector),
         "scaling": {"factor": float(model.scaling.factor), "clip": float(model.scaling.clip)},
         "states": states,
+        "thresholds": [component.threshold for component in model.components],
     }
 
 
@@ -46,7 +47,8 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
     }
     require(all(np.isfinite(values).all() for values in numbers.values()), "numbers of its components are not finite")
     require((numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(), "components have no positive scale")
-    require(numbers["weight"].any(), "no component has a share in the score")
+    require((numbers["weight"] > 0).any(), "no component has a share in the score")
+    thresholds = _get_thresholds(described, len(states))
     components = []
     for i, state in enumerate(states):
         require(isinstance(state, dict), "a state is not an object")
@@ -58,8 +60,20 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
         expected = detector.name if is_built_in(detector) else None
         restored = get_state(state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip)
         scalars = {name: float(values[i]) for name, values in numbers.items()}
-        components.append(Component(columns, w, restored, **scalars))
+        components.append(Component(columns, w, restored, **scalars, threshold=thresholds[i]))
     return Model(detector, scaling, tuple(components), np.dtype(dtype))
+
+
+def _get_thresholds(described: dict[str, Any], n_components: int) -> list[float | None]:
+    """In the header, where earlier readers pass over them; files of earlier writers have none."""
+    if "thresholds" not in described:
+        return [None] * n_components
+    found = need(described, "thresholds", list)
+    fits = len(found) == n_components and all(one is None or type(one) is float for one in found)
+    require(
+        fits and all(one is None or np.isfinite(one) for one in found), "thresholds of its components are no numbers"
+    )
+    return found
 
 
 def _get_scaling(described: dict[str, Any], arrays: Arrays, n_columns: int) -> Scaling:

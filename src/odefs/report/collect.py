@@ -11,7 +11,7 @@ from odefs.report.kinds import collect_kinds
 from odefs.report.protocol import Detected
 from odefs.report.rowmap import collect_map
 from odefs.report.rows import MAX_CANDIDATES, collect_rows, foremost_rows
-from odefs.report.scores import collect_scores, held_names, plain
+from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.report.training import collect_training
 from odefs.tables.hiding import shown_names, shown_notes
 
@@ -40,7 +40,7 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
         "flagged": int(np.count_nonzero(detection.is_outlier)),
         "convention": detection.convention,
         "labels": _plain_dict(getattr(detection, "labels", None) or {}),
-        "agreement": _plain_dict(getattr(detection, "agreement", None) or {}),
+        "agreement": mean_agreement(getattr(detection, "agreement", None), detection.is_outlier),
         "columns_used": list(detection.encoder.columns),
         "kinds_of_columns": _column_kinds(detection),
         "left_out": dict(detection.left_out),

@@ -11,6 +11,7 @@ SHOWN_ROWS, SHOWN_COLUMNS = 50, 20
 
 def render_markdown(summary: dict[str, Any]) -> str:
     """Headline, kinds, what was read, the foremost rows, the columns, and how the run can be repeated."""
+    agree = summary["agreement"] is not None
     blocks = [
         f"# {safe(summary['source']['name'])}",
         f"{safe(words.headline(summary))} {safe(words.convention(summary))} {safe(words.labels(summary))}".rstrip(),
@@ -20,12 +21,13 @@ def render_markdown(summary: dict[str, Any]) -> str:
         *_read(summary),
         "## Top outliers",
         _table(
-            ("rank", summary["identifier"], "score", "outlier", "rows", "why"),
+            ("rank", summary["identifier"], "score", *(["agreement"] if agree else []), "outlier", "rows", "why"),
             (
                 (
                     row["rank"],
                     row["name"],
                     words.score(row["score"]),
+                    *([words.percent(row["agreement"])] if agree else []),
                     "yes" if row["flagged"] else "no",
                     row["count"],
                     "; ".join(words.short_reason(reason) for reason in row["reasons"]),

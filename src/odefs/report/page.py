@@ -56,6 +56,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "twins": [str(twin) for twin in row["twins"]],
                 "count": row["count"],
                 "kind": row["kind"],
+                "agreement": row["agreement"],
                 "reasons": [words.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
                 "cells": [_position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],

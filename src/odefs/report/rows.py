@@ -43,6 +43,7 @@ def collect_rows(
 ) -> list[dict[str, Any]]:
     """One record per group; ``places`` gives a row's place in the order of falling score."""
     first = np.array([group[0] for group in groups], dtype=np.intp)
+    agreement = getattr(detection, "agreement", None)
     reasons = detection.reasons([int(row) for row in first], k=MAX_REASONS)
     return [
         {
@@ -51,6 +52,7 @@ def collect_rows(
             "score": float(detection.scores[row]),
             "rank": int(rank),
             "place": places[int(row)],
+            "agreement": None if agreement is None else float(agreement[row]),
             "flagged": bool(detection.is_outlier[row]),
             "count": len(group),
             "twins": [plain(names[twin]) for twin in group[1 : NAMED_TWINS + 1]],

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from odefs._ops.stretches import stretches
+
 BINS = 60
 STEPS = 400
 HELD_ROWS = 10_000
@@ -89,3 +91,17 @@ def _rounded(value: float, span: float, scale: str) -> float:
     size = value if scale == "log" else span
     digits = int(np.clip(3 - np.floor(np.log10(size)) if size > 0 else 3, 0, 15))
     return round(float(value), digits)
+
+
+def mean_agreement(agreement: np.ndarray | None, is_outlier: np.ndarray) -> dict[str, float | None] | None:
+    """How far the components agree, on average, about the flagged rows and about the others; ``None`` where nothing is known."""
+    if agreement is None:
+        return None
+    counts, sums = np.zeros(2), np.zeros(2)
+    for part in stretches(agreement.size):
+        flags = np.asarray(is_outlier[part])
+        for place, chosen in enumerate((flags, ~flags)):
+            counts[place] += np.count_nonzero(chosen)
+            sums[place] += np.asarray(agreement[part])[chosen].sum()
+    flagged, others = (float(total / n) if n else None for total, n in zip(sums, counts, strict=True))
+    return {"flagged": flagged, "others": others}

@@ -29,19 +29,23 @@ def cantelli_threshold(scores: np.ndarray, rate: float) -> float:
     return mean + rate * std if count else np.inf
 
 
-def find_candidates(scores: np.ndarray, rate: float) -> Candidates:
-    """Rows above the threshold, or the ``FEWEST`` highest where there are too few; the lower row number wins ties."""
+def find_candidates(scores: np.ndarray, rate: float, never: np.ndarray | None = None) -> Candidates:
+    """Rows above the threshold, or the ``FEWEST`` highest where there are too few; the lower row number wins ties. Rows of ``never`` are none."""
     threshold = cantelli_threshold(scores, rate)
     parts = list(stretches(scores.size))
     rows = np.concatenate([np.flatnonzero(scores[part] > threshold) + part.start for part in parts])
+    barred = np.empty(0, dtype=np.intp) if never is None else never
+    rows = np.setdiff1d(rows, barred, assume_unique=True)
     n_above = rows.size
     if n_above < FEWEST:
-        foremost = np.concatenate([_highest(scores[part]) + part.start for part in parts])
+        room = FEWEST + barred.size
+        foremost = np.concatenate([_highest(scores[part], room) + part.start for part in parts])
+        foremost = np.setdiff1d(foremost, barred, assume_unique=True)
         rows = np.sort(foremost[_highest(scores[foremost])])
     return Candidates(rows, threshold, int(n_above))
 
 
-def _highest(scores: np.ndarray) -> np.ndarray:
-    """Places of the ``FEWEST`` highest scores in ascending order."""
+def _highest(scores: np.ndarray, size: int = FEWEST) -> np.ndarray:
+    """Places of the highest scores in ascending order."""
     order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
-    return np.sort(order[:FEWEST])
+    return np.sort(order[:size])

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from odefs.estimators.opening import score_matrix
+from odefs.ensemble.combine import Judged
+from odefs.estimators.opening import judge_matrix
 from odefs.tables.columns import TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.files import load
@@ -29,8 +30,12 @@ class BatchScorer:
         known = getattr(self.model, "feature_names_in_", None)
         return [name for name in batch.schema.names if name not in ids] if known is None else [str(n) for n in known]
 
-    def scores(self, batch: Any, ids: Sequence[str]) -> np.ndarray:
-        """Outlyingness of the rows of a record batch."""
+    @property
+    def has_agreement(self) -> bool:
+        return hasattr(self.model, "agreement") and bool(self.model._model.has_thresholds)
+
+    def judged(self, batch: Any, ids: Sequence[str]) -> Judged:
+        """Outlyingness of the rows of a record batch, and how far components agree about it."""
         import pyarrow as pa
 
         from odefs.engines.arrow import as_matrix, matrix_dtype
@@ -40,12 +45,12 @@ class BatchScorer:
         if absent:
             raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
         if not batch.num_rows:
-            return np.empty(0)
+            return Judged(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
             table = pa.Table.from_batches([batch]).select(names)
-            return score_matrix(self.model, self.encoder.transform(table))
+            return judge_matrix(self.model, self.encoder.transform(table))
         X = as_matrix(batch.select(names), matrix_dtype(batch.schema, names))
-        return score_matrix(self.model, X)
+        return judge_matrix(self.model, X)
 
 
 def batch_scorer(model: Any) -> BatchScorer:
@@ -81,7 +86,8 @@ def score_batches(
     Yields
     ------
     pyarrow.RecordBatch
-        The id columns, ``score`` (float64; high = abnormal, 1.0 = an ordinary row) and ``outlier`` (bool): one batch for each that comes in.
+        The id columns, ``score`` (float64; high = abnormal, 1.0 = an ordinary row), ``agreement`` (float64; the share of the components that put the row above
+        their own threshold; not for models that have none) and ``outlier`` (bool): one batch for each that comes in.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def score_batches(
     >>> model = odefs.ODEFS(random_state=0).fit(X)
     >>> batch = pa.RecordBatch.from_pydict({"key": [1, 2], "a": [0.1, 9.0], "b": [0.0, 0.0], "c": [0.2, 0.1]})
     >>> next(odefs.score_batches(model, [batch], id="key")).schema.names
-    ['key', 'score', 'outlier']
+    ['key', 'score', 'agreement', 'outlier']
     """
     import pyarrow as pa
 
@@ -99,10 +105,13 @@ def score_batches(
     scorer = batch_scorer(model)
     limit = -scorer.model.offset_ if threshold is None else float(threshold)
     for batch in batches:
-        scores = scorer.scores(batch, ids)
+        judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
         fields = [batch.schema.field(name) for name in ids]
-        yield pa.RecordBatch.from_arrays(
-            [*carried, pa.array(scores), pa.array(scores > limit)],
-            schema=pa.schema([*fields, pa.field("score", pa.float64()), pa.field("outlier", pa.bool_())]),
-        )
+        found: dict[str, Any] = {"score": judged.scores}
+        if scorer.has_agreement:
+            found["agreement"] = judged.agreement
+        found["outlier"] = judged.scores > limit
+        arrays = [pa.array(values) for values in found.values()]
+        named = [pa.field(name, array.type) for name, array in zip(found, arrays, strict=True)]
+        yield pa.RecordBatch.from_arrays([*carried, *arrays], schema=pa.schema([*fields, *named]))

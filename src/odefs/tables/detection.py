@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.base import clone
 
 from odefs._progress import stage, tell
+from odefs.ensemble.combine import Judged
 from odefs.estimators import ODEFS
+from odefs.estimators.opening import judge_rows
 from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.flags import Flagging, flag_rows
@@ -27,6 +29,8 @@ class Detection:
     scores : ndarray of shape (n_rows,)
         High is abnormal; 1.0 is an ordinary row.
     is_outlier : ndarray of bool
+    agreement : ndarray of shape (n_rows,) or None
+        Weighted share of the model's components that put the row above their own threshold; ``None`` for models that have no thresholds.
     threshold : float
         Flagged rows score above it.
     model, encoder : the fitted ``ODEFS`` and ``TableEncoder``
@@ -56,6 +60,7 @@ class Detection:
     """Whether ``identifier`` is a column of the table; otherwise the rows go by their numbers."""
     labels: dict[str, float] = field(default_factory=dict)
     """How well the scores agree with known labels, where there are any."""
+    agreement: np.ndarray | None = None
 
     def __repr__(self) -> str:
         flagged = int(self.is_outlier.sum())
@@ -133,6 +138,8 @@ def detect(
     threshold: float | None = None,
     flag: int | None = None,
     hide: Sequence[str] = (),
+    known_outliers: Any = None,
+    known_normal: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     **encoding: Any,
@@ -150,6 +157,8 @@ def detect(
         What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
     hide : sequence of str
         Columns that are used but whose values are not shown in the report.
+    known_outliers, known_normal : array-like of int or bool, optional
+        Rows whose kind is known, by their place in the frame from 0 or by one truth value for each; see :meth:`ODEFS.fit`.
     encoder : TableEncoder, optional
     encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
 
@@ -178,7 +187,8 @@ def detect(
     model = ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
     with stage("fitting"):
         tell(0, 0)
-        model.fit(X)
+        cases = {"known_outliers": known_outliers, "known_normal": known_normal}
+        model.fit(X, **{name: rows for name, rows in cases.items() if rows is not None})
     scores = model.outlier_scores_
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
     return Detection(
@@ -196,6 +206,7 @@ def detect(
         frozenset(hide),
         named=id is not None,
         run=run_record(model, seed=random_state if isinstance(random_state, int) else None),
+        agreement=getattr(model, "agreement_", None),
     )
 
 
@@ -218,7 +229,8 @@ def score(
         X = encoder.encode_table(used)
     with stage("scoring"):
         tell(0, 0)
-        scores = model.outlier_scores(X)
+        judged = judge_rows(model, X) if isinstance(model, ODEFS) else Judged(model.outlier_scores(X))
+    scores = judged.scores
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
     return Detection(
         model,
@@ -234,6 +246,7 @@ def score(
         frame_index(frame),
         frozenset(hide),
         named=id is not None,
+        agreement=judged.agreement,
     )
 
 

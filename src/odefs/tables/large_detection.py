@@ -17,6 +17,7 @@ from odefs.tables.detection import Detection, split_identifier
 from odefs.tables.encoder import ENCODED, TableEncoder
 from odefs.tables.flags import Flagging, flag_rows
 from odefs.tables.frames import table_of
+from odefs.tables.known import known_rows, say_known
 from odefs.tables.large import LargeTable
 from odefs.tables.learning import learn_large
 
@@ -35,6 +36,7 @@ class LargeDetection:
     flagging: Flagging
     identifier: str | None
     foremost: Detection
+    agreement: np.ndarray | None = None
 
 
 def detect_large(
@@ -42,6 +44,7 @@ def detect_large(
     model: Any,
     *,
     id: str | None = None,
+    known: str | None = None,
     ignore: Sequence[str] = (),
     contamination: float | None = None,
     threshold: float | None = None,
@@ -51,20 +54,31 @@ def detect_large(
     seed: int = 0,
     **encoding: Any,
 ) -> LargeDetection:
-    """Fit the model to the table in passes over its files."""
+    """Fit the model to the table in passes over its files; ``known`` names a column of known cases."""
+    ignore = [*ignore, *([known] if known else [])]
     unknown = [name for name in (*([id] if id else []), *hide, *ignore) if name not in table.schema.names]
     if unknown:
         raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(table.schema.names)}.")
     columns = [name for name in table.schema.names if name != id and name not in ignore]
+    cases = {} if known is None else _known_cases(table, known)
     encoder = TableEncoder(**encoding)
     with stage("learning what the columns hold"):
         learn_large(encoder, table, columns, seed)
     with tempfile.TemporaryDirectory(prefix="odefs-") as folder:
-        model.fit(encoded_blocks(table, encoder, Path(folder)))
+        model.fit(encoded_blocks(table, encoder, Path(folder)), **cases)
     scores = model.outlier_scores_
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
+    if known is not None:
+        encoder.notes_.append(say_known(known, *(rows.size for rows in cases.values())))
     foremost = _foremost(table, model, encoder, scores, flagging, id, columns, hide, top, seed)
-    return LargeDetection(table, model, encoder, scores, flagging, id, foremost)
+    return LargeDetection(table, model, encoder, scores, flagging, id, foremost, getattr(model, "agreement_", None))
+
+
+def _known_cases(table: LargeTable, column: str) -> dict[str, np.ndarray]:
+    """Rows of the known outliers and of the known ordinary rows."""
+    cells = (cell for _, part in table.batches([column]) for cell in part.column(0).to_pylist())
+    outliers, normal = known_rows(cells, column)
+    return {"known_outliers": outliers, "known_normal": normal}
 
 
 def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> RowBlocks:
@@ -133,4 +147,5 @@ def _foremost(
         encoder.notes_,
         hidden=frozenset(hide),
         named=id is not None,
+        agreement=np.asarray(model.agreement_[rows]) if hasattr(model, "agreement_") else None,
     )

@@ -19,13 +19,13 @@ def check_ending(path: Path) -> None:
 
 
 def write_scores(found: LargeDetection, path: Path) -> None:
-    """The identifier or the row's number, the score, and whether it is flagged."""
+    """The identifier or the row's number, the score, the agreement, and whether it is flagged."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet as pq
 
     first = found.identifier or "row"
-    name = f"{first} (id)" if found.identifier in ("score", "outlier") else first
+    name = f"{first} (id)" if found.identifier in ("score", "agreement", "outlier") else first
     column = found.identifier or found.table.schema.names[0]
     with replacing(path) as partial:
         writer: Any = None
@@ -34,7 +34,10 @@ def write_scores(found: LargeDetection, path: Path) -> None:
                 rows = slice(start, start + part.num_rows)
                 names = part.column(0) if found.identifier else pa.array(np.arange(start + 1, rows.stop + 1))
                 flags = found.flagging.is_outlier[rows]
-                columns = {name: names, "score": found.scores[rows], "outlier": ["yes" if f else "no" for f in flags]}
+                columns = {name: names, "score": found.scores[rows]}
+                if found.agreement is not None:
+                    columns["agreement"] = found.agreement[rows]
+                columns["outlier"] = ["yes" if f else "no" for f in flags]
                 out = pa.table(columns)
                 if writer is None:
                     make = pq.ParquetWriter if path.suffix.lower() == ".parquet" else pyarrow.csv.CSVWriter

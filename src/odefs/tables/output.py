@@ -8,7 +8,7 @@ from odefs.tables.detection import Detection
 from odefs.tables.hiding import shown_names
 from odefs.tables.wording import say_reason
 
-RESULT_NAMES = ("row", "line", "score", "rank", "outlier", "reasons")
+RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")
 
 
 def result_columns(
@@ -22,7 +22,10 @@ def result_columns(
     out["row"] = np.arange(1, found.n_rows + 1)
     if lines is not None:
         out["line"] = np.asarray(lines)
-    out |= {"score": found.scores, "rank": found.ranks, "outlier": np.where(found.is_outlier, "yes", "no")}
+    out |= {"score": found.scores, "rank": found.ranks}
+    if found.agreement is not None:
+        out["agreement"] = found.agreement
+    out["outlier"] = np.where(found.is_outlier, "yes", "no")
     if reasons != "none":
         out["reasons"] = _reason_texts(
             found, np.ones(found.n_rows, dtype=bool) if reasons == "all" else found.is_outlier

@@ -22,6 +22,7 @@ from odefs.engines.torch.shares import total_shares
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
 from odefs.engines.training import Trained, Trainer
+from odefs.ensemble.combine import Judged, n_lines, of_lines
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import Scaling
 
@@ -44,32 +45,54 @@ class TorchEngine(LocalEngine):
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
         return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))
 
-    def outlier_scores(self, model: Model, known: Known | None = None) -> np.ndarray:
-        total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        lines = self._numbers((n_lines(model), self.table.n_rows))
         for part in self._groups(model.scoring):
             raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)
-            weights = [component.weight / component.normaliser for component in part]
-            total += torch.mv(raw.t(), torch.tensor(weights, dtype=torch.float64, device=self.device))
-        return self.table.spread(total)
+            weights = self._tensor([component.weight for component in part])
+            means = self._tensor([component.normaliser for component in part])
+            lines[0] += torch.mv(raw.t(), weights / means)
+            if len(lines) > 1:
+                self._agree(lines[1], raw, means, [component.threshold or 0.0 for component in part], weights)
+        return of_lines(self.table.spread(lines))
+
+    def _agree(self, line: Tensor, raw: Tensor, means: Tensor, thresholds: list[float], weights: Tensor) -> None:
+        """Add the weights of the components that put a row above their thresholds."""
+        above = raw / means[:, None] > self._tensor(thresholds)[:, None]
+        line += torch.mv(above.to(torch.float64).t(), weights)
+
+    def _numbers(self, shape: tuple[int, ...]) -> Tensor:
+        return torch.zeros(shape, dtype=torch.float64, device=self.device)
+
+    def _tensor(self, values: list[float]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float64, device=self.device)
 
     def score_and_normalise(
-        self, detector: Detector, scaling: Scaling, components: Sequence[Component], rows: np.ndarray | None
-    ) -> tuple[list[Component], np.ndarray]:
-        """Sweep 3 on the device: components with their normalisers, from ``rows`` (``None``: all), and the scores they add up to."""
+        self,
+        detector: Detector,
+        scaling: Scaling,
+        components: Sequence[Component],
+        rows: np.ndarray | None,
+        rate: float | None = None,
+    ) -> tuple[list[Component], Judged]:
+        """Sweep 3 on the device: components with their normalisers, from ``rows`` (``None``: all), and what they add up to."""
         counts = self.table.counts(rows)
         counts /= counts.sum()
-        total = torch.zeros(self.table.n_rows, dtype=torch.float64, device=self.device)
+        lines = self._numbers((1 if rate is None else 2, self.table.n_rows))
         frozen: list[Component] = []
         for part in self._groups(components):
             raw = self._raw_scores(scaling, DTYPES[self.dtype], detector, part)
             means = torch.mv(raw, counts)
             means = torch.where(means > 0, means, 1.0)
-            weights = torch.tensor([component.weight for component in part], dtype=torch.float64, device=self.device)
-            total += torch.mv(raw.t(), weights / means)
-            frozen += [
-                replace(component, normaliser=mean) for component, mean in zip(part, means.tolist(), strict=True)
-            ]
-        return frozen, self.table.spread(total)
+            weights = self._tensor([component.weight for component in part])
+            lines[0] += torch.mv(raw.t(), weights / means)
+            found = [replace(one, normaliser=mean) for one, mean in zip(part, means.tolist(), strict=True)]
+            if rate is not None:
+                thresholds = _thresholds(raw / means[:, None], counts, rate)
+                self._agree(lines[1], raw, means, thresholds, weights)
+                found = [replace(one, threshold=limit) for one, limit in zip(found, thresholds, strict=True)]
+            frozen += found
+        return frozen, of_lines(self.table.spread(lines))
 
     def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
         """Shares of the columns in each component's scores, added up over some rows of the table."""
@@ -103,3 +126,11 @@ class TorchEngine(LocalEngine):
         height = bytes_at_once(self.device) // bytes_per_row(detector, self.n_columns, len(components))
         in_parts(table.n_rows, min(MOST_BLOCK_ROWS, height), score)
         return out
+
+
+def _thresholds(scores: Tensor, shares: Tensor, rate: float) -> list[float]:
+    """``mean + rate * std`` of each component's normalised scores; ``shares`` say how much a row counts."""
+    means = torch.mv(scores, shares)
+    spread = torch.mv((scores - means[:, None]).square_(), shares).sqrt_()
+    found: list[float] = (means + rate * spread).tolist()
+    return found

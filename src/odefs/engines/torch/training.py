@@ -11,7 +11,7 @@ from odefs.engines.torch.choices import lay_out
 from odefs.engines.torch.device import bytes_at_once, in_parts
 from odefs.engines.torch.table import DeviceTable
 from odefs.engines.training import Trained, Trainer
-from odefs.ensemble.component import Draw, Training, draw_component, prepare_component
+from odefs.ensemble.component import Draw, Training, prepare_component
 from odefs.ensemble.plan import Plan
 from odefs.selection.alternation import Learned
 
@@ -25,10 +25,7 @@ def train_batch(train: Trainer, table: DeviceTable, indices: Sequence[int]) -> l
     """Components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
-    draws = [
-        draw_component(train.plan, train.detector, train.engine.n_rows, train.candidates, train.full_references[0], rng)
-        for rng in generators
-    ]
+    draws = [train.draw(index, rng) for index, rng in zip(indices, generators, strict=True)]
     found: list[Trained] = []
 
     def run(part: slice) -> None:

@@ -10,6 +10,7 @@ const keys = {
   rank: (row) => row.i,
   name: (row) => data.top[row.i].name,
   score: (row) => -row.i,
+  agreement: (row) => data.top[row.i].agreement,
   flag: (row) => (row.flagged ? 1 : 0),
   count: (row) => data.top[row.i].count,
   kind: (row) => data.top[row.i].kind ?? Infinity,
@@ -49,7 +50,7 @@ const refresh = () => {
   for (const button of document.querySelectorAll("[data-kind]")) button.setAttribute("aria-pressed", String(Number(button.dataset.kind) === state.kind));
 };
 const sortBy = (button) => {
-  const down = ["score", "flag", "count"].includes(button.dataset.sort);
+  const down = ["score", "agreement", "flag", "count"].includes(button.dataset.sort);
   state.up = state.sort === button.dataset.sort ? !state.up : !down;
   state.sort = button.dataset.sort;
   for (const th of document.querySelectorAll("#outliers thead th")) th.removeAttribute("aria-sort");
