@@ -115,8 +115,8 @@ def test_known_cases_raise_the_rank_of_their_kind(hidden):
 def test_known_outliers_may_raise_trust_and_never_lower_it():
     low, high = KNOWN_GAIN
     for contrast, stability in ((1.0, 0.5), (1.7, 0.9), (3.0, 1.0)):
-        plain = measured_trust(contrast, stability).share
-        shares = [measured_trust(contrast, stability, gain).share for gain in (low, 0.0, high)]
+        plain = measured_trust(contrast, stability, 1.0).share
+        shares = [measured_trust(contrast, stability, 1.0, gain).share for gain in (low, 0.0, high)]
         assert shares == sorted(shares)
         assert shares[0] == plain
         assert shares[-1] == 1.0

@@ -53,19 +53,17 @@ def test_a_murky_case_takes_more(murky):
     assert info["limit"] == MAX_AUTO_COMPONENTS < info["paper"]
 
 
-@pytest.mark.parametrize("trust", [{"trust": 1.0, "n_rounds": 1}, {}], ids=["given", "measured"])
 @pytest.mark.parametrize("table", ["clear", "murky"])
-def test_auto_is_the_head_of_the_paper(table, trust, request):
+def test_auto_is_the_head_of_the_paper(table, request):
     """Component i is the same whatever the total, and the model is the one that many components give when asked for by number."""
     X = request.getfixturevalue(table)
-    settings = {"random_state": 0, "threshold_rate": 1.0, "n_outlier_examples": 8} | trust
+    settings = TRUSTED | {"threshold_rate": 1.0, "n_outlier_examples": 8}
     auto, paper = ODEFS(**settings).fit(X), ODEFS(n_estimators="paper", **settings).fit(X)
     n = auto.fit_info_["n_components"]
     assert np.array_equal(auto.feature_weights_, paper.feature_weights_[:n])
     same = ODEFS(n_estimators=n, **settings).fit(X)
     assert np.array_equal(auto.outlier_scores_, same.outlier_scores_)
-    if trust:
-        assert (stopping(paper)["reason"], stopping(same)["reason"]) == ("paper", "given")
+    assert (stopping(paper)["reason"], stopping(same)["reason"]) == ("paper", "given")
 
 
 def test_the_decision_does_not_depend_on_threads_or_type(murky):

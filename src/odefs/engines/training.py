@@ -131,10 +131,10 @@ def train_ensemble(
         return trained, Settling(_reason(plan), limit, paper), Trust(plan.trust)
     known_gain = None if plan.trust is not None else gain_on_unseen(train, trial, view)
     for index in range(1, plan.n_rounds):
-        few = replace(train, seeds=train.seeds.of_round(index)).train_all(min(FIRST_ROUND, limit))
+        few = replace(train, seeds=train.seeds.of_round(index)).train_all(FIRST_ROUND)
         learned = trial.scores([component for component, _ in few])
         trust = _trust(train, trial, view, few, learned[:, trial.few], known_gain)
-        if trust.is_hopeless:
+        if trust.is_hopeless and plan.n_estimators == "auto":
             return few, Settling("not trusted", len(few), paper), replace(trust, share=0.0)
         train = replace(train, candidates=_next_candidates(train, trial, view, learned))
     if plan.n_estimators == "auto" and limit > FIRST:

@@ -1,0 +1,92 @@
+"""How far learned subsets are trusted: where they find planted columns, and not where there is nothing to find."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score as auc
+
+from odefs import ODEFS
+from odefs.ensemble.trust import (
+    CONTRAST,
+    STABILITY,
+    TAIL,
+    candidate_stability,
+    contrast_gain,
+    measured_trust,
+    tail_gain,
+)
+from odefs.scaling import SMALLEST_STD, by_moments, column_moments, column_ranges, fit_scaling
+
+pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
+
+
+def planted(n_columns, n_relevant, shift, seed=0, n_rows=2000, n_outliers=40):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    y = np.arange(n_rows) < n_outliers
+    X[y, :n_relevant] += shift * rng.choice([-1, 1], size=(n_outliers, n_relevant))
+    return X, y
+
+
+@pytest.mark.parametrize(("n_columns", "n_relevant"), [(300, 6), (1000, 10)])
+def test_few_relevant_columns_are_found_and_trusted(n_columns, n_relevant):
+    X, y = planted(n_columns, n_relevant, 4.0)
+    model = ODEFS(random_state=0).fit(X)
+    full = ODEFS(random_state=0, trust=0.0).fit(X)
+    assert model.trust_ > 0.5
+    assert auc(y, model.outlier_scores_) > auc(y, full.outlier_scores_) + 0.02
+    assert set(np.argsort(-model.feature_importances_)[:3]) <= set(range(n_relevant))
+
+
+def test_where_every_column_tells_nothing_is_risked():
+    X, y = planted(30, 30, 1.5)
+    model = ODEFS(random_state=0).fit(X)
+    assert model.trust_ == 0
+    assert model.fit_info_["stopping"]["reason"] == "not trusted"
+    assert "0%" in model.fit_info_["trust"]["message"]
+    assert auc(y, model.outlier_scores_) > 0.99
+
+
+def test_noise_is_not_trusted():
+    X = np.random.default_rng(0).normal(size=(3000, 60))
+    assert ODEFS(random_state=0).fit(X).trust_ == 0
+
+
+def test_a_given_trust_is_taken():
+    X, _ = planted(30, 3, 4.0)
+    model = ODEFS(random_state=0, trust=0.3).fit(X)
+    assert model.trust_ == 0.3
+    assert model.fit_info_["trust"]["contrast"] is None
+
+
+def test_shares_grow_with_each_measurement():
+    contrasts = [measured_trust(c, 1.0, 1.0).share for c in (1.0, *CONTRAST, 5.0)]
+    assert contrasts == [0, 0, 1, 1]
+    stabilities = [measured_trust(3.0, s, 1.0).share for s in (0.0, *STABILITY, 1.0)]
+    assert stabilities == [0, 0, 1, 1]
+    assert measured_trust(30.0, 0.0, 1.0).share == 1, "an overwhelming contrast speaks for itself"
+    tails = [measured_trust(1.0, 0.0, t).share for t in (1.0, *TAIL, 3.0)]
+    assert tails == [0, 0, 1, 1]
+    assert measured_trust(0.8, 0.0, 3.0).share == 0, "a contrast that has fallen speaks against the subsets"
+    assert measured_trust(1.4, 0.0, 3.0).share == 0, "the tails of columns of another kind are not comparable"
+
+
+def test_measurements_of_equal_and_of_constant_scores():
+    scores = np.random.default_rng(0).gamma(2.0, size=(5, 400))
+    assert contrast_gain(scores, scores) == pytest.approx(1.0)
+    assert contrast_gain(np.ones((3, 50)), np.ones((3, 50))) == 1.0
+    assert tail_gain(scores[0], scores[0]) == 1.0
+    assert tail_gain(np.ones(50), np.ones(50)) == 1.0
+    assert candidate_stability(scores[0], scores[0], 2.0) == 1.0
+    assert candidate_stability(scores[0], scores[0][::-1], 2.0) < 0.5
+
+
+def test_damped_scaling_bounds_rare_values_and_not_far_ones():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(5000) < 5, np.arange(5000) % 2, rng.lognormal(sigma=2.0, size=5000)]).astype(float)
+    minmax = fit_scaling(column_ranges(X), "damped")
+    moments = column_moments(minmax.apply(X, np.empty_like(X)))
+    widths = {kind: by_moments(minmax, moments, kind).width / minmax.width for kind in ("rootstd", "damped")}
+    np.testing.assert_allclose(widths["damped"][0], np.sqrt(SMALLEST_STD), rtol=1e-2)
+    assert widths["rootstd"][0] < 0.5 * widths["damped"][0]
+    assert widths["damped"][1] == widths["rootstd"][1]
+    np.testing.assert_allclose(widths["damped"][2], widths["rootstd"][2], rtol=0.05)
