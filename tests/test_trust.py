@@ -67,7 +67,7 @@ def test_shares_grow_with_each_measurement():
     tails = [measured_trust(1.0, 0.0, t).share for t in (1.0, *TAIL, 3.0)]
     assert tails == [0, 0, 1, 1]
     assert measured_trust(0.8, 0.0, 3.0).share == 0, "a contrast that has fallen speaks against the subsets"
-    assert measured_trust(1.4, 0.0, 3.0).share == 0, "the tails of columns of another kind are not comparable"
+    assert measured_trust(1.4, 0.0, 2.0).share == 0, "a wider distribution has a wider tail"
 
 
 def test_measurements_of_equal_and_of_constant_scores():

@@ -8,7 +8,7 @@ names candidates; where the halves do not name the same rows, the candidates are
 
 **Tail.** Where a few outliers hide among many ordinary columns of noise the contrast of all rows hardly changes, and candidates are mostly luck; but on the right columns the
 foremost rows leave the others behind. The gain is the distance of the highest hundredth from the rest, in standard deviations of the rest, relative to the same in
-the full space. It counts only where the contrast is that of random subsets, that is where the columns are like any others and the two can be compared.
+the full space. A subset of higher contrast widens the whole distribution and its tail with it, so that only what goes beyond the square of the contrast counts.
 
 **Known outliers**, where there are any, may raise the trust and never lower it: components that learned from one half of them are asked about the other half, and
 are trusted as far as they place those higher than the full space does.
@@ -23,7 +23,7 @@ import numpy as np
 from odefs.selection.candidates import find_candidates
 
 CONTRAST = (1.5, 2.0)
-TAIL = (1.2, 1.5)
+TAIL = (1.15, 1.4)
 KNOWN_GAIN = (-0.02, 0.04)
 STABILITY = (0.80, 0.90)
 """Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, for contrast and tail in their logarithms."""
@@ -31,8 +31,8 @@ STABILITY = (0.80, 0.90)
 OVERWHELMING = (6.0, 10.0)
 """From here on a contrast speaks for itself: candidates that were mere luck do not lead there."""
 
-FALLEN, COMPARABLE = 0.95, (1.2, 1.35)
-"""Contrasts between which the tail counts; up to the last number it counts for less and less."""
+FALLEN = 0.95
+"""A contrast below this share of that of random subsets speaks against the subsets, whatever their tail."""
 
 HOPELESS = (1.2, 1.12)
 """A first round of learning that raises contrast and tail by less is not followed by another."""
@@ -76,7 +76,7 @@ class Trust:
 def measured_trust(contrast: float, stability: float, tail: float, known_gain: float | None = None) -> Trust:
     support = max(_between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING)))
     by_contrast = _between(np.log(contrast), *np.log(CONTRAST)) * support
-    by_tail = _between(np.log(tail), *np.log(TAIL)) * (1 - _between(contrast, *COMPARABLE)) * (contrast >= FALLEN)
+    by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL)) * (contrast >= FALLEN)
     by_known = 0.0 if known_gain is None else _between(known_gain, *KNOWN_GAIN)
     return Trust(max(by_contrast, by_tail, by_known), contrast, stability, tail, known_gain)
 
