@@ -66,7 +66,7 @@ for row, reasons in zip(
     print(f"{found.row_names[row]}  {found.scores[row]:.2f}  {why}")
 
 # %%
-# And the columns that the model relies on as a whole:
+# And the columns that set outliers apart as a whole:
 
 names, shares = zip(*found.importances[:8], strict=True)
 fig, ax = plt.subplots(figsize=(7, 2.6))

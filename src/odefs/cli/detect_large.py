@@ -92,7 +92,7 @@ def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[
 
 
 def _show(found: Any, file: str, top: int, scores: Path | None, model_path: Path | None) -> None:
-    from odefs.cli.terminal import Screen, outlier_table
+    from odefs.cli.terminal import Screen, outlier_table, show_columns
 
     out = Screen()
     n_columns = len(found.encoder.columns)
@@ -107,8 +107,7 @@ def _show(found: Any, file: str, top: int, scores: Path | None, model_path: Path
     out.say(f"{flagged:,} {verb} out: {found.flagging.convention}. An ordinary row scores 1.0.\n")
     if top:
         out.print(outlier_table(found.foremost, top))
-    columns = ", ".join(f"{column} {share:.0%}" for column, share in found.foremost.importances[:6] if share >= 0.005)
-    out.say(f"\nColumns the model relies on: {columns or 'none more than others'}")
+    show_columns(out, found.foremost)
     if scores:
         out.say(f"Scores of all rows: {scores}")
     if model_path:

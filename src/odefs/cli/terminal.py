@@ -16,7 +16,7 @@ from odefs.cli.guard import leave_pipe
 from odefs.report.rows import foremost_rows
 from odefs.report.words import percent
 from odefs.tables.hiding import shown_names, shown_notes
-from odefs.tables.wording import say_place, say_reason, say_usual, without_controls
+from odefs.tables.wording import say_place, say_reason, say_usual, trusted, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.targets import Targets
@@ -57,13 +57,20 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
     out.say(f"{flagged:,} {verb} out: {found.convention}. An ordinary row scores 1.0.\n")
     if top:
         out.print(outlier_table(found, top))
-    columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
-    out.say(f"\nColumns the model relies on: {columns or 'none more than others'}")
+    show_columns(out, found)
     if found.labels:
         quality = found.labels
         out.say(
             f"Against the labels: AUC {quality['auc']:.3f}, average precision {quality['ap']:.3f}, p@k {quality['p@k']:.3f}"
         )
+
+
+def show_columns(out: Screen, found: "Detection") -> None:
+    """The foremost columns, and how far they count."""
+    columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
+    out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
+    if (trust := getattr(found.model, "trust_", None)) is not None:
+        out.say(trusted(trust))
 
 
 def outlier_table(found: "Detection", top: int) -> Table:

@@ -35,7 +35,8 @@ def render_markdown(summary: dict[str, Any]) -> str:
                 for row in summary["top"][:SHOWN_ROWS]
             ),
         ),
-        "## Columns the model relies on",
+        "## Columns that set outliers apart",
+        *([words.trusted(summary["training"]["trust"])] if summary["training"]["trust"] is not None else []),
         _table(
             ("column", "importance", "selected by"),
             (

@@ -25,6 +25,7 @@ def collect_training(detection: Detected, importances: Sequence[dict[str, Any]])
     kept = info.get("examples_kept", [])
     return {
         "components_trained": len(model.feature_subsets_),
+        "trust": getattr(model, "trust_", None),
         "candidates": _number(info, "n_candidates"),
         "outlier_examples": _number(info, "n_outlier_examples"),
         "other_examples": _number(info, "n_unlabeled_examples"),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from odefs.tables.wording import number, say_value
+from odefs.tables.wording import trusted as trusted
 
 HIDDEN = "(hidden)"
 MISSING = "missing"

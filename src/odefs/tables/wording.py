@@ -87,3 +87,12 @@ def _percent(share: float) -> str:
     if 99.9 < share < 100:
         return "more than 99.9 %"
     return f"{share:.3g} %"
+
+
+def trusted(share: float) -> str:
+    """How far the model relied on the columns it has learned."""
+    if share == 0:
+        return "All columns count alike in the score: looking at fewer of them was not found to be safe."
+    if share == 1:
+        return "The score comes from columns like these alone."
+    return f"Columns like these have {share:.0%} of the score, all columns together the rest."
