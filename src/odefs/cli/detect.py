@@ -91,6 +91,7 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
         labels = labels_of(read, label) if label else None
         options = ("contamination", "threshold", "flag", "drop", "keep", "number", "category", "na")
         outliers, normal = known_rows(read.frame[known].to_list(), known) if known else (None, None)
+        unknown = None if labels is None else _unknown(labels, outliers, normal)
         found = detect(
             read.frame.drop(taken_out),
             id=chosen["identifier"],
@@ -108,13 +109,13 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     found = replace(
         described(found, read, run_record(found.model, command_line(), chosen["seed"])),
         left_out=dropped | found.left_out,
-        labels={} if labels is None else evaluate(*_unknown(labels, found.scores, outliers, normal)),
+        labels={} if labels is None or unknown is None else evaluate(labels[unknown], found.scores[unknown]),
     )
     return read, found
 
 
-def _unknown(labels: Any, scores: Any, *known: Any) -> tuple[Any, Any]:
-    """Labels and scores of the rows that the model was told nothing about: the others would flatter it."""
+def _unknown(labels: Any, *known: Any) -> Any:
+    """Numbers of the rows that the model is told nothing about: the others would flatter it."""
     import numpy as np
 
     from odefs.tables.columns import TableError
@@ -124,4 +125,4 @@ def _unknown(labels: Any, scores: Any, *known: Any) -> tuple[Any, Any]:
     )
     if not 0 < labels[rest].sum() < rest.size:
         raise TableError("the rows that are not known have one kind of label only: nothing can be measured on them.")
-    return labels[rest], scores[rest]
+    return rest

@@ -70,7 +70,7 @@ def show_columns(out: Screen, found: "Detection") -> None:
     columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
     out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
     if (trust := getattr(found.model, "trust_", None)) is not None:
-        out.say(trusted(trust))
+        out.say(trusted(trust, found.model.trust != "auto"))
 
 
 def outlier_table(found: "Detection", top: int) -> Table:

@@ -94,7 +94,7 @@ class ODEFS(_Adapter):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """How much the ensemble relies on each column; adds up to 1."""
+        """How much the learned components rely on each column; adds up to 1."""
         check_is_fitted(self, ["decision_scores_"])
         importances: np.ndarray = self.estimator_.feature_importances_
         return importances

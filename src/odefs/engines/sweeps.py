@@ -1,8 +1,8 @@
-"""The three sweeps of a fit, written once for all engines.
+"""The sweeps of a fit, written once for all engines.
 
-1. column statistics, then the references of the bare scores are read;
-2. bare scores, hence the candidates; every component then reads the few rows it has drawn and is trained on them;
-3. component scores, from which normalisers and training scores follow.
+1. column statistics, then the references of the full space and the trial rows are read;
+2. with a given trust, bare scores of all rows, hence the candidates; otherwise these come from the trial rows, and there is no such sweep;
+3. scores on subsets and full space, from which normalisers and training scores follow. Before it every component reads the few rows it has drawn and is trained on them.
 
 Engines bring blocks in and give reductions out; scores, one number per row, may lie in a file and are worked on a stretch at a time.
 """
@@ -141,8 +141,10 @@ def fit_ensemble(
     trained, settling, trust = _train(train, trial, view, candidates.rows.size)
     learned = _with_shares(trained, trust.share)
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    with stage("scoring on the selected columns"):
-        learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, plan.threshold_rate)
+    judged = Judged(engine.per_row(), engine.per_row())
+    if trust.share > 0:
+        with stage("scoring on the selected columns"):
+            learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, plan.threshold_rate)
     full = []
     if trust.share < 1:
         seen = bare.scores if rows is None else bare.scores[rows]
@@ -172,7 +174,9 @@ def _fit_by_trial(
     candidates = replace(among_trial, rows=known.joined(trial.numbers[among_trial.rows]))
     references = (scaled.references, *scaled.more_references)
     train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, seeds, known)
-    n_candidates = round(among_trial.rows.size * engine.n_rows / trial.numbers.size)
+    if not candidates.rows.size:
+        raise ValueError("every row that was looked at is known to be normal: there is nothing to learn from.")
+    n_candidates = max(candidates.rows.size, round(among_trial.rows.size * engine.n_rows / trial.numbers.size))
     trained, settling, trust = _train(train, trial, view, n_candidates)
     learned = _with_shares(trained, trust.share)
     full = members.for_share(trust.share)

@@ -1,6 +1,6 @@
-"""Between sweeps 2 and 3: components are trained, for ``n_estimators="auto"`` until the ranking of a few rows has settled.
+"""Before the last sweep: components are trained, for ``n_estimators="auto"`` until the ranking of a few rows has settled.
 
-Component ``i`` is the same however many there are, so the ones that are trained are the first of the paper's.
+Component ``i`` is the same however many there are. With one round and a given trust, those that ``"auto"`` trains are the first of the paper's.
 """
 
 from collections.abc import Sequence
@@ -135,7 +135,7 @@ def train_ensemble(
         learned = trial.scores([component for component, _ in few])
         trust = _trust(train, trial, view, few, learned[:, trial.few], known_gain)
         if trust.is_hopeless and plan.n_estimators == "auto":
-            return few, Settling("not trusted", len(few), paper), replace(trust, share=0.0)
+            return few, Settling("not trusted", len(few), paper), trust
         train = replace(train, candidates=_next_candidates(train, trial, view, learned))
     if plan.n_estimators == "auto" and limit > FIRST:
         return _train_until_settled(train, trial, view, limit, paper, known_gain)

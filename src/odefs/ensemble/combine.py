@@ -37,10 +37,11 @@ def with_normaliser(component: Component, scores: np.ndarray, rate: float | None
     """Freeze the mean of the component's scores, and with a ``rate`` the threshold ``mean + rate * std``."""
     if rate is None:
         return replace(component, normaliser=mean_score(scores))
-    _, mean, std = mean_and_std(scores)
+    count, mean, std = mean_and_std(scores)
     normaliser = mean if mean > 0 else 1.0
     with np.errstate(over="ignore"):
-        threshold = float(min((mean + rate * std) / normaliser, HIGHEST))
+        # A component that knows no row calls every row ordinary, and none an outlier.
+        threshold = float(min((mean + rate * std) / normaliser, HIGHEST)) if count else 1.0
     return replace(component, normaliser=normaliser, threshold=threshold)
 
 

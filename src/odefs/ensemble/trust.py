@@ -11,7 +11,7 @@ foremost rows leave the others behind. The gain is the distance of the highest h
 the full space. A subset of higher contrast widens the whole distribution and its tail with it, so that only what goes beyond the square of the contrast counts.
 
 **Known outliers**, where there are any, may raise the trust and never lower it: components that learned from one half of them are asked about the other half, and
-are trusted as far as they place those higher than the full space does.
+are trusted the more the higher they place those than the full space does, beginning at two per cent of the rows lower.
 
 The largest counts. ``docs/research-log.md`` has the measurements from which the limits were chosen.
 """
@@ -92,6 +92,7 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
 
 _TINY = 1e-9
 
+FEWEST_ROWS = 200
 FOREMOST = 0.99
 REST = 0.95
 
@@ -102,6 +103,9 @@ def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
 
 
 def _tail(scores: np.ndarray) -> float:
+    # A hundredth of fewer rows is one or two, whose place is luck.
+    if scores.size < FEWEST_ROWS:
+        return 0.0
     foremost, rest = scores >= np.quantile(scores, FOREMOST), scores <= np.quantile(scores, REST)
     return float((scores[foremost].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
 

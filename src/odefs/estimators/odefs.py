@@ -36,6 +36,7 @@ WEIGHT_POWERS = {"root": 0.5, "weighted": 1.0, "subset": 0.0}
 
 PAPER: dict[str, Any] = {
     "detector": "lesinn",
+    "solver": "proximal",
     "n_estimators": "paper",
     "n_outlier_examples": "auto",
     "unlabeled_ratio": 6,
@@ -62,9 +63,9 @@ PAPER: dict[str, Any] = {
 class ODEFS(BaseOutlierEstimator):
     """Outlier detection ensemble with embedded feature selection (Cheng et al., AAAI 2020).
 
-    Scores all rows with a bare detector, takes the rows far above the mean as outlier candidates, and trains components that each learn which
-    columns rank a sample of the candidates above ordinary rows. The detector then scores all rows on every component's columns, and the
-    scores are averaged. ``ODEFS()`` is the project's best default, :meth:`ODEFS.paper` follows the paper to the letter.
+    Scores rows with a bare detector (all of them in the paper, up to 8,192 by default), takes those far above the mean as outlier candidates, and trains
+    components that each learn which columns rank a sample of the candidates above ordinary rows. The detector then scores all rows on every component's
+    columns and, as far as these are not trusted, on all columns; the scores are averaged. ``ODEFS()`` is the project's best default, :meth:`ODEFS.paper` follows the paper to the letter.
 
     Parameters
     ----------
@@ -118,7 +119,8 @@ class ODEFS(BaseOutlierEstimator):
     trust : "auto" or float in [0, 1], default="auto"
         Share of the learned subsets in the final score; the rest goes to the scores on all columns. The paper trusts them fully, but a subset learned from the
         wrong candidates may leave out the very column that gives a row away. "auto" measures on sampled rows whether the subsets raise the contrast of the scores
-        more than random subsets of the same size would, and whether the candidates depend on the luck of the draw (``fit_info_["trust"]``). The full space is then
+        more than random subsets of the same size would, whether the candidates depend on the luck of the draw, and whether the foremost rows leave the others further behind;
+        known outliers may raise it (``fit_info_["trust"]``). The full space is then
         scored with as many references as settle its ranking, up to 24 times as many.
     row_sample : int or None, default=524288
         Rows on which normalisers are computed (None: all, as in the paper); the same when there are fewer rows.
@@ -157,7 +159,7 @@ class ODEFS(BaseOutlierEstimator):
         Share of the learned subsets in the score; 0 where the full space ranks alone.
     fit_info_ : dict
         What the fit did: sizes, objective traces, fallbacks. ``fit_info_["stopping"]`` says why there are as many components as there are: ``reason``
-        ("settled", "limit", "paper" or "given"), ``limit``, the ``paper``'s number, ``agreement`` (pairs of a number of components and the rank
+        ("settled", "limit", "paper", "given", or "not trusted" where a few components have shown that more would be in vain), ``limit``, the ``paper``'s number, ``agreement`` (pairs of a number of components and the rank
         correlation at it), what was ``enough``, and all of it as a ``message``.
     n_iter_ : int
         Rounds of the longest alternation.

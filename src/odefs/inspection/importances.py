@@ -1,4 +1,4 @@
-"""How much the ensemble relies on each column, and which columns carry most of that."""
+"""How much the learned components rely on each column, and which columns carry most of that."""
 
 from collections.abc import Sequence
 

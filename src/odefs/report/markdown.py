@@ -36,7 +36,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
             ),
         ),
         "## Columns that set outliers apart",
-        *([words.trusted(summary["training"]["trust"])] if summary["training"]["trust"] is not None else []),
+        *_trusted(summary["training"]),
         _table(
             ("column", "importance", "selected by"),
             (
@@ -73,6 +73,10 @@ def _read(summary: dict[str, Any]) -> list[str]:
     lines += [f"- left out: {safe(column)} ({safe(why)})" for column, why in summary["left_out"].items()]
     lines += [f"- hidden: {safe(column)}" for column in summary["hidden"]]
     return ["\n".join(lines)]
+
+
+def _trusted(training: dict[str, Any]) -> list[str]:
+    return [] if training["trust"] is None else [words.trusted(training["trust"], training["trust_given"])]
 
 
 def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:

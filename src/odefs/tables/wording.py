@@ -89,8 +89,10 @@ def _percent(share: float) -> str:
     return f"{share:.3g} %"
 
 
-def trusted(share: float) -> str:
+def trusted(share: float, was_given: bool = False) -> str:
     """How far the model relied on the columns it has learned."""
+    if share == 0 and was_given:
+        return "All columns count alike in the score, as asked for."
     if share == 0:
         return "All columns count alike in the score: looking at fewer of them was not found to be safe."
     if share == 1:

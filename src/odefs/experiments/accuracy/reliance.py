@@ -54,7 +54,7 @@ def trust_section(records: Sequence[Record], docs: Path) -> str:
     )
     return section(
         "`trust_`",
-        f"The true gain is the AUC of `ODEFS(trust=1)` less that of `ODEFS(trust=0)`, {FEW_REPEATS} seeds; trust and the two measurements behind it are means over all seeds of `ODEFS()`. "
+        f"The true gain is the AUC of `ODEFS(trust=1)` less that of `ODEFS(trust=0)`, {FEW_REPEATS} seeds; trust and two of its measurements behind it are means over all seeds of `ODEFS()`. "
         f"Rank correlation (Spearman) of trust and gain over the {len(points)} datasets: {rank_correlation(points):.2f}.",
         Table("", ["dataset", "true gain", "trust_", "contrast", "stability"], rows).markdown(),
         f"![{title}](figures/accuracy-trust.svg)",

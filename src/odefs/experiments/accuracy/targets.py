@@ -106,7 +106,7 @@ def _trust(records: Sequence[Record]) -> list[list[str]]:
     found = rank_correlation(points)
     return [
         _line(
-            "`trust_` goes with the true gain of the subsets",
+            "`trust_` goes with the true gain of the subsets (above 0)",
             f"rank correlation {found:.2f} over {len(points)} datasets",
             found > 0,
         )
