@@ -126,7 +126,7 @@ def test_quiet_is_quiet_and_json_is_json(tmp_path):
 def test_standard_input_and_output(tmp_path):
     done = odefs("detect", "-", "--id", "transaction", "-o", "-", cwd=tmp_path, stdin=TABLE.read_bytes())
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"transaction,row,line,score,rank,outlier,reasons\nT0001,1,2,")
+    assert done.stdout.startswith(b"transaction,row,line,score,rank,agreement,outlier,reasons\nT0001,1,2,")
     assert len(done.stdout.splitlines()) == 801
     assert list(tmp_path.iterdir()) == []
 

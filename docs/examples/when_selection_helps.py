@@ -100,18 +100,21 @@ for k, name in enumerate(tables):
 # --------------
 #
 # - Where the third bar exceeds the first, learned columns help. Where it falls short, they hurt.
-# - ``ODEFS()`` decides without labels. It trusts learned columns no further than two measurements support, and is cautious: where ``trust_`` is 0, the score
+# - ``ODEFS()`` decides without labels. It trusts learned columns no further than its measurements support, and is cautious: where ``trust_`` is 0, the score
 #   comes from all columns, and a gain may be given away rather than a loss risked.
 # - If you know that few of many columns matter and that outliers are plain, say so: ``ODEFS(trust=1)``. If you know nothing, leave it.
 #
-# The two measurements
-# --------------------
+# The measurements
+# ----------------
 #
 # **Contrast.** Noise squeezes all distances together. A subset without noise spreads the scores further, relative to their mean. Any small subset does so to some
 # degree; what counts is the gain over random subsets of the same sizes.
 #
 # **Stability.** The table is scored by two halves of the references. Where the halves name different rows as suspicious, the candidates are luck, and so is
 # what is learned from them.
+#
+# **Tail.** Where a few outliers hide among many columns alike, the contrast of all rows hardly changes. What counts then is how much further the foremost
+# hundredth of the rows stands from the rest than on all columns.
 
 X, y = hidden_class(tumours, 0, 300, 0)
 print(ODEFS(random_state=0).fit(X).fit_info_["trust"]["message"])
