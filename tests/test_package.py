@@ -67,7 +67,9 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins, f"{wheel}[cli]", cwd=tmp_path)
     shown = run(tmp_path / "env" / "bin" / "odefs", "detect", "-o", "scores.csv", cwd=tmp_path)
     assert "distance_km = 9500.3" in shown
-    assert (tmp_path / "scores.csv").read_text().startswith("transaction,row,line,score,rank,outlier,reasons\n")
+    assert (
+        (tmp_path / "scores.csv").read_text().startswith("transaction,row,line,score,rank,agreement,outlier,reasons\n")
+    )
     readme = (ROOT / "README.md").read_text()
     example = readme.split("```python\n")[1].split("```")[0]
     assert "x4" in run(python, "-c", example, cwd=tmp_path)

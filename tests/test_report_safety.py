@@ -54,7 +54,7 @@ def test_markdown_text_is_escaped():
 
 
 def test_hidden_columns_show_no_value_in_any_form():
-    secret = [f"SECRET{i % 5}" for i in range(394)] + ["SECRETRARE"] * 6
+    secret = [f"SECRET{i % 5}" for i in range(398)] + ["SECRETRARE"] * 2
     salary = np.round(np.random.default_rng(1).normal(7654321.0, 3.0, 400), 2)
     salary[:6] = 9876543.21
     frame = mixed_frame().with_columns(

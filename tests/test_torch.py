@@ -177,7 +177,7 @@ def test_a_table_that_stays_in_memory_gives_the_same(monkeypatch):
 
 def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
     X = normal()
-    whole = ODEFS(engine="torch:cpu", n_estimators=5, random_state=0).fit(X)
+    whole = ODEFS(engine="torch:cpu", n_estimators=5, trust=0.5, n_rounds=1, random_state=0).fit(X)
     rows, components = [], []
     score, learn = scorer.Scorer.score, training.learn_batch
 
@@ -195,7 +195,7 @@ def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
 
     monkeypatch.setattr(scorer.Scorer, "score", scarce_score)
     monkeypatch.setattr(training, "learn_batch", scarce_learn)
-    halved = ODEFS(engine="torch:cpu", n_estimators=5, random_state=0).fit(X)
+    halved = ODEFS(engine="torch:cpu", n_estimators=5, trust=0.5, n_rounds=1, random_state=0).fit(X)
     assert rows[:3] == [700, 350, 175]
     assert components == [5, 2, 2, 1]
     assert_agree(whole, halved, X)

@@ -36,7 +36,6 @@ WEIGHT_POWERS = {"root": 0.5, "weighted": 1.0, "subset": 0.0}
 
 PAPER: dict[str, Any] = {
     "detector": "lesinn",
-    "solver": "proximal",
     "n_estimators": "paper",
     "n_outlier_examples": "auto",
     "unlabeled_ratio": 6,
