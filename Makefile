@@ -26,10 +26,10 @@ contracts: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.dev
-	$(BIN)/pytest -n auto --dist worksteal
-
-quick: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+
+slow: $(VENV)/.dev
+	$(BIN)/pytest -n auto --dist worksteal -m slow
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
