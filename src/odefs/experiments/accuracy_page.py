@@ -25,8 +25,8 @@ def write_page(results: Path, docs: Path) -> Path:
         f"can be relied on. Written from `results/{RECORDS}` by",
         f"```sh\n{COMMAND}\n```",
         "which runs what the records lack. The rule of the work was to decide by synthetic data and by the fourteen datasets that are not the paper's, and to report on the paper's eleven. "
-        "But the eleven were looked at beside the fourteen throughout, and an earlier version had been run on all of them before the present one: neither folder is an untouched test. "
-        f"[What was tried](research-log.md), and the numbers of that earlier version, have a page of their own. {_machines(records)}",
+        "But the eleven were looked at beside the fourteen throughout, and earlier versions had been run on all of them before the present one: neither folder is an untouched test. "
+        f"[What was tried](research-log.md), and the numbers of those earlier versions, have a page of their own. {_machines(records)}",
         targets(records),
         sections.against_bare(records),
         sections.steadiness(records),

@@ -77,7 +77,7 @@ def _top(scores: np.ndarray, k: int) -> np.ndarray:
 
 def measure_known(job: Job, source: Source) -> Record:
     """AUC on the rows that are not known, with so many known cases."""
-    from odefs.experiments.known_cases import auc_with_known  # type: ignore[import-not-found, unused-ignore]
+    from odefs.experiments.known_cases import auc_with_known
 
     return {"auc": float(auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1))}
 
