@@ -11,6 +11,7 @@ from odefs import ODEFS, LeSiNN
 
 pytest.importorskip("distributed")
 dask_engine = pytest.importorskip("odefs.engines.dask")
+partitions = pytest.importorskip("odefs.engines.dask.partitions")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -102,6 +103,31 @@ def test_rows_stay_with_the_workers(client, X, monkeypatch):
     assert sum(moved) <= 24 * 400 + 8192 + 512 + (8 + 3) * 848
 
 
+def read_once_more(block, counter):
+    with open(counter, "a") as file:
+        file.write("x")
+    return block
+
+
+@pytest.mark.parametrize(("kept_share", "at_least", "at_most"), [(1 / 3, 5, 5), (0, 15, 99)])
+def test_partitions_are_kept_where_there_is_room_and_let_go_after_the_fit(
+    client, X, tmp_path, monkeypatch, kept_share, at_least, at_most
+):
+    import dask.array as da
+
+    monkeypatch.setattr(partitions, "KEPT_SHARE", kept_share)
+    counter = tmp_path / "reads"
+    rows = da.from_array(X, chunks=(600, 12)).map_blocks(
+        read_once_more, str(counter), dtype=X.dtype, meta=np.empty((0, 0))
+    )
+    model = ODEFS(random_state=0).fit(rows)
+    assert at_least <= len(counter.read_text()) <= at_most
+    deadline = time.monotonic() + 30
+    while any(keys for keys in client.has_what().values()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(keys for keys in client.has_what().values()), model
+
+
 def test_without_a_client(monkeypatch, X):
     import distributed
 
@@ -125,10 +151,12 @@ def slowly(block):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch):
+@pytest.mark.parametrize("kept_share", [0, 1 / 3], ids=["read in every pass", "kept"])
+def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch, kept_share):
     """In every pass of the fit, once it has begun, one of the worker processes gets SIGKILL."""
     import dask.array as da
 
+    monkeypatch.setattr(partitions, "KEPT_SHARE", kept_share)
     # A given trust has every kind of pass: the full space is swept first.
     settings = {"random_state": 0, "row_sample": 700, "trust": 0.5}
     here = ODEFS(**settings).fit(X)
@@ -151,4 +179,4 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch):
         rows = da.from_array(X, chunks=(300, 12)).map_blocks(slowly, dtype=X.dtype)
         there = ODEFS(**settings).fit(rows)
     assert_agree(there, here)
-    assert set(killed) == {"_measure", "_with_rows", "_raw_scores", "_sample_scores", "_judged"}
+    assert set(killed) == {"measure", "with_rows", "raw_scores", "sample_scores", "judged"}

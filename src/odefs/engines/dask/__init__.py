@@ -1,0 +1,10 @@
+"""The engine for a cluster: Dask's workers make the passes, each over its own partitions. Only this package imports Dask.
+
+:mod:`~odefs.engines.dask.engine` is the engine, :mod:`~odefs.engines.dask.tasks` is what workers do with a partition, :mod:`~odefs.engines.dask.partitions`
+turns tables into partitions, :mod:`~odefs.engines.dask.client` finds or starts workers.
+"""
+
+from odefs.engines.dask.client import local_client
+from odefs.engines.dask.engine import DaskEngine
+
+__all__ = ["DaskEngine", "local_client"]

@@ -1,0 +1,49 @@
+"""Clients: the one that is running, or worker processes on this machine where they are asked for."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def running_client() -> Any:
+    """The client that is running; one of its own on this machine only if ``ODEFS_DASK_WORKERS`` asks for it."""
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError:
+        workers = os.environ.get("ODEFS_DASK_WORKERS", "")
+        if not workers.isdigit() or int(workers) < 1:
+            raise ValueError(
+                "engine='dask' needs a running client: start distributed.Client(...) or odefs.engines.dask.local_client(), "
+                "or set ODEFS_DASK_WORKERS to a number of local worker processes."
+            ) from None
+        return _start(int(workers))
+
+
+@contextmanager
+def local_client(n_workers: int = 2) -> Iterator[Any]:
+    """A client with worker processes of its own on this machine, closed at the end of the block.
+
+    Examples
+    --------
+    >>> from odefs.engines.dask import local_client  # doctest: +SKIP
+    >>> with local_client(2):  # doctest: +SKIP
+    ...     model = ODEFS(engine="dask").fit("folder/")
+    """
+    client = _start(n_workers)
+    try:
+        yield client
+    finally:
+        cluster = client.cluster
+        client.close()
+        cluster.close()
+
+
+def _start(n_workers: int) -> Any:
+    import distributed
+
+    start: Any = distributed
+    # One thread per worker: a task keeps its core busy.
+    return start.Client(start.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))

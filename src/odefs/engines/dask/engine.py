@@ -1,0 +1,148 @@
+"""The passes of a fit, on partitions that Dask's workers hold.
+
+Rows stay where they are. Workers get the scaling, the small model and row numbers; back come column statistics, the few rows that are drawn, and 8
+bytes per row and pass of scores, which go to a file. Every task is a function of a partition and of values that the scheduler holds. Where the workers have room
+they keep partitions from one pass to the next, and the scheduler knows how to read them again: a worker that dies costs the time of its tasks.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from odefs._progress import tell
+from odefs.detectors.protocol import Detector
+from odefs.engines.dask import tasks
+from odefs.engines.dask.client import running_client
+from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
+from odefs.engines.distant import DistantEngine, Held
+from odefs.engines.protocol import Known
+from odefs.ensemble.combine import Judged
+from odefs.ensemble.model import Component, Model
+from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
+
+RETRIES = 3
+"""A task that failed, because its worker died or its file could not be read, is tried so many times more."""
+
+
+class DaskEngine(DistantEngine):
+    """A Dask array or data frame, or parquet files that all workers can read."""
+
+    def __init__(self, X: Any, n_jobs: int | None = None, missing: bool = False) -> None:
+        self.client = running_client()
+        table: Partitions = partitions(X)
+        self.parts, self.names = table.parts, table.names
+        self._is_kept = False
+        super().__init__(table.n_columns, table.dtype, n_jobs, missing)
+        self.n_rows = 0
+        self._keep(table.n_rows)
+        self.starts = np.zeros(1, dtype=np.int64)
+
+    def _keep(self, n_rows: int | None) -> None:
+        """Have the workers keep the partitions from the next pass on, where it is known that there is room."""
+        if self._is_kept or n_rows is None:
+            return
+        if fits_into_workers(self.client, n_rows * self.n_columns * self.dtype.itemsize):
+            self.parts = self.client.persist(self.parts, retries=RETRIES)
+            self._is_kept = True
+
+    def ranges(self) -> ColumnRanges:
+        found = list(self._results(tasks.measure, [()] * len(self.parts)))
+        self.starts = np.cumsum([0, *(n_rows for n_rows, _ in found)])
+        self.n_rows = int(self.starts[-1])
+        self._keep(self.n_rows)
+        known = [part for _, part in found if part is not None]
+        if not known:
+            raise ValueError("there is no row in the partitions.")
+        total = known[0]
+        for part in known[1:]:
+            total = total.merge(part)
+        return self.checked(total)
+
+    def foresee(self, what: str, rows: np.ndarray) -> None:
+        # The row sample is scored where it is.
+        if what != "row sample":
+            super().foresee(what, rows)
+
+    def moments(self, scaling: Scaling) -> ColumnMoments:
+        total: ColumnMoments | None = None
+        for part in self._bring(tasks.moments, range(len(self.parts)), scaling):
+            if part is not None:
+                total = part if total is None else total.merge(part)
+        assert total is not None
+        return total
+
+    def bring(self) -> None:
+        wanted = np.concatenate(list(self._foreseen.values()))
+        touched = np.unique(np.searchsorted(self.starts, wanted, side="right") - 1)
+        for _ in self._bring(tasks.nothing, touched.tolist(), None):
+            pass
+
+    def _bring(self, task: Any, parts: Sequence[int], value: Any) -> Iterator[Any]:
+        """One pass over some partitions: the task's results, and the rows that are foreseen."""
+        held = {what: Held(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
+        places = [{what: self._span(found.numbers, index) for what, found in held.items()} for index in parts]
+        arguments = [
+            ({what: held[what].numbers[span] - self.starts[index] for what, span in spans.items()},)
+            for index, spans in zip(parts, places, strict=True)
+        ]
+        results = self._results(tasks.with_rows, arguments, (task, value), [self.parts[index] for index in parts])
+        for spans, (result, rows) in zip(places, results, strict=True):
+            for what, span in spans.items():
+                held[what].rows[span] = rows[what]
+            yield result
+        self._held |= held
+        self._foreseen.clear()
+
+    def _span(self, numbers: np.ndarray, index: int) -> slice:
+        """Which of the sorted row numbers lie in a partition."""
+        first, last = np.searchsorted(numbers, self.starts[index : index + 2])
+        return slice(int(first), int(last))
+
+    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+        out = self.folder.array((len(components), self.n_rows), np.float64)
+        shared = (scaling, detector, list(components))
+        for index, scores in enumerate(self._results(tasks.raw_scores, [()] * len(self.parts), shared)):
+            out[:, self.starts[index] : self.starts[index + 1]] = scores
+        return out
+
+    def sample_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+    ) -> np.ndarray:
+        spans = [self._span(rows, index) for index in range(len(self.parts))]
+        numbers = [(rows[span] - self.starts[index],) for index, span in enumerate(spans)]
+        found = self._results(tasks.sample_scores, numbers, (scaling, detector, list(components)))
+        return np.concatenate(list(found), axis=1)
+
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        n_parts = len(self.parts)
+        found: list[Any] = [None] * n_parts
+        if known is not None:
+            found = [known.within(self.starts[index], self.starts[index + 1]) for index in range(n_parts)]
+        places = [(None if part is None else part[0],) for part in found]
+
+        def blocks() -> Iterator[np.ndarray]:
+            for index, lines in enumerate(self._results(tasks.judged, places, (model, self.missing))):
+                if found[index] is not None:
+                    lines[:, found[index][0]] = found[index][1]
+                yield lines
+
+        return Judged(*self.folder.lines(blocks()))
+
+    def _results(
+        self, task: Any, arguments: Sequence[tuple[Any, ...]], shared: Any = None, parts: Any = None
+    ) -> Iterator[Any]:
+        """``task(rows, shared, *arguments)`` of every partition, in order.
+
+        What is shared is a task of its own, which the scheduler can run again; data scattered to workers would die with them.
+        """
+        from dask.delayed import delayed
+
+        everyone = delayed(shared, traverse=False)
+        run = delayed(task, pure=False, traverse=False)
+        calls = [run(part, everyone, *own) for part, own in zip(parts or self.parts, arguments, strict=True)]
+        futures = self.client.compute(calls, retries=RETRIES)
+        while futures:
+            future = futures.pop(0)
+            yield future.result()
+            tell(len(calls) - len(futures), len(calls))
