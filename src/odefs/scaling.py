@@ -74,6 +74,12 @@ class ColumnMoments:
     def std(self) -> np.ndarray:
         return np.sqrt(self.squares / np.maximum(1, self.count))
 
+    @property
+    def farthest(self) -> np.ndarray:
+        """Distance of the farther end of the column, 0 or 1, from its mean, in standard deviations; 0 for a constant column."""
+        std = self.std
+        return np.divide(np.maximum(self.mean, 1 - self.mean), std, out=np.zeros_like(std), where=std > 0)
+
 
 def column_moments(X: np.ndarray) -> ColumnMoments:
     """Moments of one dense block of values between 0 and 1: unscaled ones might overflow when squared."""
@@ -114,6 +120,12 @@ class Scaling:
         top = values.max(axis=0)
         two_valued = np.all((values == 0) | (values == top), axis=0)
         return replace(self, low=self.low + np.where(two_valued, 0.0, middle) * self.width)
+
+    def damped(self, columns: np.ndarray, share: float) -> "Scaling":
+        """The same scaling with some columns reduced to a share of their size."""
+        width = self.width.copy()
+        width[columns] /= share
+        return replace(self, width=width)
 
     @property
     def safe_in_float32(self) -> bool:
@@ -169,13 +181,15 @@ def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
 
 
 def by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scaling:
-    """Half-way from min-max to z-scores: each column divided further by the root of its standard deviation.
+    """``"rootstd"`` and ``"damped"``: half-way from min-max to z-scores, each column divided further by the root of its standard deviation.
 
     The standard deviation of a number is small where a few far values stretch the range; dividing by it gives the other values back their distances. That of a
     two-valued column is small where one value is rare, and dividing by its root lets a value in a thousand rows outweigh thirty balanced columns.
     ``"damped"`` therefore bounds the standard deviation from below, by so much as the column is like a two-valued one: ``variance / (mean (1 - mean))`` is 1
     for those, smaller for all others.
     """
+    if kind not in ("rootstd", "damped"):
+        return minmax
     std, mean = moments.std, np.clip(moments.mean, 0.0, 1.0)
     if kind == "damped":
         two_valued = std**2 / np.maximum(mean * (1 - mean), np.finfo(np.float64).tiny)

@@ -16,7 +16,7 @@ from odefs.cli.guard import leave_pipe
 from odefs.report.rows import foremost_rows
 from odefs.report.words import percent
 from odefs.tables.hiding import shown_names, shown_notes
-from odefs.tables.wording import say_place, say_reason, say_usual, trusted, without_controls
+from odefs.tables.wording import noise, say_place, say_reason, say_usual, trusted, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.targets import Targets
@@ -71,6 +71,8 @@ def show_columns(out: Screen, found: "Detection") -> None:
     out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
     if (trust := getattr(found.model, "trust_", None)) is not None:
         out.say(trusted(trust, found.model.trust != "auto"))
+    if found.noise:
+        out.say(_line(noise(found.noise)))
 
 
 def outlier_table(found: "Detection", top: int) -> Table:

@@ -20,6 +20,9 @@ ENOUGH_ALONE = 0.995
 
 MOST = 8
 MOST_ALONE = 24
+FREE_CELLS = 2**23
+"""Where members on all columns stand alone, as many as score no more cells than these are taken unasked: their time is a fraction of what the fit takes anyway."""
+
 BESIDE = 2
 """Members beside subsets that have most of the score."""
 
@@ -59,12 +62,11 @@ class Members:
         """The members of a model in which learned subsets have this share of the score."""
         if trust == 1:
             return []
-        count = (
-            self._until(ENOUGH_ALONE, MOST_ALONE)
-            if trust == 0
-            else self._until(ENOUGH, MOST if trust < 0.5 else BESIDE)
-        )
-        return list(self._first(count))
+        if trust == 0:
+            engine = self.trial.engine
+            free = min(MOST_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
+            return list(self._first(max(free, self._until(ENOUGH_ALONE, MOST_ALONE))))
+        return list(self._first(self._until(ENOUGH, MOST if trust < 0.5 else BESIDE)))
 
     def _until(self, enough: float, most: int) -> int:
         """How many of the members that there may be are enough."""

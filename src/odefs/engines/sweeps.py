@@ -29,6 +29,7 @@ from odefs.ensemble.settling import Settling
 from odefs.ensemble.trust import Trust
 from odefs.scaling import ColumnRanges, Scaling, by_moments, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
+from odefs.selection.noise import DAMPING, noise_columns
 
 SCORE_BYTES = 128 * 2**20
 """How much memory raw scores of several components may take before they are combined."""
@@ -44,6 +45,8 @@ class Scaled:
     component: Component
     more_references: tuple[np.ndarray, ...] = ()
     """Of further members on all columns, for fits that may want them."""
+    noise: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    """Columns that look like pure noise and were scaled down."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +84,17 @@ def scale_table(
         more = tuple(detector.sample(engine.n_rows, seeds.full_space(i, 0)) for i in range(n_more))
         engine.foresee("references", np.concatenate([references, *more]))
         _foresee_samples(engine, plan, seeds)
-        if scaling_kind in ("rootstd", "damped"):
-            scaling = by_moments(scaling, engine.moments(scaling), scaling_kind)
+        looks_for_noise = plan is not None and plan.damps_noise
+        if scaling_kind in ("rootstd", "damped") or looks_for_noise:
+            moments = engine.moments(fit_scaling(ranges, "minmax"))
+            scaling = by_moments(scaling, moments, scaling_kind)
+        noise = np.empty(0, dtype=np.intp)
+        if plan is not None and looks_for_noise:
+            rows = engine.take(trial_rows(engine.n_rows, engine.n_columns, plan, seeds), scaling)
+            noise = noise_columns(rows, moments.farthest, engine.n_rows, seeds.noise(), engine.map)
+            scaling = scaling.damped(noise, DAMPING)
     scaling = scaling.centred(engine.take(references, scaling))
-    return Scaled(ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more)
+    return Scaled(ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more, noise)
 
 
 def _full_member(
@@ -100,7 +110,7 @@ def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
     engine.foresee("baseline", baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline()))
     if plan is None:
         return
-    if plan.tries:
+    if plan.tries or plan.damps_noise:
         engine.foresee("trial", trial_rows(engine.n_rows, engine.n_columns, plan, seeds))
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     if rows is not None:
@@ -137,7 +147,9 @@ def fit_ensemble(
     candidates = replace(candidates, rows=known.joined(candidates.rows))
     trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
     view = None if trial is None else View(of_mean_one(bare.scores[trial.numbers]))
-    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), seeds, known)
+    train = Trainer(
+        engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), scaled.noise, seeds, known
+    )
     trained, settling, trust = _train(train, trial, view, candidates.rows.size)
     learned = _with_shares(trained, trust.share)
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
@@ -173,7 +185,7 @@ def _fit_by_trial(
     among_trial = find_candidates(view.scores, plan.threshold_rate, known.never(trial.numbers))
     candidates = replace(among_trial, rows=known.joined(trial.numbers[among_trial.rows]))
     references = (scaled.references, *scaled.more_references)
-    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, seeds, known)
+    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, scaled.noise, seeds, known)
     if not candidates.rows.size:
         raise ValueError("every row that was looked at is known to be normal: there is nothing to learn from.")
     n_candidates = max(candidates.rows.size, round(among_trial.rows.size * engine.n_rows / trial.numbers.size))

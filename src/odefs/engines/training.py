@@ -1,6 +1,6 @@
 """Before the last sweep: components are trained, for ``n_estimators="auto"`` until the ranking of a few rows has settled.
 
-Component ``i`` is the same however many there are. With one round and a given trust, those that ``"auto"`` trains are the first of the paper's.
+Component ``i`` is the same however many there are: with one round and a given trust, ``"auto"`` and the paper train the first of one sequence, each as many as it takes.
 """
 
 from collections.abc import Sequence
@@ -47,6 +47,8 @@ class Trainer:
     candidates: np.ndarray
     full_references: tuple[np.ndarray, ...]
     """Rows that the members on all columns refer to; the first member's may be shared by the components."""
+    noise: np.ndarray
+    """Columns that look like pure noise: what is learned is not measured by them."""
     seeds: Seeds
     known: KnownCases = field(default_factory=KnownCases)
     held_out: tuple[np.ndarray, ...] = ()
@@ -137,7 +139,7 @@ def train_ensemble(
         if trust.is_hopeless and plan.n_estimators == "auto":
             return few, Settling("not trusted", len(few), paper), trust
         train = replace(train, candidates=_next_candidates(train, trial, view, learned))
-    if plan.n_estimators == "auto" and limit > FIRST:
+    if plan.n_estimators == "auto":
         return _train_until_settled(train, trial, view, limit, paper, known_gain)
     trained = train.train_all(limit)
     few_scores = trial.few_scores([component for component, _ in trained[:FIRST]])
@@ -145,7 +147,7 @@ def train_ensemble(
 
 
 def _reason(plan: Plan) -> str:
-    return {"auto": "limit", "paper": "paper"}.get(str(plan.n_estimators), "given")
+    return "paper" if plan.n_estimators == "paper" else "given"
 
 
 def _next_candidates(train: Trainer, trial: Trial, view: View, learned: np.ndarray) -> np.ndarray:
@@ -178,7 +180,8 @@ def _trust(
 def _by_chance(train: Trainer, n_columns: int, index: int) -> Component:
     """A component on as many columns, drawn at random, with references of the full space."""
     rng = train.seeds.chance(index)
-    columns = np.sort(rng.choice(train.engine.n_columns, size=n_columns, replace=False))
+    known = np.delete(np.arange(train.engine.n_columns), train.noise)
+    columns = np.sort(rng.choice(known, size=min(n_columns, known.size), replace=False))
     rows = train.full_references[index % len(train.full_references)]
     references = train.engine.take(rows, train.scaling)[:, columns]
     state = train.detector.prepare(np.ascontiguousarray(references), rng)

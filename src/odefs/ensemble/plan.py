@@ -17,7 +17,8 @@ BASELINE_CELLS = 2**20
 """Rows on which the usual contributions are averaged: so many, or as many as make so many cells, but at least 64."""
 
 MAX_AUTO_COMPONENTS = 32
-"""The paper's number of components grows with the data, and each scores every row; ``"auto"`` stops here at the latest."""
+"""The paper's number of components grows with the data, and each scores every row; on a small table it is two or four, whose ranking is luck. ``"auto"`` stops here at the
+latest, whatever the paper's number is."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class Seeds:
         """For the random subset that component ``index`` is compared with."""
         return self.generator(9, index)
 
+    def noise(self) -> np.random.Generator:
+        """For the columns that others are compared with in search of noise."""
+        return self.generator(11)
+
     def component(self, index: int) -> np.random.Generator:
         """For everything that component ``index`` draws."""
         return self.generator(3, index)
@@ -96,6 +101,7 @@ class Plan:
     trust: float | None
     n_rounds: int
     row_sample: int | None
+    damps_noise: bool
 
     @property
     def tries(self) -> bool:
@@ -117,11 +123,10 @@ class Plan:
         return 2 * math.ceil(n_candidates / self.outlier_examples(n_rows))
 
     def components(self, n_rows: int, n_candidates: int) -> int:
-        """The most components there will be: the number that was given, the paper's, or for ``"auto"`` the paper's with a cap."""
+        """The most components there will be: the number that was given, the paper's, or the limit of ``"auto"``."""
         if isinstance(self.n_estimators, int):
             return self.n_estimators
-        paper = self.paper_components(n_rows, n_candidates)
-        return paper if self.n_estimators == "paper" else min(paper, MAX_AUTO_COMPONENTS)
+        return self.paper_components(n_rows, n_candidates) if self.n_estimators == "paper" else MAX_AUTO_COMPONENTS
 
 
 def sample_rows(n_rows: int, size: int | None, rng: np.random.Generator) -> np.ndarray | None:

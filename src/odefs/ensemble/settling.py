@@ -32,7 +32,7 @@ class Settling:
     """Why there are as many components as there are.
 
     ``reason`` is ``"given"`` (a number), ``"paper"`` (its ``l``), ``"settled"``, ``"not trusted"`` where the components have no share in the score, or ``"limit"``
-    where the ranking had not settled, or had not been looked at, when the limit was reached. ``agreement`` holds the number of components and the rank correlation at each look.
+    where the ranking had not settled when the limit was reached. ``agreement`` holds the number of components and the rank correlation at each look.
     """
 
     reason: str
@@ -46,8 +46,6 @@ class Settling:
             return f"{self.limit} components, as {'asked for' if self.reason == 'given' else 'the paper has it'}."
         if self.reason == "not trusted":
             return f"{self.limit} components, which have no share in the score: their subsets are not trusted."
-        if not self.agreement:
-            return f"{self.limit} components: no more than {FIRST}, so the ranking was not looked at."
         n, value = self.agreement[-1]
         if self.reason == "settled":
             return f"{n} components: ensembles of as many agree in rank to {value:.4f}, at least {ENOUGH}."

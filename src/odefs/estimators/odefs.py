@@ -13,7 +13,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.choice import check_engine, complete_references, device_engine, on_device, why_not_on_device
 from odefs.engines.local import LocalEngine
 from odefs.engines.protocol import Engine
-from odefs.engines.sweeps import Fitted, fit_ensemble, scale_table
+from odefs.engines.sweeps import Fitted, Scaled, fit_ensemble, scale_table
 from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.settling import ENOUGH
@@ -25,7 +25,6 @@ from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import feature_importances
-from odefs.scaling import ColumnRanges
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
 
@@ -50,6 +49,7 @@ PAPER: dict[str, Any] = {
     "references": "fresh",
     "metric": "sqeuclidean",
     "scaling": "minmax",
+    "noise_columns": "keep",
     "loss_scale": "none",
     "final_distance": "subset",
     "n_rounds": 1,
@@ -72,8 +72,8 @@ class ODEFS(BaseOutlierEstimator):
         The detector that columns are selected for. An instance carries its own settings; ``n_subsets``, ``subset_size`` and ``metric`` then have no effect.
     n_estimators : "auto", "paper" or int, default="auto"
         Number of components. The paper takes ``2 ceil(n_candidates / n_outlier_examples)``; as each component scores every row, that is quadratic in
-        the number of rows. "auto" takes the first of them, 32 at most: 12, then 8 more until the ranking has settled, that is until two ensembles of
-        as many components are expected to correlate to 0.98 in the ranks they give to 2,048 sampled rows (see ``fit_info_["stopping"]``).
+        the number of rows, while on a few hundred rows it is two or four. "auto" takes the first of the same sequence: 12, then 8 more until the ranking has settled, that is until two ensembles of
+        as many components are expected to correlate to 0.98 in the ranks they give to 2,048 sampled rows, 32 at most (see ``fit_info_["stopping"]``).
     n_outlier_examples : "auto" or int, default="auto"
         Candidates that a component learns from (the paper's m*): 32 up to 10,000 rows, 64 above.
     unlabeled_ratio : float, default=6
@@ -107,6 +107,9 @@ class ODEFS(BaseOutlierEstimator):
         other. "rootstd" divides further by the root of the standard deviation, half-way to z-scores, which ranks better on
         average and lets unusual numbers beside binary columns be seen and named as reasons. "damped" does so too, but keeps a rare value of a two-valued column from
         outweighing all others.
+    noise_columns : {"damp", "keep"}, default="damp"
+        Whether columns that look like pure noise count a tenth. These are columns that are related to no other, neither in their values nor in the squares of these, and have
+        no far values; fewer than 400 rows are not enough to tell. The paper leaves all selection to its components.
     loss_scale : {"std", "none"}, default="std"
         Whether scores inside the loss are divided by their standard deviation. Plain scores grow with the number of columns and
         saturate the sigmoid.
@@ -154,6 +157,8 @@ class ODEFS(BaseOutlierEstimator):
     component_loss_, component_weight_ : ndarray of shape (n_components,)
     candidate_indices_ : ndarray
         Rows that stand out on all columns, and known outliers: the outlier candidates of the first round.
+    noise_columns_ : ndarray of int
+        Columns that look like pure noise and count a tenth; none with ``noise_columns="keep"``.
     trust_ : float
         Share of the learned subsets in the score; 0 where the full space ranks alone.
     fit_info_ : dict
@@ -200,6 +205,7 @@ class ODEFS(BaseOutlierEstimator):
         references: str = "fresh",
         metric: str = "euclidean",
         scaling: str = "damped",
+        noise_columns: str = "damp",
         loss_scale: str = "std",
         final_distance: str = "root",
         n_rounds: int = 2,
@@ -228,6 +234,7 @@ class ODEFS(BaseOutlierEstimator):
         self.references = references
         self.metric = metric
         self.scaling = scaling
+        self.noise_columns = noise_columns
         self.loss_scale = loss_scale
         self.final_distance = final_distance
         self.n_rounds = n_rounds
@@ -279,12 +286,17 @@ class ODEFS(BaseOutlierEstimator):
                 *training_fallbacks(fitted.training),
             ]
             cases = {"outliers": int(known.outliers.size), "normal": int(known.normal.size)}
-            self.fit_info_ = _fit_info(plan, engine, scaled.ranges, fitted) | {"known": cases, "fallbacks": fallbacks}
+            self.fit_info_ = _fit_info(plan, engine, scaled, fitted) | {"known": cases, "fallbacks": fallbacks}
             self._finish(engine, fitted.model, fitted.judged.scores, self.threshold_rate, seeds)
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
             self._report(fallbacks)
             return self
+
+    @property
+    def noise_columns_(self) -> np.ndarray:
+        """Columns that look like pure noise; a model file from before these were looked for names none."""
+        return np.asarray(self.fit_info_.get("noise_columns", np.empty(0, dtype=np.intp)))
 
     def agreement(self, X: Any) -> np.ndarray:
         """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
@@ -349,6 +361,7 @@ class ODEFS(BaseOutlierEstimator):
         require_choice("solver", self.solver, SOLVERS)
         require_choice("self_paced", self.self_paced, (True, False, "classic"))
         require_choice("references", self.references, ("fresh", "shared"))
+        require_choice("noise_columns", self.noise_columns, ("damp", "keep"))
         require_choice("loss_scale", self.loss_scale, ("std", "none"))
         require_choice("final_distance", self.final_distance, WEIGHT_POWERS)
         check_engine(self.engine)
@@ -370,6 +383,7 @@ class ODEFS(BaseOutlierEstimator):
             trust=None if isinstance(self.trust, str) else float(self.trust),
             n_rounds=int(self.n_rounds),
             row_sample=None if self.row_sample is None else int(self.row_sample),
+            damps_noise=self.noise_columns == "damp",
         )
 
     def _set_learned(self, plan: Plan, fitted: Fitted) -> None:
@@ -390,7 +404,7 @@ def _whole(value: int | str) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def _fit_info(plan: Plan, engine: Engine, ranges: ColumnRanges, fitted: Fitted) -> dict[str, Any]:
+def _fit_info(plan: Plan, engine: Engine, scaled: Scaled, fitted: Fitted) -> dict[str, Any]:
     learned = [part.learned for part in fitted.training]
     return {
         "n_rows": engine.n_rows,
@@ -409,5 +423,6 @@ def _fit_info(plan: Plan, engine: Engine, ranges: ColumnRanges, fitted: Fitted) 
         "ages": [part.lam for part in learned],
         "solver_steps": [part.n_steps for part in learned],
         "converged": [part.converged for part in learned],
-        "constant_columns": ranges.constant,
+        "constant_columns": scaled.ranges.constant,
+        "noise_columns": scaled.noise,
     }

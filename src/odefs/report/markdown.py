@@ -76,7 +76,8 @@ def _read(summary: dict[str, Any]) -> list[str]:
 
 
 def _trusted(training: dict[str, Any]) -> list[str]:
-    return [] if training["trust"] is None else [words.trusted(training["trust"], training["trust_given"])]
+    said = [] if training["trust"] is None else [words.trusted(training["trust"], training["trust_given"])]
+    return said + ([safe(words.noise(training["noise"]))] if training["noise"] else [])
 
 
 def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:

@@ -27,6 +27,7 @@ def collect_training(detection: Detected, importances: Sequence[dict[str, Any]])
         "components_trained": len(model.feature_subsets_),
         "trust": getattr(model, "trust_", None),
         "trust_given": model.trust != "auto",
+        "noise": list(detection.noise),
         "candidates": _number(info, "n_candidates"),
         "outlier_examples": _number(info, "n_outlier_examples"),
         "other_examples": _number(info, "n_unlabeled_examples"),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from odefs.tables.wording import noise as noise
 from odefs.tables.wording import number, say_value
 from odefs.tables.wording import trusted as trusted
 

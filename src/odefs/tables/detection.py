@@ -100,6 +100,11 @@ class Detection:
         return [(self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
 
     @cached_property
+    def noise(self) -> list[str]:
+        """Input columns that look like pure noise and count a tenth."""
+        return noise_names(self.model, self.encoder)
+
+    @cached_property
     def _finder(self) -> ReasonFinder:
         return ReasonFinder(self.model, self.encoder, self.table, self.X, self.scores, self.is_outlier)
 
@@ -126,6 +131,14 @@ class Detection:
     def _repr_html_(self) -> str:
         text: str = self.report()._repr_html_()
         return text
+
+
+def noise_names(model: Any, encoder: TableEncoder) -> list[str]:
+    """Input columns that look like pure noise in all that was made of them."""
+    is_noise = np.zeros(encoder.sources.size, dtype=bool)
+    is_noise[getattr(model, "noise_columns_", [])] = True
+    other = set(encoder.sources[~is_noise].tolist())
+    return [name for k, name in enumerate(encoder.columns) if k not in other and (encoder.sources == k).any()]
 
 
 def detect(

@@ -89,6 +89,17 @@ def _percent(share: float) -> str:
     return f"{share:.3g} %"
 
 
+NAMED = 6
+
+
+def noise(columns: Sequence[str]) -> str:
+    """Which columns count little because they look like noise; empty where none does."""
+    if not columns:
+        return ""
+    more = f" and {len(columns) - NAMED:,} more" if len(columns) > NAMED else ""
+    return f"Related to no other column and without far values, so that they count a tenth: {', '.join(columns[:NAMED])}{more}."
+
+
 def trusted(share: float, was_given: bool = False) -> str:
     """How far the model relied on the columns it has learned."""
     if share == 0 and was_given:

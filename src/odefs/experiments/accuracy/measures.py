@@ -106,8 +106,8 @@ class Standing:
 
 
 def standing(records: Sequence[Record], dataset: str) -> Standing | None:
-    """``None`` unless there are numbers of ``ODEFS()`` and of the bare detector."""
-    part = [record for record in records if record["job"]["dataset"] == dataset]
+    """``None`` unless there are numbers of ``ODEFS()`` and of the bare detector. Variants of ``ODEFS()`` are not its rivals."""
+    part = [r for r in records if r["job"]["dataset"] == dataset and r["job"]["method"] not in ABLATIONS]
     methods = dict.fromkeys(record["job"]["method"] for record in part)
     means = {name: mean_over(part, name, [dataset], "auc") for name in methods}
     if not {DEFAULT, BARE} <= set(means):

@@ -20,11 +20,14 @@ FEW_REPEATS = 3
 
 Options = tuple[tuple[str, str | int | float], ...]
 
+NOISE_KEPT = "noise columns kept"
+
 ABLATIONS: dict[str, Options] = {
     "scaling rootstd": (("scaling", "rootstd"),),
     "scaling minmax": (("scaling", "minmax"),),
     "columns unweighted": (("final_distance", "subset"),),
     "one round": (("n_rounds", 1),),
+    NOISE_KEPT: (("noise_columns", "keep"),),
     "trust 0.5": (("trust", 0.5),),
     "trust 1": (("trust", 1.0),),
     "trust 0": (("trust", 0.0),),
@@ -89,6 +92,7 @@ def noise_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
         rivals = [name for name in RIVALS if _width(dataset) <= WIDEST.get(name, _width(dataset))]
         for seed in range(min(repeats, FEW_REPEATS)):
             jobs += [Job("ODEFS", dataset, seed), _paper(dataset, seed)]
+            jobs.append(Job("ODEFS", dataset, seed, options=ABLATIONS[NOISE_KEPT]))
             jobs += [Job(name, dataset, seed) for name in rivals]
     return jobs
 

@@ -1,0 +1,130 @@
+"""Columns that look like pure noise: they go along with no other column and have no tail.
+
+A row stands out by a value that is rare, or by values that do not go together. A column that is related to no other and has no far values can show neither; in a
+distance it only blurs what the others show. Such columns are told by a sample of the rows:
+
+- *related*: its values or their squares correlate with those of another column, or with all others together, more than chance allows for columns of independent values;
+- *tailed*: heavier tails than a normal distribution in the sample, or a value among all rows farther out than a normal distribution of as many values has any.
+
+Everything else is noise, provided that there were enough rows to say so. Noise columns count a tenth: in the rows at hand they could as well be left out, but a new
+row may have a value there that was never seen.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+DAMPING = 0.1
+"""What remains of a noise column in distances."""
+
+FEWEST_ROWS = 400
+"""Fewer rows show strong relations only, and most columns of most tables are related weakly."""
+
+SIGMAS = 4.0
+CHANCE = 1e-3
+"""What chance explains: sums and kurtoses so many standard deviations above their mean; extremes of this probability."""
+
+MOST_PARTNERS = 2048
+"""Columns with which each column is compared; where there are more, a sample of them."""
+
+MOST_CELLS = 2**22
+ROWS = (1024, 8192)
+"""Rows that are looked at: as many as make so many cells, within these bounds."""
+
+BLOCK = 512
+
+
+def farthest_by_chance(n_rows: float) -> float:
+    """Standard deviations from the mean beyond which hardly ever one of so many normal values lies."""
+    return float(-ndtri(CHANCE / max(1.0, n_rows)))
+
+
+def noise_columns(
+    X: np.ndarray,
+    farthest: np.ndarray,
+    n_rows: int,
+    rng: np.random.Generator,
+    run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+) -> np.ndarray:
+    """Numbers of the noise columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_sampled, n_columns)
+        A random sample of the rows, scaled, NaN where a cell is missing.
+    farthest : ndarray of shape (n_columns,)
+        How far from its mean the farthest value of each column lies among all ``n_rows`` rows, in standard deviations.
+    rng : Generator
+        Draws rows and partners where there are many columns.
+    run : callable
+        ``run(task, arguments)`` calls the task with each argument, possibly side by side, and gives the results in order.
+    """
+    if X.shape[0] < FEWEST_ROWS or X.shape[1] < 2:
+        return np.empty(0, dtype=np.intp)
+    n_looked_at = max(ROWS[0], min(ROWS[1], MOST_CELLS // X.shape[1]))
+    if n_looked_at < X.shape[0]:
+        X = X[np.sort(rng.choice(X.shape[0], size=n_looked_at, replace=False))]
+    values, varies, _ = _standardised(X)
+    squares, squares_vary, spread = _standardised(values * values)
+    # The squares of standardised values vary by the kurtosis less one; that of a normal distribution is three.
+    tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / X.shape[0])
+    tailed |= farthest > farthest_by_chance(n_rows)
+    related = _related((values, squares), (varies, squares_vary), rng, run)
+    return np.flatnonzero(varies & ~tailed & ~related)
+
+
+def _standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns with mean 0 and standard deviation 1, missing cells at the mean; which of them vary; their standard deviations."""
+    seen = ~np.isnan(X)
+    complete = bool(seen.all())
+    count = np.maximum(1, seen.sum(axis=0))
+    mean = (X if complete else np.where(seen, X, 0)).sum(axis=0, dtype=np.float64) / count
+    values = X - mean.astype(X.dtype)
+    if not complete:
+        values[~seen] = 0
+    std = np.sqrt(np.einsum("ij,ij->j", values, values, dtype=np.float64) / X.shape[0])
+    varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
+    values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
+    return values, varies, std
+
+
+def _related(
+    views: tuple[np.ndarray, np.ndarray],
+    vary: tuple[np.ndarray, np.ndarray],
+    rng: np.random.Generator,
+    run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+) -> np.ndarray:
+    """Which columns go along with others, in any of the four pairs of values and squares."""
+    n_rows, n_columns = views[0].shape
+    partners = np.arange(n_columns)
+    if n_columns > MOST_PARTNERS:
+        partners = np.sort(rng.choice(n_columns, size=MOST_PARTNERS, replace=False))
+    others = [view if partners.size == n_columns else np.ascontiguousarray(view[:, partners]) for view in views]
+
+    def correlate(start: int) -> np.ndarray:
+        """Sum of squares and largest of the correlations of some columns: ``(2, 2, 2, n_block)`` for statistic, own view, others' view."""
+        block = slice(start, min(start + BLOCK, n_columns))
+        itself = np.arange(n_columns)[block, None] == partners
+        out = np.empty((2, 2, 2, block.stop - start))
+        for own in range(2):
+            for other in range(2):
+                found = views[own][:, block].T @ others[other]
+                found /= n_rows
+                found[itself] = 0
+                out[0, own, other] = np.einsum("ij,ij->i", found, found)
+                out[1, own, other] = np.abs(found).max(axis=1)
+        return out
+
+    sums, largest = np.concatenate(run(correlate, range(0, n_columns, BLOCK)), axis=-1)
+    related = np.zeros(n_columns, dtype=bool)
+    for other in range(2):
+        n_others = max(1, int(vary[other][partners].sum()))
+        # For a column of independent values the sum of squared correlations, times n_rows, has mean n_others and the variance of
+        # a quadratic form: twice the squared correlations that the others have among themselves.
+        std = np.sqrt(2 * (sums[other, other, partners].sum() + n_others))
+        for own in range(2):
+            related |= n_rows * sums[own, other] > n_others + SIGMAS * std
+            related |= np.sqrt(n_rows) * largest[own, other] > -ndtri(CHANCE / (2 * n_others))
+    return related

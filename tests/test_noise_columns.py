@@ -1,0 +1,194 @@
+"""Columns that look like pure noise: which are found, which never may be, and what that changes."""
+
+import numpy as np
+import pytest
+
+from odefs import ODEFS, load
+from odefs.selection.noise import DAMPING, FEWEST_ROWS, farthest_by_chance, noise_columns
+
+N = 2000
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def found_in(X, n_rows=None):
+    X = np.asarray(X, dtype=np.float32)
+    seen = np.ma.masked_invalid(X)
+    seen = (seen - seen.mean(axis=0)).filled(0)
+    farthest = np.abs(seen).max(axis=0) / np.maximum(seen.std(axis=0), 1e-12)
+    rng = np.random.default_rng(1)
+    return noise_columns(
+        X, farthest, n_rows or len(X), rng, lambda task, arguments: [task(one) for one in arguments]
+    ).tolist()
+
+
+def chain(rng, n, d):
+    """Columns of which each goes along with the one before."""
+    X = rng.normal(size=(n, d))
+    for k in range(1, d):
+        X[:, k] = 0.6 * X[:, k - 1] + 0.8 * X[:, k]
+    return X
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform", "binary", "whole"])
+def test_independent_columns_without_tails_are_noise(rng, draw):
+    noise = {
+        "normal": lambda: rng.normal(size=(N, 40)),
+        "uniform": lambda: rng.random((N, 40)),
+        "binary": lambda: rng.integers(0, 2, size=(N, 40)),
+        "whole": lambda: rng.integers(0, 9, size=(N, 40)),
+    }[draw]()
+    found = found_in(np.hstack([chain(rng, N, 10), noise]))
+    assert not set(found) & set(range(10))
+    assert len(found) >= 38
+
+
+def test_a_relation_by_squares_alone_counts(rng):
+    x = rng.uniform(-1, 1, size=N)
+    y = np.abs(x) + 0.1 * rng.normal(size=N)
+    assert abs(np.corrcoef(x, y)[0, 1]) < 0.06
+    found = found_in(np.column_stack([x, y, rng.random((N, 5))]))
+    assert not set(found) & {0, 1}
+
+
+def test_weak_relations_to_many_columns_count(rng):
+    """One row in twenty is shifted by one standard deviation in a fifth of the columns: no pair of columns shows that clearly."""
+    X = rng.normal(size=(5000, 100))
+    X[:250, :20] += 1
+    found = found_in(X)
+    assert len(set(found) & set(range(20))) <= 2
+    assert len(found) >= 75
+
+
+def test_columns_with_tails_are_not_noise(rng):
+    heavy = rng.standard_t(3, size=(N, 3))
+    rare = rng.random((N, 3)) < 0.01
+    assert not set(found_in(np.hstack([heavy, rare, rng.random((N, 5))]))) & set(range(6))
+
+
+def test_one_far_value_outside_the_sample_is_enough(rng):
+    """Of a million rows a few thousand are looked at; the ranges are those of all."""
+    X = rng.normal(size=(N, 12)).astype(np.float32)
+    farthest = np.full(12, 4.8)
+    farthest[3] = 9.0
+    assert farthest_by_chance(10**6) > 4.8
+    found = noise_columns(X, farthest, 10**6, rng, lambda task, arguments: [task(one) for one in arguments])
+    assert 3 not in found
+    assert len(found) >= 10
+
+
+def test_few_rows_say_nothing(rng):
+    assert found_in(rng.normal(size=(FEWEST_ROWS - 1, 30))) == []
+    assert found_in(rng.normal(size=(N, 1))) == []
+    assert found_in(np.ones((N, 4))) == []
+
+
+def test_missing_cells_make_no_relation(rng):
+    X = rng.random((N, 20))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:, 0] = np.nan
+    found = found_in(X)
+    assert 0 not in found
+    assert len(found) >= 18
+
+
+def test_many_columns_are_compared_with_a_sample(rng, monkeypatch):
+    from odefs.selection import noise
+
+    monkeypatch.setattr(noise, "MOST_PARTNERS", 64)
+    monkeypatch.setattr(noise, "MOST_CELLS", 2**17)
+    X = np.hstack([np.repeat(rng.normal(size=(N, 1)), 60, axis=1) + rng.normal(size=(N, 60)), rng.random((N, 90))])
+    found = found_in(X)
+    assert not set(found) & set(range(60))
+    assert len(found) >= 85
+
+
+@pytest.fixture
+def among_noise(rng):
+    """Outliers off the diagonal of related columns, among four times as many columns of noise."""
+    X = np.hstack([chain(rng, N, 10), rng.random((N, 40))])
+    y = np.zeros(N, dtype=bool)
+    y[:40] = True
+    X[:40, :10] = rng.permuted(X[:40, :10], axis=0) + rng.choice([-1.5, 1.5], size=(40, 10))
+    return X, y
+
+
+def test_noise_hides_less(among_noise):
+    from sklearn.metrics import roc_auc_score
+
+    X, y = among_noise
+    damped, kept, alone = (
+        ODEFS(random_state=0, trust=0.0, noise_columns=choice).fit(part)
+        for choice, part in (("damp", X), ("keep", X), ("keep", X[:, :10]))
+    )
+    auc = [roc_auc_score(y, model.outlier_scores_) for model in (damped, kept, alone)]
+    assert auc[0] > auc[1] + 0.03
+    assert abs(auc[0] - auc[2]) < 0.02
+    assert kept.noise_columns_.size == 0
+    assert set(damped.noise_columns_) <= set(range(10, 50))
+    assert damped.noise_columns_.size >= 38
+
+
+def test_a_value_never_seen_is_still_seen_in_a_noise_column(among_noise):
+    X, _ = among_noise
+    model = ODEFS(random_state=0).fit(X)
+    row = np.median(X, axis=0, keepdims=True)
+    far = row.copy()
+    column = int(model.noise_columns_[0])
+    far[0, column] = 1000.0
+    usual, unusual = model.outlier_scores(np.vstack([row, far]))
+    assert unusual > 10 * usual
+    assert model.explain(far).reasons(0)[0].column == f"x{column}"
+
+
+def test_a_noise_column_counts_a_tenth(among_noise):
+    X, _ = among_noise
+    damped, kept = (ODEFS(random_state=0, noise_columns=choice).fit(X) for choice in ("damp", "keep"))
+    ratio = kept._model.scaling.width / damped._model.scaling.width
+    expected = np.ones(50)
+    expected[damped.noise_columns_] = DAMPING
+    np.testing.assert_allclose(ratio, expected)
+
+
+def test_the_paper_and_other_scalings(among_noise):
+    X, _ = among_noise
+    assert ODEFS.paper(random_state=0, n_estimators=2).fit(X).noise_columns_.size == 0
+    for scaling in ("minmax", "rootstd", "none"):
+        model = ODEFS(random_state=0, scaling=scaling, n_estimators=2, trust=0.5, n_rounds=1).fit(X)
+        assert model.noise_columns_.size >= 38
+    with pytest.raises(ValueError, match="noise_columns"):
+        ODEFS(noise_columns="drop").fit(X)
+
+
+def test_any_number_of_threads_and_blocks_of_rows_find_the_same(among_noise):
+    from odefs.engines.stream import RowBlocks
+
+    X, _ = among_noise
+    models = [ODEFS(random_state=0, n_jobs=jobs).fit(X) for jobs in (1, 2)]
+    models.append(ODEFS(random_state=0).fit(RowBlocks.from_arrays([X[:700], X[700:]])))
+    for model in models[1:]:
+        assert np.array_equal(model.noise_columns_, models[0].noise_columns_)
+        assert np.array_equal(model.outlier_scores_, models[0].outlier_scores_)
+
+
+def test_model_files_and_tables_name_them(among_noise, tmp_path):
+    import polars as pl
+
+    import odefs
+
+    X, _ = among_noise
+    model = ODEFS(random_state=0).fit(X)
+    model.save(tmp_path / "model.odefs")
+    again = load(tmp_path / "model.odefs")
+    assert np.array_equal(again.noise_columns_, model.noise_columns_)
+    assert np.array_equal(again.outlier_scores(X), model.outlier_scores_)
+    frame = pl.DataFrame({f"c{k}": X[:, k] for k in range(50)})
+    found = odefs.detect(frame)
+    assert set(found.noise) <= {f"c{k}" for k in range(10, 50)}
+    assert len(found.noise) >= 38
+    sentence = "without far values, so that they count a tenth: c10"
+    assert sentence in found.report().markdown()
+    assert sentence in found.report().html()
