@@ -51,6 +51,7 @@ def make_plan(**changes):
         "trust": 1.0,
         "n_rounds": 1,
         "row_sample": None,
+        "damps_noise": False,
     }
     return Plan(**(settings | changes))
 

@@ -1,4 +1,4 @@
-"""How many components ``n_estimators="auto"`` takes: the first of the paper's, until the ranking has settled."""
+"""How many components ``n_estimators="auto"`` takes: the first of the paper's sequence, until the ranking has settled."""
 
 import numpy as np
 import pytest
@@ -75,10 +75,14 @@ def test_the_decision_does_not_depend_on_threads_or_type(murky):
     np.testing.assert_allclose(single["agreement"], stopping(one)["agreement"], atol=1e-2)
 
 
-def test_few_components_are_not_looked_at(noisy):
-    info = stopping(ODEFS(**TRUSTED).fit(noisy))
-    assert (info["reason"], info["agreement"]) == ("limit", ())
-    assert info["limit"] == info["paper"] <= FIRST
+def test_a_small_table_gets_more_than_the_papers_number(noisy):
+    """Of 500 rows the paper makes two components, and what two say depends on what they drew."""
+    auto, paper = ODEFS(**TRUSTED).fit(noisy), ODEFS(n_estimators="paper", **TRUSTED).fit(noisy)
+    n = auto.fit_info_["n_components"]
+    assert FIRST <= n <= stopping(auto)["limit"] == MAX_AUTO_COMPONENTS
+    n_paper = paper.fit_info_["n_components"]
+    assert n_paper == stopping(auto)["paper"] < FIRST
+    assert np.array_equal(auto.feature_weights_[:n_paper], paper.feature_weights_)
 
 
 def test_the_bare_share_counts(clear):
