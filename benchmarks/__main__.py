@@ -28,7 +28,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--all", action="store_true", help="adaptive: all datasets instead of a few")
-    parser.add_argument("--share", type=float, default=1.0, help="scale: on this share of the rows, to try it out")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="scale, cost_model: on this share of the rows, to try it out"
+    )
     parser.add_argument("--write", action="store_true", help="write the page from the named ones alone")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
@@ -49,7 +51,7 @@ def main() -> None:
 
 
 def _results(name: str, every: bool, share: float) -> list[Result]:
-    options = {"adaptive": {"every": every}, "scale": {"share": share}}.get(name, {})
+    options = {"adaptive": {"every": every}, "scale": {"share": share}, "cost_model": {"share": share}}.get(name, {})
     found: list[Result] = import_module(f"benchmarks.{name}").run(**options)
     return found
 

@@ -102,6 +102,8 @@ for k, name in enumerate(tables):
 # - Where the third bar exceeds the first, learned columns help. Where it falls short, they hurt.
 # - ``ODEFS()`` decides without labels. It trusts learned columns no further than its measurements support, and is cautious: where ``trust_`` is 0, the score
 #   comes from all columns, and a gain may be given away rather than a loss risked.
+# - Both forms of ODEFS take columns that are related to no other and have no far values for noise, and count them a tenth (``noise_columns_``); that needs no
+#   candidates, but 400 rows at least, which the tumours do not have. The many columns of the second table go this way, before anything is learned.
 # - If you know that few of many columns matter and that outliers are plain, say so: ``ODEFS(trust=1)``. If you know nothing, leave it.
 #
 # The measurements
