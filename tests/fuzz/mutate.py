@@ -47,7 +47,9 @@ def mutant(kind: str, seed: int, number: int, files: list[bytes]) -> bytes:
     return MUTATE[kind](rng, rng.choice(files), rng.choice(files))[:LARGEST]
 
 
-def run(kind: str, n_files: int, seed: int = 0, workers: int = 1, tell: Callable[[int], None] = lambda n: None) -> Tally:
+def run(
+    kind: str, n_files: int, seed: int = 0, workers: int = 1, tell: Callable[[int], None] = lambda n: None
+) -> Tally:
     """Try so many mutated files, in so many processes at once."""
     files, tally, lock = list(seeds(kind).values()), Tally(), threading.Lock()
     numbers: Iterator[int] = iter(range(n_files))

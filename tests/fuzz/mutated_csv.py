@@ -3,6 +3,7 @@
 import gzip
 import random
 import re
+import zlib
 
 from .mutations import ANY, Mutation, apply_some
 
@@ -126,15 +127,20 @@ def other_header(rng: random.Random, content: bytes, other: bytes) -> bytes:
 
 
 def packed(rng: random.Random, content: bytes, other: bytes) -> bytes:
-    """Packed by gzip, and then perhaps damaged; twice packed, or with something behind."""
+    """Packed by gzip, and then perhaps damaged; twice packed, with something behind, far too well, or in another way."""
     out = gzip.compress(content, mtime=0)
-    match rng.randrange(4):
+    match rng.randrange(10):
         case 0:
             return apply_some(rng, out, other, ANY)
         case 1:
             return gzip.compress(out, mtime=0)
         case 2:
             return out + rng.choice((out, other, bytes(10)))
+        case 3:
+            # Small on the disk, large in memory.
+            return gzip.compress(content + rng.choice((b"0,", b"\n", b"1\n", b"x")) * 40_000_000, 1, mtime=0)
+        case 4:
+            return zlib.compress(content)
         case _:
             return out
 

@@ -49,7 +49,7 @@ def edit_arrays(rng: random.Random, content: bytes, other: bytes) -> bytes:
     header, data = take_apart(content)
     cells = bytearray(data)
     for _ in range(rng.choice((1, 2, 5))):
-        form = rng.choice("<f <d <e <i <q <b <Q".split())
+        form = rng.choice(["<f", "<d", "<e", "<i", "<q", "<b", "<Q"])
         value = rng.choice(NUMBERS if form[1] in "fde" else [n for n in NUMBERS if type(n) is int])
         try:
             packed = struct.pack(form, rng.choice((float("nan"), float("inf"), value)) if form[1] in "fde" else value)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, is_text, short_lines, sniff
+from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.packing import unpacked
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -73,9 +74,13 @@ def read_table(
     if frame.height < least_rows:
         least = "one row" if least_rows == 1 else "two rows"
         raise TableError(f"{path}: a table needs at least {least}, this one has {frame.height}.")
-    if frame.width > MAX_COLUMNS:
-        raise TableError(f"{path}: {frame.width:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
+    _require_width(frame.width, path)
     return Reading(frame, name, size, digest, lines, notes)
+
+
+def _require_width(n_columns: int, name: str | Path) -> None:
+    if n_columns > MAX_COLUMNS:
+        raise TableError(f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
 
 
 def _existing(path: str | Path) -> Path | bytes | list[Path]:
@@ -160,7 +165,11 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
 def _read_text(
     pl: Any, source: Path | bytes, name: str, text_columns: Sequence[str], delimiter: str | None
 ) -> tuple[Any, Any, tuple[str, ...]]:
+    source = unpacked(source, name)
     dialect = sniff(source, name, delimiter)
+    width = header_width(source, dialect)
+    _require_width(width, name)
+    require_filled(source, name, dialect, width)
     notes = [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
     try:
         frame, zeros = _read_typed(pl, source, dialect, text_columns)
