@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
 from odefs import ODEFS, TableEncoder
+from odefs.tables.column_spec import RARE
 from odefs.tables.columns import TableError
-from odefs.tables.encoder import RARE
 from odefs.tables.frames import table_of
 
 N = 60

@@ -15,6 +15,7 @@ from .targets import ENDINGS
 
 SECONDS = 5.0
 MEMORY = 10**9
+PATIENCE = 60.0
 STARTUP = 120.0
 ROOT = Path(__file__).parent.parent.parent
 
@@ -52,30 +53,35 @@ class Supervisor:
         self._folder.cleanup()
 
     def outcome(self, content: bytes) -> Outcome:
-        """What comes of a file. Too long or too much counts if a fresh process says so again: a busy machine is no finding, nor what earlier files left behind."""
+        """What comes of a file. Too long or too much counts if a fresh process says so again: a busy machine is no finding, nor what earlier files left behind.
+
+        The second time a process that gets no share of the machine is waited for, and the seconds that it worked count.
+        """
         found = self._try(content)
         if found.verdict in ("hang", "memory"):
             self._stop()
-            found = self._try(content)
+            found = self._try(content, again=True)
             self._stop()
         return found
 
-    def _try(self, content: bytes) -> Outcome:
+    def _try(self, content: bytes, again: bool = False) -> Outcome:
         self._path.write_bytes(content)
         child = self._child or self._start()
         self._say(child, str(self._path))
-        answer = self._answer(child, SECONDS)
+        limit = PATIENCE if again else SECONDS
+        answer = self._answer(child, limit)
         if answer is None:
             died = child.poll() is not None
             self._stop()
-            said = f"exit code {child.returncode}\n{self._last_words()}" if died else f"no answer within {SECONDS:g} s"
-            return Outcome("crash" if died else "hang", said, SECONDS, 0)
+            said = f"exit code {child.returncode}\n{self._last_words()}" if died else f"no answer within {limit:g} s"
+            return Outcome("crash" if died else "hang", said, limit, 0)
         verdict = "error" if answer["finding"] else "refused" if answer["refused"] else "accepted"
-        if answer["seconds"] > SECONDS:
+        seconds = answer["worked" if again else "seconds"]
+        if seconds > SECONDS:
             verdict = "hang"
         elif answer["peak"] > MEMORY or "MemoryError" in answer["finding"]:
             verdict = "memory"
-        return Outcome(verdict, answer["finding"] or answer["refused"], answer["seconds"], answer["peak"])
+        return Outcome(verdict, answer["finding"] or answer["refused"], seconds, answer["peak"])
 
     def _start(self) -> subprocess.Popen[bytes]:
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")

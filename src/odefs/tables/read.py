@@ -26,6 +26,7 @@ MAX_COLUMNS = 20_000
 HEAD_ROWS = 10_000
 CHECKED_BYTES = 32 * 2**20
 DATE_SAMPLE = 100
+LONGEST_QUOTE = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ def read_table(
             found = _read_one(pl, source, name, sheet, text_columns, delimiter)
         size, digest = _fingerprint(source)
     except pl.exceptions.PolarsError as error:
-        raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+        raise TableError(f"{path}: {_first_line(error)}.") from error
     except (OSError, UnicodeError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TableError(f"{path}: cannot be read ({reason}).") from error
@@ -76,6 +77,12 @@ def read_table(
         raise TableError(f"{path}: a table needs at least {least}, this one has {frame.height}.")
     _require_width(frame.width, path)
     return Reading(frame, name, size, digest, lines, notes)
+
+
+def _first_line(error: Exception) -> str:
+    """What a reader says, without its advice on its own parameters; cells that it quotes may be long."""
+    said = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
+    return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
 
 
 def _require_width(n_columns: int, name: str | Path) -> None:
@@ -159,7 +166,7 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
     except ModuleNotFoundError as error:
         raise TableError(f'{name}: reading Excel files needs another package: pip install "odefs[cli]"') from error
     except Exception as error:  # the readers behind polars raise errors of their own
-        raise TableError(f"{name}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+        raise TableError(f"{name}: {_first_line(error)}.") from error
 
 
 def _read_text(
