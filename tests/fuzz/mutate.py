@@ -51,12 +51,12 @@ def run(
     kind: str, n_files: int, seed: int = 0, workers: int = 1, tell: Callable[[int], None] = lambda n: None
 ) -> Tally:
     """Try so many mutated files, in so many processes at once."""
-    files, tally, lock = list(seeds(kind).values()), Tally(), threading.Lock()
+    files, tally, lock, stopped = list(seeds(kind).values()), Tally(), threading.Lock(), threading.Event()
     numbers: Iterator[int] = iter(range(n_files))
 
     def work() -> None:
         with Supervisor(kind) as supervisor:
-            while True:
+            while not stopped.is_set():
                 with lock:
                     number = next(numbers, None)
                 if number is None:
@@ -70,8 +70,11 @@ def run(
     threads = [threading.Thread(target=work) for _ in range(workers)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    finally:
+        stopped.set()
     if sum(tally.counts.values()) != n_files:
         raise RuntimeError("a worker has stopped before its time; see above.")
     return tally
