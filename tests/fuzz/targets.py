@@ -1,6 +1,8 @@
 """What must come of a file: it is used as far as it goes, or refused by the project in one sentence. Everything else is a finding and is raised."""
 
 import linecache
+import os
+import time
 import warnings
 import zlib
 from collections.abc import Callable
@@ -131,8 +133,23 @@ def use_table(path: Path) -> None:
         report.json()
 
 
-USES: dict[str, Callable[[Path], None]] = {"models": use_model, "csv": use_table}
-ENDINGS = {"models": ".odefs", "csv": ".csv"}
+def obey(path: Path) -> None:
+    """Does what the file says, so that it can be seen that whoever watches takes notice."""
+    match path.read_text():
+        case "hang":
+            time.sleep(1000)
+        case "die":
+            os.abort()
+        case "grow":
+            bytearray(b"x") * 500_000_000
+        case "refuse":
+            raise TableError("no.")
+        case "fail":
+            raise KeyError("no")
+
+
+USES: dict[str, Callable[[Path], None]] = {"models": use_model, "csv": use_table, "orders": obey}
+ENDINGS = {"models": ".odefs", "csv": ".csv", "orders": ".txt"}
 
 
 def seeds(kind: str) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 import gzip
 import random
 import warnings
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -79,6 +80,26 @@ def texts() -> dict[str, bytes]:
         "packed": gzip.compress(plain.encode(), mtime=0),
         "packed-cut-off": gzip.compress(plain.encode(), mtime=0)[:-9],
         "not-text": bytes(range(256)) * 2,
+        **former_findings(plain.encode()),
+    }
+
+
+def former_findings(plain: bytes) -> dict[str, bytes]:
+    """Tables that once gave a traceback, took seconds or filled the memory, made small."""
+    damaged = bytearray(gzip.compress(plain, mtime=0))
+    damaged[200:210] = b"\xff" * 10
+    wide = b",".join(b"c%d" % i for i in range(400)) + b"\n"
+    return {
+        "finding-damaged-packing": bytes(damaged),
+        "finding-packed-twice": gzip.compress(gzip.compress(plain, mtime=0), mtime=0),
+        "finding-packed-otherwise": zlib.compress(plain),
+        "finding-packed-too-well": gzip.compress(b"a,b\n1,2\n" + b"0,1\n" * 10_000_000, mtime=0),
+        "finding-blank-lines-under-a-wide-header": wide + b"\n" * 30_000,
+        "finding-wide-text": wide + (b",".join([b"x", b"y"] * 200) + b"\n") * 3 + (b",x" * 399 + b"\n") * 3,
+        "finding-long-number": b"a,b\n1,x\n" + b"9" * 3000 + b",y\n2,z\n",
+        "finding-infinite-text": b"a,b\n"
+        + b"".join(b"%d,%s\n" % (i % 7, b"1e999" if i == 5 else b"$ %d" % (i % 5)) for i in range(20)),
+        "finding-infinite-range": b"a,b\n" + b"1e308,1\n-1e308,2\n5,3\n1e308,1\n-1e308,2\n" * 3,
     }
 
 
