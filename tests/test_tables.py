@@ -266,6 +266,34 @@ def test_infinite_cells_are_told():
     ]
 
 
+def test_text_that_is_a_number_beyond_the_largest_float_counts_as_missing():
+    cells = [f"$ {i % 5}" for i in range(30)] + ["$ 1e999"]
+    encoder = TableEncoder()
+    assert np.isfinite(encoder.fit_transform(pl.DataFrame({"x": cells}))).all()
+    assert "x: 1 infinite cells count as missing" in encoder.notes_
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame])
+def test_frames_whose_columns_have_no_type_in_common_are_explained(frame, convert):
+    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)
+    given = convert(frame.reset_index(drop=True))
+    explained = odefs.explain(pipeline, given)
+    assert explained.data.shape == (len(frame), 5)
+    assert explained.data[0, 1] == frame["shop"].iloc[0]
+
+
+def test_equal_columns_of_an_arrow_table_are_not_called_the_same():
+    cells = [float(i % 7) for i in range(30)]
+    assert table_of(pa.table({"a": cells, "b": cells})).names == ["a", "b"]
+
+
+def test_short_and_long_columns_of_text_are_coded_alike():
+    cells = ["b", None, "a", "ü", "a"] * 400
+    short, long = (table_of(pl.DataFrame({"c": cells[:n]}))["c"] for n in (5, len(cells)))
+    assert short.levels == long.levels == ("a", "b", "ü")
+    assert short.codes.tolist() == long.codes[:5].tolist() == [1, -1, 0, 2, 0]
+
+
 def test_names_of_rows_are_kept_to_the_last_digit():
     frame = pl.DataFrame({"account": [9007199254741993 + i for i in range(30)], "x": [float(i % 7) for i in range(30)]})
     assert odefs.detect(frame, id="account").row_names[0] == 9007199254741993

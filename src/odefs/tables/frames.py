@@ -21,7 +21,7 @@ def table_of(frame: Any) -> Table:
         raise TableError("sparse input is not supported here: give a data frame.")
     if isinstance(frame, np.ndarray):
         return _table_of_array(frame)
-    names = [str(name) for name in getattr(frame, "columns", [])]
+    names = frame_names(frame) or []
     twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
         raise TableError(f"two columns are called {twice[0]!r}.")
@@ -30,6 +30,12 @@ def table_of(frame: Any) -> Table:
     except TypeError as error:
         raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
     return Table(tuple(_column(series) for series in native.iter_columns()), len(native))
+
+
+def frame_names(frame: Any) -> list[str] | None:
+    """Names of the columns; ``None`` for what has none. What pyarrow calls ``columns`` are their cells."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    return None if names is None else [str(name) for name in names]
 
 
 def column_cells(frame: Any, name: str) -> list[Any]:

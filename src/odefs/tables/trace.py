@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from odefs.inspection.explanation import Explanation
-from odefs.tables.frames import column_cells
+from odefs.tables.frames import column_cells, frame_names
 
 
 def explain(pipeline: Any, X: Any) -> Explanation:
@@ -42,7 +42,7 @@ def explain(pipeline: Any, X: Any) -> Explanation:
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:
     """Cells as they are; frames other than pandas' give them column by column, as their columns may have no type in common."""
-    if hasattr(X, "iloc") or not (hasattr(X, "columns") or hasattr(X, "column_names")):
+    if hasattr(X, "iloc") or frame_names(X) is None:
         return np.asarray(X, dtype=object)
     cells = np.empty((len(X), len(names)), dtype=object)
     for k, name in enumerate(names):
@@ -51,10 +51,9 @@ def _cells(X: Any, names: list[str]) -> np.ndarray:
 
 
 def _names_of(X: Any) -> list[str]:
-    if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
-    if hasattr(X, "column_names"):
-        return [str(name) for name in X.column_names]
+    names = frame_names(X)
+    if names is not None:
+        return names
     return [f"x{k}" for k in range(np.shape(X)[1])]
 
 
