@@ -103,10 +103,9 @@ MODELS: tuple[Mutation, ...] = (
 def mutated_model(rng: random.Random, content: bytes, other: bytes) -> bytes:
     """One mutation of a model file; files that are none any more, as findings may be, only change in their bytes."""
     try:
-        take_apart(content), take_apart(other)
-    except (ValueError, struct.error):
+        return rng.choice(MODELS)(rng, content, other)
+    except (ValueError, TypeError, LookupError, AttributeError, struct.error):
         return rng.choice((damage, damage_and_repair))(rng, content, other)
-    return rng.choice(MODELS)(rng, content, other)
 
 
 def _aimed(rng: random.Random, found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
