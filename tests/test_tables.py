@@ -273,6 +273,16 @@ def test_text_that_is_a_number_beyond_the_largest_float_counts_as_missing():
     assert "x: 1 infinite cells count as missing" in encoder.notes_
 
 
+def test_numbers_near_the_largest_float_are_encoded_saved_and_loaded(tmp_path):
+    far = [1.7e308, -1.7e308, 1.7e308, 1.7e308, 1.7e308, 0.0] * 5
+    frame = pl.DataFrame({"x": far, "y": [float(i % 7) for i in range(30)]})
+    found = odefs.detect(frame, model=ODEFS(scaling="none", n_estimators=2, random_state=0))
+    assert np.isfinite(found.X).all()
+    assert found.X[1, 0] < found.X[5, 0] < found.X[0, 0]
+    found.save(tmp_path / "m.odefs")
+    assert -odefs.load(tmp_path / "m.odefs").score_samples(frame) == pytest.approx(found.scores)
+
+
 @pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame])
 def test_frames_whose_columns_have_no_type_in_common_are_explained(frame, convert):
     pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)

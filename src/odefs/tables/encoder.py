@@ -22,7 +22,7 @@ from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.encoder_state import read_state
 from odefs.tables.frames import table_of
 from odefs.tables.roles import Overrides, apply_style, assign_role
-from odefs.tables.units import DAY, distances_out, unit_of
+from odefs.tables.units import DAY, distances_out, median_of, unit_of
 
 ENCODED = np.dtype(np.float32)
 
@@ -238,7 +238,7 @@ def _learn_column(column: Column, style: str, max_categories: int, mark_missing:
         units = distances_out(counts[kept], float(counts.sum() - counts[kept].sum()))
     else:
         known = column.values[~column.missing]
-        fill, low, high = float(np.median(known)), float(known.min()), float(known.max())
+        fill, low, high = median_of(known), float(known.min()), float(known.max())
         by_hour = column.kind == "time" and high - low > DAY and bool((known % DAY != 0).any())
         if column.kind == "boolean":
             units = distances_out([(known == 0).sum(), (known == 1).sum()])
