@@ -6,9 +6,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+FILES ?= 10000
+SECONDS ?= 300
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
-.PHONY: detect test slow lint types contracts tests bench docs clean
+.PHONY: detect test slow fuzz lint types contracts tests bench docs clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -30,6 +32,12 @@ tests: $(VENV)/.dev
 
 slow: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m slow
+
+fuzz: $(VENV)/.fuzz
+	$(BIN)/python -m tests.fuzz.mutate models $(FILES)
+	$(BIN)/python -m tests.fuzz.mutate csv $(FILES)
+	$(BIN)/python -m tests.fuzz.guided models -max_total_time=$(SECONDS)
+	$(BIN)/python -m tests.fuzz.guided csv -max_total_time=$(SECONDS)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
@@ -64,3 +72,7 @@ $(VENV)/.dev: $(VENV)/.created $(SOURCES)
 	@$(PIP) install -r requirements/dev.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect $(VENV)/.docs
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	@$(PIP) install -r requirements/fuzz.txt
+	@touch $@

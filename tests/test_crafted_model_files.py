@@ -1,8 +1,6 @@
 """Hostile model files: no damage goes unnoticed, and a crafted file with a valid checksum is refused or is a working model, never a crash."""
 
 import copy
-import hashlib
-import json
 import struct
 import tracemalloc
 import warnings
@@ -14,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import odefs
+from fuzz.model_bytes import assembled, places
+from fuzz.model_bytes import take_apart as parts
 from odefs import ModelFileError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -22,25 +22,6 @@ ROWS = np.random.default_rng(0).normal(size=(20, 5)) * 3
 SETTINGS = settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
-
-
-def parts(content):
-    """The header as an object, and the bytes behind it."""
-    length = struct.unpack_from("<Q", content, 16)[0]
-    start = -(-(64 + length) // 64) * 64
-    return json.loads(content[64 : 64 + length]), content[start:]
-
-
-def assembled(header, data):
-    """A file of this header and these bytes, with the right lengths and checksum."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    body = text + (bytes(-len(text) % 64) + data if data else b"")
-    front = content_front(len(text), 64 + len(body))
-    return front + hashlib.sha256(front + body).digest() + body
-
-
-def content_front(header_length, length):
-    return struct.pack("<8sIIQQ", FILES["v1-bare"][:8], 1, 0, header_length, length)
 
 
 def refused_or_works(path, content):
@@ -121,14 +102,6 @@ odd = st.one_of(
     st.lists(st.integers(-1, 2**62), max_size=4),
     st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
 )
-
-
-def places(value, path=()):
-    """The way to every value inside a JSON object."""
-    yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield from places(item, (*path, key))
 
 
 def change(header, path, action, replacement):
@@ -336,3 +309,69 @@ def test_parameters_that_are_not_valid(parameter, value, tmp_path):
     header, rest = parts(FILES["v1-lesinn"])
     header["parameters"][parameter] = value
     assert parameter in refused_or_works(tmp_path / "m", assembled(header, rest))
+
+
+TABLE = (Path(__file__).parent / "fuzz" / "corpus" / "models" / "table-marked.odefs").read_bytes()
+
+
+def spec(kind, /, **values):
+    """Changes the first column of a kind."""
+
+    def act(encoder):
+        next(one for one in encoder["specs"] if one["kind"] == kind).update(values)
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (spec("number", name=7), "lacks a valid 'name'"),
+        (spec("number", name="nowhere"), "columns that its table does not have"),
+        (spec("number", kind="colour"), "of a kind that does not exist"),
+        (spec("number", style="ISO dates"), "read in a way that does not exist"),
+        (spec("number", units=[0.0]), "cannot be encoded"),
+        (spec("number", units=[10**400]), "are not numbers"),
+        (spec("number", units=[]), "cannot be encoded"),
+        (spec("number", by_hour=True), "cannot be encoded"),
+        (spec("number", low=2.0, high=1.0), "range of its column"),
+        (spec("number", fill="x"), "lacks a valid 'fill'"),
+        (spec("time", units=[1.0, 1e-300]), "cannot be encoded"),
+        (spec("boolean", units=[1.0, 1e30]), "cannot be encoded"),
+        (spec("boolean", marks_missing=2), "not a truth value"),
+        (spec("category", levels=[3]), "not texts that differ"),
+        (spec("category", levels=["a", "a"]), "not texts that differ"),
+        (spec("category", levels=[]), "cannot be encoded"),
+        (spec("category", grouped=-1), "grouped = -1"),
+        (spec("category", surprise=1), "has other parts"),
+        (lambda encoder: encoder["specs"].append(encoder["specs"][0]), "one twice"),
+        (lambda encoder: encoder["specs"].clear(), "no columns"),
+        (lambda encoder: encoder.update(columns=[1]), "not names that differ"),
+        (lambda encoder: encoder.update(notes=[None]), "not text"),
+        (lambda encoder: encoder["parameters"].update(na=[[]]), "words and numbers"),
+        (lambda encoder: encoder["parameters"].update(drop="x"), "lacks a valid 'drop'"),
+        (lambda encoder: encoder["parameters"].update(max_categories=1), "max_categories = 1"),
+        (lambda encoder: encoder["parameters"].update(unknown=1), "does not know"),
+        (lambda encoder: encoder["specs"].pop(), "encoded columns and"),
+    ],
+)
+def test_encoders_that_could_not_encode(act, sentence, tmp_path):
+    header, rest = parts(TABLE)
+    act(header["extra"]["encoder"])
+    assert sentence in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("identifier", 1), ("hidden", [1]), ("flagged_share", "x"), ("source", []), ("run", None)]
+)
+def test_what_is_said_about_the_table_is_checked(key, value, tmp_path):
+    header, rest = parts(TABLE)
+    header["extra"][key] = value
+    assert refused_or_works(tmp_path / "m", assembled(header, rest))
+
+
+def test_many_categories_cost_no_time(tmp_path):
+    """Two hundred thousand names in the header are compared with each other once, not each with all."""
+    header, rest = parts(TABLE)
+    spec("category", levels=[str(i) for i in range(200_000)], units=[1.0] * 200_002)(header["extra"]["encoder"])
+    assert "encoded columns and" in refused_or_works(tmp_path / "m", assembled(header, rest))

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zlib
 
 import numpy as np
 import polars as pl
@@ -177,6 +178,14 @@ BAD = {
     "broken arrow": ("t.arrow", b"not arrow at all", "t.arrow: "),
     "broken json": ("t.ndjson", b'{"a": 1}\n{"a": \n', "t.ndjson: "),
     "broken excel": ("t.xlsx", b"not excel", "t.xlsx: "),
+    "packed twice": ("t.csv.gz", gzip.compress(gzip.compress(TEXT.encode())), "packed by gzip, twice"),
+    "packed in another way": ("t.csv", zlib.compress(TEXT.encode()), "packed by zlib, only gzip can be unpacked"),
+    "packed to fill the memory": ("t.csv.gz", gzip.compress(b"0,0\n" * 10_000_000, 1), "more than 100 times larger"),
+    "damaged gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:40] + bytes(40), "cannot be read"),
+    "damaged gzip under an unknown ending": ("t.xyz", b"\x1f\x8b\x08" + bytes(30), "files that end in .xyz"),
+    "blank lines under a wide header": ("t.csv", b"a," * 999 + b"b\n" + b"\n" * 20_000, "header has 1,000 fields"),
+    "a number of thousands of digits": ("t.csv", b"a,b\n1,2\n" + b"9" * 5000 + b",2\n3,4\n", " ..."),
+    "too many columns": ("t.csv", b"a," * 30_000 + b"b\n" + b"1," * 30_000 + b"1\n", "30,001 columns are more than"),
     "broken gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:-30], "cannot be read"),
 }
 
@@ -191,6 +200,19 @@ def test_a_bad_file_gives_one_sentence_that_names_it(name, tmp_path):
     assert sentence in str(caught.value)
     assert file in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_breaks_within_quotes_are_no_short_lines(tmp_path):
+    lines = "\n" * 100_000
+    (tmp_path / "t.csv").write_text(
+        ",".join(f"c{i}" for i in range(100)) + f'\n"{lines}"{",1" * 99}\n' + ",2" * 99 + "\n"
+    )
+    assert read_table(tmp_path / "t.csv").frame.shape == (2, 100)
+
+
+def test_a_table_that_packs_well_is_read_while_it_is_small(tmp_path):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"0,1\n" * 200_000))
+    assert read_table(tmp_path / "t.csv.gz").frame.height == 200_000
 
 
 def test_a_folder_without_tables_is_told(tmp_path):

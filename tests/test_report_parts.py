@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from odefs.report import words
+from odefs.report.columns import _bins
 from odefs.report.kinds import collect_kinds
 from odefs.report.scores import collect_scores, held_names, short_threshold
 
@@ -120,3 +121,9 @@ def test_contrast_is_enough_in_light_dark_and_print():
         assert contrast(theme["on-accent"], theme["accent"]) >= 4.5
     colours = set(re.findall(r"#[0-9a-f]{3,6}\b", re.sub(r":root \{.*?\}", "", css, flags=re.S)))
     assert not colours, "all colours are variables"
+
+
+def test_bins_of_a_range_beyond_the_largest_float():
+    low, high, edges = _bins(np.array([-1e308, 5.0, 1.5e308]))
+    assert (low, high) == (-1e308, 1.5e308) == (edges[0], edges[-1])
+    assert (edges[1:] > edges[:-1]).all()

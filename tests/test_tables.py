@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
 from odefs import ODEFS, TableEncoder
+from odefs.tables.column_spec import RARE
 from odefs.tables.columns import TableError
-from odefs.tables.encoder import RARE
 from odefs.tables.frames import table_of
 
 N = 60
@@ -264,6 +264,44 @@ def test_infinite_cells_are_told():
     assert TableEncoder().fit(pd.DataFrame({"x": [*np.arange(30.0), np.inf]})).notes_ == [
         "x: 1 infinite cells count as missing"
     ]
+
+
+def test_text_that_is_a_number_beyond_the_largest_float_counts_as_missing():
+    cells = [f"$ {i % 5}" for i in range(30)] + ["$ 1e999"]
+    encoder = TableEncoder()
+    assert np.isfinite(encoder.fit_transform(pl.DataFrame({"x": cells}))).all()
+    assert "x: 1 infinite cells count as missing" in encoder.notes_
+
+
+def test_numbers_near_the_largest_float_are_encoded_saved_and_loaded(tmp_path):
+    far = [1.7e308, -1.7e308, 1.7e308, 1.7e308, 1.7e308, 0.0] * 5
+    frame = pl.DataFrame({"x": far, "y": [float(i % 7) for i in range(30)]})
+    found = odefs.detect(frame, model=ODEFS(scaling="none", n_estimators=2, random_state=0))
+    assert np.isfinite(found.X).all()
+    assert found.X[1, 0] < found.X[5, 0] < found.X[0, 0]
+    found.save(tmp_path / "m.odefs")
+    assert -odefs.load(tmp_path / "m.odefs").score_samples(frame) == pytest.approx(found.scores)
+
+
+@pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame])
+def test_frames_whose_columns_have_no_type_in_common_are_explained(frame, convert):
+    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)
+    given = convert(frame.reset_index(drop=True))
+    explained = odefs.explain(pipeline, given)
+    assert explained.data.shape == (len(frame), 5)
+    assert explained.data[0, 1] == frame["shop"].iloc[0]
+
+
+def test_equal_columns_of_an_arrow_table_are_not_called_the_same():
+    cells = [float(i % 7) for i in range(30)]
+    assert table_of(pa.table({"a": cells, "b": cells})).names == ["a", "b"]
+
+
+def test_short_and_long_columns_of_text_are_coded_alike():
+    cells = ["b", None, "a", "ü", "a"] * 400
+    short, long = (table_of(pl.DataFrame({"c": cells[:n]}))["c"] for n in (5, len(cells)))
+    assert short.levels == long.levels == ("a", "b", "ü")
+    assert short.codes.tolist() == long.codes[:5].tolist() == [1, -1, 0, 2, 0]
 
 
 def test_names_of_rows_are_kept_to_the_last_digit():

@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,10 +29,7 @@ def collect_versions() -> dict[str, str]:
     """Versions of Python and the packages, the BLAS and the kernel in use, and the number of threads."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
+        found[package] = _version(package)
     from threadpoolctl import threadpool_info
 
     from odefs._ops.kernel import describe_kernel
@@ -43,6 +41,15 @@ def collect_versions() -> dict[str, str]:
     found["threads"] = str(available_threads())
     found["kernel"] = describe_kernel()
     return found
+
+
+@cache
+def _version(package: str) -> str:
+    """Looked up once: it reads and parses a file, and every detection asks."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def processor_name() -> str:

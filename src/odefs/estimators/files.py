@@ -127,9 +127,14 @@ def read_model(path: str | os.PathLike[str], detector: Detector | None = None) -
     try:
         return _restore(*read_file(path), detector)
     except ModelFileError as error:
-        sentence = str(error)
-        cut = sentence if len(sentence) <= MAX_MESSAGE else f"{sentence[:MAX_MESSAGE]} ..."
-        raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {cut}") from None
+        raise refused(path, error) from None
+
+
+def refused(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileError:
+    """The sentence with the file's name in front, cut where what the file says makes it long."""
+    sentence = str(error)
+    cut = sentence if len(sentence) <= MAX_MESSAGE else f"{sentence[:MAX_MESSAGE]} ..."
+    return ModelFileError(f"{os.fspath(path)} cannot be loaded: {cut}")
 
 
 def _restore(header: dict[str, Any], stored: dict[str, np.ndarray], handed_over: Detector | None) -> Loaded:

@@ -111,4 +111,6 @@ def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
         return low, high, np.array([low - 0.5, low + 0.5])
     if high - low < WHOLE_BINS and (values == np.round(values)).all():
         return low, high, np.arange(low - 0.5, high + 1)
-    return low, high, np.linspace(low, high, BINS + 1)
+    # By halves where the range itself is beyond the largest float.
+    wide = not np.isfinite(high - low)
+    return low, high, 2 * np.linspace(low / 2, high / 2, BINS + 1) if wide else np.linspace(low, high, BINS + 1)

@@ -1,7 +1,6 @@
 """Delimited text: which delimiter, which encoding, and where a line is broken. polars does the reading."""
 
 import csv
-import gzip
 import io
 from collections import Counter
 from collections.abc import Iterator
@@ -10,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from odefs.tables.columns import TableError
+from odefs.tables.packing import beginning, unpacked_beginning
 
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024
 LINES = 200
 LOOKED_AT = 4096
 LONGEST_CELL = 2**31 - 1
+ALWAYS_CELLS = 8_000_000
+"""So many cells are read in any case."""
+CELLS_PER_BYTE = 2
+"""A full line has a delimiter or a line break for each cell, so at most one cell a byte."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Dialect:
 
 def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dialect:
     """Delimiter, unless it is given, and encoding from the beginning of the file."""
-    head = _head(source)
+    head = beginning(source, HEAD_BYTES)
     if not head.strip():
         raise TableError(f"{name}: the file is empty.")
     encoding = _encoding(head)
@@ -40,21 +44,9 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
 
 def is_text(source: Path | bytes) -> bool:
     """Whether a file whose name says nothing begins like text."""
-    head = _head(source)
+    head = unpacked_beginning(source, HEAD_BYTES)
     text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
     return bool(text.strip()) and all(character.isprintable() or character.isspace() for character in text)
-
-
-def _head(source: Path | bytes) -> bytes:
-    if isinstance(source, bytes):
-        head = source[:HEAD_BYTES]
-        return gzip.decompress(source)[:HEAD_BYTES] if head[:2] == b"\x1f\x8b" else head
-    with open(source, "rb") as file:
-        if file.read(2) != b"\x1f\x8b":
-            file.seek(0)
-            return file.read(HEAD_BYTES)
-    with gzip.open(source) as unpacked:
-        return unpacked.read(HEAD_BYTES)
 
 
 def _encoding(head: bytes) -> str:
@@ -97,6 +89,34 @@ def _separator(text: str) -> str:
     return best[2]
 
 
+def header_width(source: Path | bytes, dialect: Dialect) -> int:
+    """The number of fields of the first line."""
+    with _opened(source, dialect) as text:
+        return len(next(csv.reader(text, delimiter=dialect.separator), []))
+
+
+def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int) -> None:
+    """Refuse many short lines under a wide header: the reader makes cells of all that they lack, and a small file becomes a large table."""
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    most = max(ALWAYS_CELLS, CELLS_PER_BYTE * size)
+    if width * _count_breaks(source) <= most:
+        return
+    # Line breaks within quotes make no rows.
+    with _opened(source, dialect) as text:
+        rows = sum(1 for _ in csv.reader(text, delimiter=dialect.separator))
+    if width * rows > most:
+        raise TableError(
+            f"{name}: the header has {width:,} fields, and most of the {rows:,} lines have few or none of them: remove blank and broken lines."
+        )
+
+
+def _count_breaks(source: Path | bytes) -> int:
+    if isinstance(source, bytes):
+        return source.count(b"\n")
+    with open(source, "rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(2**20), b""))
+
+
 def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
     """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
     with _opened(source, dialect) as text:
@@ -117,11 +137,9 @@ def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
 
 @contextmanager
 def _opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
-    """The text, unpacked and decoded, its line breaks as they are."""
+    """The text, decoded, its line breaks as they are."""
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream, _long_cells():
-        raw = gzip.GzipFile(fileobj=stream) if stream.read(2) == b"\x1f\x8b" else stream
-        stream.seek(0)
-        yield io.TextIOWrapper(raw, encoding=dialect.encoding, errors="replace", newline="")
+        yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
 
 
 def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:

@@ -34,7 +34,8 @@ def measure_drift(encoder: TableEncoder, table: Table) -> list[ColumnDrift]:
         outside, unseen, unseen_share = 0.0, [], 0.0
         if spec.kind == "category":
             if not spec.grouped:
-                codes = [i for i, level in enumerate(column.levels) if level not in set(spec.levels)]
+                known = set(spec.levels)
+                codes = [i for i, level in enumerate(column.levels) if level not in known]
                 hit = np.isin(column.category_codes, codes)
                 unseen_share = float(hit.mean())
                 unseen = [column.levels[i] for i in codes if (column.category_codes == i).any()]

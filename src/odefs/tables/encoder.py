@@ -8,7 +8,7 @@ common value, and marked in a column of its own only on request. What was learne
 import numbers
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -17,50 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.exceptions import ODEFSWarning
-from odefs.tables.columns import Column, Kind, Table, TableError
+from odefs.tables.column_spec import FAR, ColumnSpec
+from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.encoder_state import read_state
 from odefs.tables.frames import table_of
 from odefs.tables.roles import Overrides, apply_style, assign_role
-from odefs.tables.units import DAY, distances_out, unit_of
+from odefs.tables.units import DAY, distances_out, median_of, unit_of
 
-RARE = "(rare)"
-MISSING = "(missing)"
 ENCODED = np.dtype(np.float32)
-FAR = 1e6
-"""Where encoded numbers are cut off, in their own unit: far is far, and squares stay finite in float32."""
-
-
-@dataclass(frozen=True)
-class ColumnSpec:
-    """One input column as it was in training."""
-
-    name: str
-    kind: Kind
-    style: str
-    levels: tuple[str, ...]
-    """Categories with a column of their own."""
-    grouped: int
-    """How many rarer categories share a column."""
-    fill: float
-    """The median, in the place of missing numbers."""
-    fill_level: str
-    """The most common category, in the place of missing ones."""
-    units: tuple[float, ...]
-    """Numbers and times: what one unit is, of the value and of the time of day. Others: how far out each value lies."""
-    marks_missing: bool
-    by_hour: bool
-    low: float
-    high: float
-    missing_share: float
-
-    def feature_names(self) -> list[str]:
-        if self.kind == "category":
-            rare = [RARE] if self.grouped else []
-            missing = [MISSING] if self.marks_missing else []
-            return [f"{self.name}={level}" for level in (*self.levels, *rare, *missing)]
-        names = [self.name]
-        if self.by_hour:
-            names.append(f"{self.name} (time of day)")
-        return [*names, f"{self.name}={MISSING}"] if self.marks_missing else names
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -164,11 +128,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self, "specs_")
-        names: list[str] = []
+        names: dict[str, None] = {}
         for name in (name for spec in self.specs_ for name in spec.feature_names()):
-            # A column may be called as another one's value is.
-            names.append(name if name not in names else f"{name} (2)")
-        return np.array(names, dtype=object)
+            # A column may be called as another one's value is, and as that one with a number behind it.
+            free, k = name, 2
+            while free in names:
+                free, k = f"{name} ({k})", k + 1
+            names[free] = None
+        return np.array(list(names), dtype=object)
 
     @property
     def columns(self) -> list[str]:
@@ -197,14 +164,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The encoder that :meth:`state` describes."""
-        encoder = cls(**state["parameters"])
-        encoder.specs_ = [
-            ColumnSpec(**{**spec, "levels": tuple(spec["levels"]), "units": tuple(spec["units"])})
-            for spec in state["specs"]
-        ]
-        encoder.left_out_, encoder.notes_ = dict(state["left_out"]), list(state["notes"])
-        encoder._set_names(state["columns"])
+        """The encoder that :meth:`state` describes; refused with a :class:`ModelFileError` where it describes none that could encode."""
+        known = read_state(state)
+        encoder = cls(**known.parameters)
+        encoder.specs_ = list(known.specs)
+        encoder.left_out_, encoder.notes_ = known.left_out, known.notes
+        encoder._set_names(known.columns)
         return encoder
 
     def _check_parameters(self) -> None:
@@ -273,7 +238,7 @@ def _learn_column(column: Column, style: str, max_categories: int, mark_missing:
         units = distances_out(counts[kept], float(counts.sum() - counts[kept].sum()))
     else:
         known = column.values[~column.missing]
-        fill, low, high = float(np.median(known)), float(known.min()), float(known.max())
+        fill, low, high = median_of(known), float(known.min()), float(known.max())
         by_hour = column.kind == "time" and high - low > DAY and bool((known % DAY != 0).any())
         if column.kind == "boolean":
             units = distances_out([(known == 0).sum(), (known == 1).sum()])
@@ -308,8 +273,6 @@ def _encode_column(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
 
 def _encode_category(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
     """One column per known value; unknown values join the rare ones, or have no column set where there are none."""
-    from sklearn.preprocessing import OneHotEncoder
-
     place = {level: code for code, level in enumerate(spec.levels)}
     n_levels = len(spec.levels)
     rare = n_levels if spec.grouped else -1
@@ -317,6 +280,5 @@ def _encode_category(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
     codes = np.array([*(place.get(level, rare) for level in column.levels), missing], dtype=np.int64)[
         column.category_codes
     ]
-    one_hot = OneHotEncoder(categories=[np.arange(out.shape[1])], handle_unknown="ignore", dtype=out.dtype)
-    rows, columns = one_hot.fit([[0]]).transform(codes[:, None]).nonzero()
-    out[rows, columns] = np.array(spec.units, dtype=out.dtype)[columns]
+    rows = np.flatnonzero(codes >= 0)
+    out[rows, codes[rows]] = np.array(spec.units, dtype=out.dtype)[codes[rows]]

@@ -7,8 +7,9 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from odefs.detectors import Detector
-from odefs.estimators.files import read_model, save_model
+from odefs.estimators.files import read_model, refused, save_model
 from odefs.exceptions import ModelFileError
+from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import Detection
 from odefs.tables.encoder import TableEncoder
 
@@ -68,20 +69,16 @@ def load_table_model(path: str | os.PathLike[str]) -> TableModel:
 def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[str]) -> TableModel:
     try:
         encoder = TableEncoder.from_state(extra["encoder"])
-        width = len(encoder.get_feature_names_out())
-        if width != estimator.n_features_in_:
-            raise ValueError(f"{width} encoded columns, {estimator.n_features_in_} in the model")
-        return TableModel(
-            estimator,
-            encoder,
-            extra["identifier"],
-            float(extra["flagged_share"]),
-            tuple(extra["hidden"]),
-            dict(extra["source"]),
-            dict(extra["run"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(f"{path}: what is said about the table cannot be read ({error}).") from error
+        width, n_columns = sum(len(spec.feature_names()) for spec in encoder.specs_), estimator.n_features_in_
+        require(width == n_columns, f"it has {width} encoded columns and {n_columns} in the model")
+        identifier, hidden = extra.get("identifier"), need(extra, "hidden", list)
+        require(identifier is None or type(identifier) is str, "the column that names the rows is not a name")
+        require(all(type(name) is str for name in hidden), "hidden columns are not names")
+        share = need_number(extra, "flagged_share")
+        source, run = need(extra, "source", dict), need(extra, "run", dict)
+    except ModelFileError as error:
+        raise refused(path, error) from None
+    return TableModel(estimator, encoder, identifier, share, tuple(hidden), source, run)
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:

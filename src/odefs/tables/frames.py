@@ -9,6 +9,9 @@ import numpy as np
 
 from odefs.tables.columns import Column, Table, TableError
 
+SHORT = 1000
+"""Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
+
 
 def table_of(frame: Any) -> Table:
     """Numbers, truth values and times as they are, text as categories; cells that are neither are left unread."""
@@ -18,7 +21,7 @@ def table_of(frame: Any) -> Table:
         raise TableError("sparse input is not supported here: give a data frame.")
     if isinstance(frame, np.ndarray):
         return _table_of_array(frame)
-    names = [str(name) for name in getattr(frame, "columns", [])]
+    names = frame_names(frame) or []
     twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
         raise TableError(f"two columns are called {twice[0]!r}.")
@@ -27,6 +30,12 @@ def table_of(frame: Any) -> Table:
     except TypeError as error:
         raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
     return Table(tuple(_column(series) for series in native.iter_columns()), len(native))
+
+
+def frame_names(frame: Any) -> list[str] | None:
+    """Names of the columns; ``None`` for what has none. What pyarrow calls ``columns`` are their cells."""
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))
+    return None if names is None else [str(name) for name in names]
 
 
 def column_cells(frame: Any, name: str) -> list[Any]:
@@ -89,6 +98,8 @@ def _opaque(name: str, n_rows: int) -> Column:
 
 def _category(name: str, series: Any) -> Column:
     text = series.cast(nw.String)
+    if len(series) <= SHORT:
+        return _coded(name, [cell if isinstance(cell, str) else None for cell in text.to_list()])
     levels = sorted(text.drop_nulls().unique().to_list())
     if not levels:
         return Column(name, "category", codes=np.full(len(series), -1, dtype=np.int32))
@@ -105,7 +116,11 @@ def _mixed(name: str, cells: list[Any]) -> Column:
         return Column(name, "boolean", np.array(values))
     if any(not isinstance(cell, str | numbers.Number | datetime.date | datetime.time) for cell in known):
         return _opaque(name, len(cells))
-    levels = tuple(sorted({str(cell) for cell in known}))
+    return _coded(name, [None if gone else str(cell) for cell, gone in zip(cells, missing, strict=True)])
+
+
+def _coded(name: str, cells: list[str | None]) -> Column:
+    levels = tuple(sorted({cell for cell in cells if cell is not None}))
     place = {level: code for code, level in enumerate(levels)}
-    codes = [-1 if gone else place[str(cell)] for cell, gone in zip(cells, missing, strict=True)]
+    codes = [-1 if cell is None else place[cell] for cell in cells]
     return Column(name, "category", codes=np.array(codes, dtype=np.int32), levels=levels)

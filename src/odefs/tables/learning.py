@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from odefs.tables.column_spec import ColumnSpec
 from odefs.tables.columns import Table, TableError
-from odefs.tables.encoder import ColumnSpec, TableEncoder
+from odefs.tables.encoder import TableEncoder
 from odefs.tables.frames import table_of
 from odefs.tables.large import ColumnFacts, LargeTable
 from odefs.tables.recognise import is_missing_word

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, is_text, short_lines, sniff
+from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.packing import unpacked
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -25,6 +26,7 @@ MAX_COLUMNS = 20_000
 HEAD_ROWS = 10_000
 CHECKED_BYTES = 32 * 2**20
 DATE_SAMPLE = 100
+LONGEST_QUOTE = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ def read_table(
             found = _read_one(pl, source, name, sheet, text_columns, delimiter)
         size, digest = _fingerprint(source)
     except pl.exceptions.PolarsError as error:
-        raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+        raise TableError(f"{path}: {_first_line(error)}.") from error
     except (OSError, UnicodeError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TableError(f"{path}: cannot be read ({reason}).") from error
@@ -73,9 +75,19 @@ def read_table(
     if frame.height < least_rows:
         least = "one row" if least_rows == 1 else "two rows"
         raise TableError(f"{path}: a table needs at least {least}, this one has {frame.height}.")
-    if frame.width > MAX_COLUMNS:
-        raise TableError(f"{path}: {frame.width:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
+    _require_width(frame.width, path)
     return Reading(frame, name, size, digest, lines, notes)
+
+
+def _first_line(error: Exception) -> str:
+    """What a reader says, without its advice on its own parameters; cells that it quotes may be long."""
+    said = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
+    return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
+
+
+def _require_width(n_columns: int, name: str | Path) -> None:
+    if n_columns > MAX_COLUMNS:
+        raise TableError(f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
 
 
 def _existing(path: str | Path) -> Path | bytes | list[Path]:
@@ -154,13 +166,17 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
     except ModuleNotFoundError as error:
         raise TableError(f'{name}: reading Excel files needs another package: pip install "odefs[cli]"') from error
     except Exception as error:  # the readers behind polars raise errors of their own
-        raise TableError(f"{name}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+        raise TableError(f"{name}: {_first_line(error)}.") from error
 
 
 def _read_text(
     pl: Any, source: Path | bytes, name: str, text_columns: Sequence[str], delimiter: str | None
 ) -> tuple[Any, Any, tuple[str, ...]]:
+    source = unpacked(source, name)
     dialect = sniff(source, name, delimiter)
+    width = header_width(source, dialect)
+    _require_width(width, name)
+    require_filled(source, name, dialect, width)
     notes = [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
     try:
         frame, zeros = _read_typed(pl, source, dialect, text_columns)

@@ -173,9 +173,13 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
 
 def _converted(column: Column, style: Style) -> Column:
     values = np.append(read_levels(column.levels, style), np.nan)[column.category_codes]
+    infinite = np.isinf(values)  # as 1e999 is
+    values[infinite] = np.nan
     known = values[~np.isnan(values)]
     whole = bool(known.size and (known == np.round(known)).all())
-    return Column(column.name, "time" if style.kind == "time" else "number", values, whole=whole)
+    return Column(
+        column.name, "time" if style.kind == "time" else "number", values, whole=whole, n_infinite=int(infinite.sum())
+    )
 
 
 def _useless(column: Column, forced: bool, keep: bool) -> str:

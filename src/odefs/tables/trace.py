@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from odefs.inspection.explanation import Explanation
+from odefs.tables.frames import column_cells, frame_names
 
 
 def explain(pipeline: Any, X: Any) -> Explanation:
@@ -35,15 +36,24 @@ def explain(pipeline: Any, X: Any) -> Explanation:
     membership = sources[:, None] == np.arange(len(names))
     used = membership.any(axis=0)
     values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
-    data = np.asarray(X, dtype=object)[:, used]
+    data = _cells(X, names)[:, used]
     return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution)
 
 
+def _cells(X: Any, names: list[str]) -> np.ndarray:
+    """Cells as they are; frames other than pandas' give them column by column, as their columns may have no type in common."""
+    if hasattr(X, "iloc") or frame_names(X) is None:
+        return np.asarray(X, dtype=object)
+    cells = np.empty((len(X), len(names)), dtype=object)
+    for k, name in enumerate(names):
+        cells[:, k] = column_cells(X, name)
+    return cells
+
+
 def _names_of(X: Any) -> list[str]:
-    if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
-    if hasattr(X, "column_names"):
-        return [str(name) for name in X.column_names]
+    names = frame_names(X)
+    if names is not None:
+        return names
     return [f"x{k}" for k in range(np.shape(X)[1])]
 
 

@@ -22,8 +22,16 @@ def unit_of(values: np.ndarray) -> float:
     if low == high:
         return 1.0
     half_range = high / 2 - low / 2
-    std = 2 * half_range * float(np.std((values / 2 - low / 2) / half_range)) / 2
-    return float(np.sqrt(2 * half_range) * np.sqrt(std)) or 1.0
+    std = half_range * float(np.std((values / 2 - low / 2) / half_range))
+    # Twice the half range may be beyond the largest float, twice its root is not.
+    return float(2 * np.sqrt(half_range / 2) * np.sqrt(std)) or 1.0
+
+
+def median_of(values: np.ndarray) -> float:
+    """The median, also where the sum of the two middle values is beyond the largest float."""
+    with np.errstate(over="ignore"):
+        found = float(np.median(values))
+    return found if np.isfinite(found) else 2 * float(np.median(values / 2))
 
 
 def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> tuple[float, ...]:

@@ -1,0 +1,47 @@
+"""The process that opens the files, one after the other: a path comes in by standard input, a line of JSON goes out. It may die; whoever started it sees that."""
+
+import faulthandler
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from pathlib import Path
+
+ADDRESS_SPACE = 6 * 2**30
+"""A fence far above what is allowed, so that the machine is safe from what has not been seen to grow yet."""
+UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+def peak() -> int:
+    """The largest memory this process ever held, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT
+
+
+def main(kind: str) -> None:
+    # Only answers go to the parent: what a library prints goes to standard error.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    faulthandler.enable()
+    from .targets import USES, judge
+
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    print(json.dumps({"ready": True}), file=answers, flush=True)
+    for line in sys.stdin:
+        began, worked = time.perf_counter(), time.process_time()
+        refused, finding = "", ""
+        try:
+            refused = judge(USES[kind], Path(json.loads(line)))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a panic of a library written in Rust is no Exception
+            finding = "".join(traceback.format_exception(error))
+        answer = {"refused": refused, "finding": finding, "seconds": time.perf_counter() - began, "peak": peak()}
+        answer["worked"] = time.process_time() - worked
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

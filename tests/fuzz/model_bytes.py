@@ -1,0 +1,42 @@
+"""Model files taken apart and put together again with lengths and checksum that fit, so that what is wrong inside is reached."""
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from odefs.persist.layout import ALIGNMENT, MAGIC, PREAMBLE, VERSION, aligned
+
+
+def take_apart(content: bytes) -> tuple[Any, bytes]:
+    """The header as an object, and the bytes of the arrays."""
+    length = struct.unpack_from("<Q", content, 16)[0]
+    start = aligned(PREAMBLE.size + length)
+    return json.loads(content[PREAMBLE.size : PREAMBLE.size + length]), content[start:]
+
+
+def assembled(header: Any, data: bytes) -> bytes:
+    """A file of this header, an object or its text, and these bytes, with the right lengths and checksum."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    body = text + (bytes(-len(text) % ALIGNMENT) + data if data else b"")
+    front = struct.pack("<8sIIQQ", MAGIC, VERSION, 0, len(text), PREAMBLE.size + len(body))
+    return front + hashlib.sha256(front + body).digest() + body
+
+
+def repaired(content: bytes) -> bytes:
+    """The same bytes with a preamble that fits them as far as it can: magic, version, length and checksum."""
+    if len(content) < PREAMBLE.size:
+        return content
+    header_length = min(struct.unpack_from("<Q", content, 16)[0], len(content) - PREAMBLE.size)
+    front = struct.pack("<8sIIQQ", MAGIC, VERSION, 0, header_length, len(content))
+    body = content[PREAMBLE.size :]
+    return front + hashlib.sha256(front + body).digest() + body
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value inside a JSON object."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*path, key))
