@@ -99,13 +99,13 @@ def _separator(text: str) -> str:
 
 def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
     """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
-    with _opened(source, dialect) as text:
+    with opened(source, dialect) as text:
         return _first_fault(text, dialect.separator)
 
 
 def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
     """A word on lines with fewer fields than the header, which the reader fills with blanks without telling; ``None`` where there are none."""
-    with _opened(source, dialect) as text:
+    with opened(source, dialect) as text:
         reader = csv.reader(text, delimiter=dialect.separator)
         width = len(next(reader, []))
         found = [(reader.line_num, len(row)) for row in reader if 0 < len(row) < width]
@@ -116,7 +116,7 @@ def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
 
 
 @contextmanager
-def _opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
+def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
     """The text, unpacked and decoded, its line breaks as they are."""
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream, _long_cells():
         raw = gzip.GzipFile(fileobj=stream) if stream.read(2) == b"\x1f\x8b" else stream

@@ -278,12 +278,12 @@ def split_identifier(frame: Any, name: str | None) -> tuple[str, Sequence[Any], 
         index = frame_index(frame)
         if index is None or type(index).__name__ == "RangeIndex":
             return "row", range(1, table.n_rows + 1), table
-        return str(index.name or "index"), [_plain(cell) for cell in index], table
+        return str(index.name or "index"), [plain_cell(cell) for cell in index], table
     if name not in table:
         raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
-    return name, [_plain(cell) for cell in column_cells(frame, name)], table.without([name])
+    return name, [plain_cell(cell) for cell in column_cells(frame, name)], table.without([name])
 
 
-def _plain(cell: Any) -> Any:
+def plain_cell(cell: Any) -> Any:
     """Numbers and text as they are, dates and the like as text."""
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

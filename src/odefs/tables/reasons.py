@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Table
 from odefs.tables.encoder import TableEncoder
 
 ENOUGH = 0.15
@@ -73,7 +73,9 @@ class ReasonFinder:
             found += self._of_block(table, X, scores, wanted[start : start + BLOCK], k)
         return found
 
-    def _of_block(self, table: Table, X: np.ndarray, scores: np.ndarray, rows: np.ndarray, k: int) -> list[list[Reason]]:
+    def _of_block(
+        self, table: Table, X: np.ndarray, scores: np.ndarray, rows: np.ndarray, k: int
+    ) -> list[list[Reason]]:
         explanation = self.model.explain(X[rows])
         values = self.encoder.by_column(np.asarray(explanation))
         excess = values - self.encoder.by_column(explanation.baseline)
