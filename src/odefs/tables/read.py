@@ -235,8 +235,8 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
 
 
 def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:
-    """What the first rows say about the columns."""
-    return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS).schema)
+    """What the first rows say about the columns. The reader looks at some rows behind these too, which may be of other types."""
+    return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS, passes_over=True).schema)
 
 
 def said_encoding(dialect: Dialect) -> list[str]:
@@ -248,7 +248,13 @@ def said_zeros(columns: Sequence[str]) -> list[str]:
 
 
 def _read_csv(
-    pl: Any, source: Any, dialect: Dialect, types: dict[str, Any], n_rows: int | None = None, infer: int | None = None
+    pl: Any,
+    source: Any,
+    dialect: Dialect,
+    types: dict[str, Any],
+    n_rows: int | None = None,
+    infer: int | None = None,
+    passes_over: bool = False,
 ) -> Any:
     encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
     return pl.read_csv(
@@ -259,6 +265,7 @@ def _read_csv(
         null_values=NULLS,
         schema_overrides=types,
         n_rows=n_rows,
+        ignore_errors=passes_over,
     )
 
 
