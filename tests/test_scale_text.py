@@ -83,3 +83,10 @@ def test_lines_of_json_with_keys_that_come_late(tmp_path):
     frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
     assert frame.equals(read_table(tmp_path / "t.ndjson").frame)
     assert frame.row(-1) == (2.5, "x")
+
+
+def test_numbers_alone(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n\n3,4.5\n")
+    there = read_large(tmp_path / "t.csv", tmp_path)
+    frame = pl.from_arrow(there.table.rows(np.arange(2), there.table.schema.names))
+    assert frame.rows() == [(1, 2.5, 2), (3, 4.5, 4)]
