@@ -130,6 +130,12 @@ def test_leading_zeros_are_kept_and_told(tmp_path):
     assert read.notes == ("zip: numbers with leading zeros are taken as categories",)
 
 
+def test_a_type_that_changes_soon_after_the_first_rows(tmp_path):
+    cells = [*(str(i) for i in range(10_500)), "0.5"]
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{cell},x\n" for cell in cells))
+    assert read_table(tmp_path / "t.csv").frame["a"].to_list() == [float(cell) for cell in cells]
+
+
 def test_lines_are_those_of_the_file(tmp_path):
     (tmp_path / "t.csv").write_text('a,b\n"x\ny",1\n\nz,2\nw,3\n')
     read = read_table(tmp_path / "t.csv")

@@ -12,7 +12,7 @@ from command import odefs as run
 from command import read
 from odefs.tables import learning
 from odefs.tables.large import LargeTable
-from odefs.tables.large_detection import detect_large, highest
+from odefs.tables.large_detection import detect_large, draw_flagged, highest
 from odefs.tables.sizes import bytes_in_memory, fits
 
 
@@ -70,7 +70,9 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert "too large for memory" in there.stdout
     assert "left out: position (it counts the rows)" in there.stdout
-    assert not list(tmp_path.glob("*.html"))
+    assert [page.name for page in tmp_path.glob("*.html")] == [
+        f"{'t.folder' if kind == 'folder' else 't'}.outliers.html"
+    ]
     a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
     assert [row["key"] for row in a] == [row["key"] for row in b]
     np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
@@ -108,35 +110,38 @@ def test_outliers_with_a_sampled_encoder(tmp_path, monkeypatch):
     model = odefs.ODEFS(random_state=0)
     there = detect_large(LargeTable((tmp_path / "t.parquet",)), model, id="key", top=5)
     again = odefs.ODEFS(random_state=0).fit(there.encoder.transform(frame))
-    np.testing.assert_allclose(there.scores, again.outlier_scores_, rtol=1e-6)
-    assert np.array_equal(there.flagging.is_outlier, again.is_outlier_)
+    np.testing.assert_allclose(there.extent.scores, again.outlier_scores_, rtol=1e-6)
+    assert np.array_equal(there.extent.is_outlier, again.is_outlier_)
     # Against the encoder of all rows only medians differ, in the place of missing counts.
     # Medians and units of numbers come from the sample.
     assert [replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in there.encoder.specs_] == [
         replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in here.encoder.specs_
     ]
-    names = [{found.row_names[row] for row in found.order[:20]} for found in (there.foremost, here)]
+    names = [{found.row_names[row] for row in found.order[:20]} for found in (there, here)]
     assert len(names[0] & names[1]) >= 16
-    planted = [there.foremost.row_names.index("k004321")], [here.row_names.index("k004321")]
-    assert [r.column for r in there.foremost.reasons(planted[0])[0]] == [r.column for r in here.reasons(planted[1])[0]]
+    planted = [there.row_names.index("k004321")], [here.row_names.index("k004321")]
+    assert [r.column for r in there.reasons(planted[0])[0]] == [r.column for r in here.reasons(planted[1])[0]]
 
 
 def test_what_large_files_refuse(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     little = {"cwd": tmp_path, "ODEFS_MEMORY": "50kB"}
-    done = run("detect", "t.parquet", "--report", "r.html", **little)
-    assert done.returncode == 2
-    assert "needs the whole table in memory" in done.stderr
     done = run("detect", "t.parquet", "-o", "s.xlsx", **little)
     assert done.returncode == 1
-    assert ".parquet or .csv" in done.stderr
+    assert "an Excel sheet holds 1,048,576 rows" in done.stderr
+    done = run("detect", "t.parquet", "--sheet", "first", **little)
+    assert done.returncode == 1
+    assert "--sheet is for Excel files" in done.stderr
+    done = run("detect", "t.parquet", "--label", "count", **little)
+    assert done.returncode == 1
+    assert "labels must be 0 (normal) and 1 (outlier)" in done.stderr
     done = run("detect", "t.parquet", "--id", "nobody", **little)
     assert done.returncode == 1
     assert "there is no column 'nobody'" in done.stderr
-    (tmp_path / "t.csv").write_bytes(b"a,b\n" + "ä,1\n".encode("cp1252") * 9000)
+    (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,1\n" * 15_000 + b"x,1,2\n")
     done = run("detect", "t.csv", **little)
     assert done.returncode == 1
-    assert "Traceback" not in done.stderr
+    assert "line 15002 has 3 fields" in done.stderr
     assert run("detect", "t.parquet", cwd=tmp_path, ODEFS_MEMORY="much").returncode == 1
 
 
@@ -147,7 +152,9 @@ def test_json_and_parquet_output(frame, tmp_path):
     told = json.loads(done.stdout)
     assert told["rows"] == 6000
     scores = pl.read_parquet(tmp_path / "s.parquet")
-    assert scores.columns == ["row", "score", "agreement", "outlier"]
+    assert scores.columns == ["row", "score", "rank", "agreement", "outlier", "reasons"]
+    assert scores["rank"].to_list() == scores["score"].rank("min", descending=True).to_list()
+    assert (scores["reasons"].is_not_null() == (scores["outlier"] == "yes")).all()
     assert (scores["outlier"] == "yes").sum() == told["flagged"] == 7
     assert scores["row"].to_list() == list(range(1, 6001))
 
@@ -157,5 +164,9 @@ def test_the_highest_scores(monkeypatch):
 
     monkeypatch.setattr(stretches, "STRETCH", 10)
     scores = np.round(np.random.default_rng(0).random(95), 1)
-    expected = np.sort(np.argsort(-scores, kind="stable")[:12])
-    assert np.array_equal(highest(scores, 12), expected)
+    assert np.array_equal(highest(scores, 12), np.argsort(-scores, kind="stable")[:12])
+    assert np.array_equal(draw_flagged(scores > 0.5, 1000, 0), np.flatnonzero(scores > 0.5))
+    some = draw_flagged(scores > 0.5, 9, 0)
+    assert len(set(some.tolist())) == 9
+    assert (scores[some] > 0.5).all()
+    assert draw_flagged(scores > 2, 9, 0).size == 0

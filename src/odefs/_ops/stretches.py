@@ -56,16 +56,51 @@ def _known(values: np.ndarray) -> Iterator[np.ndarray]:
             yield known
 
 
+def percentile(values: np.ndarray, q: float) -> float:
+    """``numpy.percentile(values, q)`` of numbers without NaN; those in a file are not read into memory."""
+    if _is_small(values):
+        return float(np.percentile(values, q))
+    return _percentile(q, values.size, lambda k: order_statistic(values, k))
+
+
 def negated_percentile(values: np.ndarray, q: float) -> float:
-    """``numpy.percentile(-values, q)`` of numbers without NaN; those in a file are not read into memory."""
-    if not isinstance(values, np.memmap) or values.size <= STRETCH:
+    """``numpy.percentile(-values, q)``, likewise."""
+    if _is_small(values):
         return float(np.percentile(-values, q))
-    last = values.size - 1
-    place = last * (q / 100)
+    return _percentile(q, values.size, lambda k: -order_statistic(values, values.size - 1 - k))
+
+
+def median(values: np.ndarray) -> float:
+    """``numpy.median(values)``, likewise."""
+    if _is_small(values):
+        return float(np.median(values))
+    middle = {(values.size - 1) // 2, values.size // 2}
+    return float(np.mean([order_statistic(values, k) for k in middle]))
+
+
+def _is_small(values: np.ndarray) -> bool:
+    return not isinstance(values, np.memmap) or values.size <= STRETCH
+
+
+def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:
+    """Between the two numbers that stand around a place, with numpy's rounding."""
+    place = (size - 1) * (q / 100)
     below = int(np.floor(place))
-    low, high = (-order_statistic(values, last - k) for k in (below, min(below + 1, last)))
+    low, high = at(below), at(min(below + 1, size - 1))
     share = place - below
     return low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
+
+
+def counts_above(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """For each limit how many numbers are higher."""
+    order = np.argsort(limits, kind="stable")
+    ordered = limits[order]
+    above = np.zeros(limits.size + 1, dtype=np.int64)
+    for part in stretches(values.size):
+        above += np.bincount(np.searchsorted(ordered, np.asarray(values[part])), minlength=above.size)
+    found = np.empty(limits.size, dtype=np.int64)
+    found[order] = values.size - np.cumsum(above[:-1])
+    return found
 
 
 def order_statistic(values: np.ndarray, k: int) -> float:

@@ -1,5 +1,7 @@
 """``odefs detect FILE``: read a table, find its outliers, show the reasons, leave a page."""
 
+import tempfile
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +46,7 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 
 
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
-    from odefs.cli.detect_large import detect_large_file, is_large
+    from odefs.cli.detect_large import find_large, is_large
     from odefs.cli.targets import choose_targets, leave_files
     from odefs.cli.terminal import Screen, show_detection, show_files
     from odefs.cli.work import make_model
@@ -54,25 +56,24 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
         raise click.UsageError(f"--known {chosen['known']} is named twice: a column has one use.")
     if file is None:
         file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
-    elif is_large(file):
-        detect_large_file(file, quiet, **chosen)
-        return
-    targets = choose_targets(file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), **chosen)
+    large = is_large(file)
+    targets = choose_targets(file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), large=large, **chosen)
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
-    with progress(quiet):
-        read, found = _find(file, model, chosen)
-        leave_files(targets, read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
-    if chosen["as_json"]:
-        click.echo(found.report().json().rstrip("\n"))
-    elif not quiet and not targets.to_screen:
-        out = Screen()
-        show_detection(out, found, chosen["top"])
-        show_files(out, targets, found)
+    with tempfile.TemporaryDirectory(prefix="odefs-") if large else nullcontext() as folder:
+        with progress(quiet):
+            read, found = find_large(file, model, Path(folder), chosen) if folder else _find(file, model, chosen)
+            leave_files(targets, read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+        if chosen["as_json"]:
+            click.echo(found.report().json().rstrip("\n"))
+        elif not quiet and not targets.to_screen:
+            out = Screen()
+            show_detection(out, found, chosen["top"])
+            show_files(out, targets, found)
 
 
 def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     """The file as it was read, and what was found in it."""
-    from odefs.cli.work import command_line, described, labels_of, require_columns
+    from odefs.cli.work import command_line, described, labels_of, require_columns, require_measurable, text_columns
     from odefs.experiments.metrics import evaluate
     from odefs.tables.columns import TableError
     from odefs.tables.detection import detect
@@ -84,14 +85,15 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     taken_out = [column for column in (label, known) if column]
     with stage("reading"):
         tell(0, 0)
-        text = [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
-        read = read_table(file, chosen["sheet"], text, chosen["delimiter"])
+        read = read_table(file, chosen["sheet"], text_columns(chosen), chosen["delimiter"])
     try:
         require_columns(read, [*taken_out, *hide])
         labels = labels_of(read, label) if label else None
         options = ("contamination", "threshold", "flag", "drop", "keep", "number", "category", "na")
         outliers, normal = known_rows(read.frame[known].to_list(), known) if known else (None, None)
-        unknown = None if labels is None else _unknown(labels, outliers, normal)
+        unknown = None if labels is None else _unknown(labels.size, outliers, normal)
+        if labels is not None and known:
+            require_measurable(labels[unknown])
         found = detect(
             read.frame.drop(taken_out),
             id=chosen["identifier"],
@@ -114,15 +116,9 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     return read, found
 
 
-def _unknown(labels: Any, *known: Any) -> Any:
+def _unknown(n_rows: int, *known: Any) -> Any:
     """Numbers of the rows that the model is told nothing about: the others would flatter it."""
     import numpy as np
 
-    from odefs.tables.columns import TableError
-
-    rest = np.delete(
-        np.arange(labels.size), np.concatenate([rows for rows in known if rows is not None] or [[]]).astype(int)
-    )
-    if not 0 < labels[rest].sum() < rest.size:
-        raise TableError("the rows that are not known have one kind of label only: nothing can be measured on them.")
-    return rest
+    told = np.concatenate([rows for rows in known if rows is not None] or [[]]).astype(int)
+    return np.delete(np.arange(n_rows), told)

@@ -13,6 +13,7 @@ from odefs._progress import stage, tell
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
+    from odefs.tables.large_reading import LargeReading
     from odefs.tables.read import Reading
 
 PAGES = (".html", ".htm", ".md", ".json")
@@ -38,6 +39,7 @@ def choose_targets(
     leaves_page: bool = False,
     model_path: Path | None = None,
     model_read: Path | None = None,
+    large: bool = False,
     **_: Any,
 ) -> Targets:
     """All targets of a command, each of which could be written now and is no other file of the command."""
@@ -56,6 +58,10 @@ def choose_targets(
         page = None if lacks else default_page(file)
     require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
     if scores:
+        if large:
+            from odefs.tables.large_output import check_ending
+
+            check_ending(scores)
         check_target(scores, force, WRITABLE)
     if page:
         check_target(page, force or (by_default and is_own_page(page, table_name(file))), PAGES)
@@ -78,23 +84,42 @@ def require_apart(*paths: Path | None) -> None:
 
 
 def leave_files(
-    targets: Targets, read: "Reading", found: "Detection", reasons: str, with_data: bool, excel: bool
+    targets: Targets,
+    read: "Reading | LargeReading",
+    found: "Detection",
+    reasons: str,
+    with_data: bool,
+    excel: bool,
 ) -> None:
     """Write what was asked for."""
     from odefs.tables.files import save_detection
-    from odefs.tables.output import result_columns
-    from odefs.tables.write import write_table
 
     with stage("writing"):
         tell(0, 0)
         if targets.scores or targets.to_screen:
-            columns = result_columns(found, read.lines, reasons, read.frame if with_data else None)
-            tell(0, 0)
-            write_table(targets.scores, columns, excel)
+            _leave_scores(targets.scores, read, found, reasons, with_data, excel)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:
             write_report(found, targets.page)
+
+
+def _leave_scores(
+    path: Path | None, read: "Reading | LargeReading", found: "Detection", reasons: str, with_data: bool, excel: bool
+) -> None:
+    """Scores of all rows; those of a large table are written batch by batch."""
+    from odefs.tables.output import result_columns
+    from odefs.tables.read import Reading
+    from odefs.tables.write import write_table
+
+    if isinstance(read, Reading):
+        columns = result_columns(found, read.lines, reasons, read.frame if with_data else None)
+        tell(0, 0)
+        write_table(path, columns, excel)
+        return
+    from odefs.tables.large_output import write_large
+
+    write_large(read.table, found, path, reasons, with_data, excel)
 
 
 def default_page(file: str) -> Path:

@@ -46,15 +46,16 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
     """The foremost outliers with their reasons; identical rows once, with their number."""
     name = found.source.get("name", "table")
     out.say(f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used", style="bold")
+    if found.part is not None:
+        out.say("  too large for memory: read in parts, columns judged by a sample of the rows")
     for column, reason in found.left_out.items():
         out.say(f"  left out: {_line(column)} ({_line(reason)})")
     for note in shown_notes(found):
         out.say(f"  {_line(note)}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         out.say(f"  {_line(getattr(fallback, 'message', fallback))}")
-    flagged = int(found.is_outlier.sum())
-    verb = "row stands" if flagged == 1 else "rows stand"
-    out.say(f"{flagged:,} {verb} out: {found.convention}. An ordinary row scores 1.0.\n")
+    verb = "row stands" if found.n_flagged == 1 else "rows stand"
+    out.say(f"{found.n_flagged:,} {verb} out: {found.convention}. An ordinary row scores 1.0.\n")
     if top:
         out.print(outlier_table(found, top))
     show_columns(out, found)

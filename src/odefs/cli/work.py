@@ -11,6 +11,8 @@ import click
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
+    from odefs.tables.large import LargeTable
+    from odefs.tables.large_reading import LargeReading
     from odefs.tables.read import Reading
 
 
@@ -63,12 +65,17 @@ def _check_parameters(model: Any) -> None:
     model._check_settings(resolve_detector(model.detector, model.n_subsets, model.subset_size, model.metric))
 
 
-def described(found: "Detection", read: "Reading", run: Mapping[str, Any]) -> "Detection":
+def text_columns(chosen: Mapping[str, Any]) -> list[str]:
+    """Columns of a text file that are not to be taken for numbers."""
+    return [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
+
+
+def described(found: "Detection", read: "Reading | LargeReading", run: Mapping[str, Any]) -> "Detection":
     """A detection that knows its file and its run."""
     source = {
         "name": read.name,
-        "rows": read.frame.height,
-        "columns": read.frame.width,
+        "rows": read.n_rows,
+        "columns": len(read.columns),
         "bytes": read.n_bytes,
         "sha256": read.sha256,
     }
@@ -77,24 +84,52 @@ def described(found: "Detection", read: "Reading", run: Mapping[str, Any]) -> "D
 
 def labels_of(read: "Reading", name: str) -> Any:
     """A 0/1 column, checked before the model is fitted."""
+    y = _labels(read.frame[name].to_numpy(), name)
+    _require_both(y, f"column {name!r} has one kind of label only.")
+    return y
+
+
+def large_labels_of(table: "LargeTable", name: str) -> Any:
+    """The same in a file."""
+    import numpy as np
+
+    from odefs.engines.distant import Folder
+
+    y = Folder().array((table.n_rows,), np.uint8)
+    for start, part in table.batches([name]):
+        y[start : start + part.num_rows] = _labels(part.column(0).to_numpy(), name)
+    _require_both(y, f"column {name!r} has one kind of label only.")
+    return y
+
+
+def require_measurable(labels: Any) -> None:
+    """Labels of the rows that the model is told nothing about."""
+    _require_both(labels, "the rows that are not known have one kind of label only: nothing can be measured on them.")
+
+
+def _labels(values: Any, name: str) -> Any:
     import numpy as np
 
     from odefs.datasets.store import DatasetError, read_labels
     from odefs.tables.columns import TableError
 
     try:
-        y = read_labels(np.asarray(read.frame[name].to_numpy()), f"column {name!r}")
+        return read_labels(np.asarray(values), f"column {name!r}")
     except (DatasetError, TypeError, ValueError) as error:
         raise TableError(str(error)) from error
-    if not 0 < y.sum() < y.size:
-        raise TableError(f"column {name!r} has one kind of label only.")
-    return y
 
 
-def require_columns(read: "Reading", names: Sequence[str]) -> None:
+def _require_both(y: Any, otherwise: str) -> None:
+    from odefs.tables.columns import TableError
+
+    if not 0 < int(y.sum(dtype=int)) < y.size:
+        raise TableError(otherwise)
+
+
+def require_columns(read: "Reading | LargeReading", names: Sequence[str]) -> None:
     """Refuse names that no column has."""
     from odefs.tables.columns import TableError
 
     for name in names:
-        if name not in read.frame.columns:
-            raise TableError(f"there is no column {name!r}; the columns are {', '.join(read.frame.columns)}.")
+        if name not in read.columns:
+            raise TableError(f"there is no column {name!r}; the columns are {', '.join(read.columns)}.")

@@ -4,15 +4,14 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from odefs.report.columns import collect_distributions, collect_importances, collect_values, shown_columns
 from odefs.report.kinds import collect_kinds
 from odefs.report.protocol import Detected
 from odefs.report.rowmap import collect_map
-from odefs.report.rows import MAX_CANDIDATES, collect_rows, foremost_rows
+from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.report.training import collect_training
+from odefs.tables.extent import Extent, extent_of
 from odefs.tables.hiding import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
@@ -22,46 +21,52 @@ CHOICES = "--threshold", "--contamination", "--flag"
 def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     """The summary, and what only the page draws: the map's points and the names of the foremost rows."""
     identifier, names = shown_names(detection)
-    order = np.argsort(-detection.scores, kind="stable")
-    groups = foremost_rows(detection, order)
-    places = {int(row): place for place, row in enumerate(order[:MAX_CANDIDATES])}
-    rows = collect_rows(detection, groups, places, names)
+    extent = extent_of(detection)
+    groups = foremost_rows(detection, extent.order)
+    first = [group[0] for group in groups]
+    rows = collect_rows(detection, extent, groups, names)
     kinds = collect_kinds(rows)
     importances = collect_importances(detection)
     shown = shown_columns(importances, rows)
-    drawn = collect_map(detection, order, [group[0] for group in groups], names)
+    drawn = collect_map(detection, extent, first, names)
     summary = {
         "source": {"name": "table", "columns": None, "bytes": None, "sha256": None} | _plain_dict(detection.source),
         "run": {"command": None, "seed": None, "parameters": {}, "resolved": {}, "versions": {}}
         | _plain_dict(detection.run),
         "commands": {"other_threshold": _without_choice(detection.run.get("command"))},
         "identifier": identifier,
-        "rows": int(detection.scores.size),
-        "flagged": int(np.count_nonzero(detection.is_outlier)),
+        "rows": extent.n_rows,
+        "sampled": _sampled(extent),
+        "flagged": extent.n_flagged,
         "convention": detection.convention,
         "labels": _plain_dict(getattr(detection, "labels", None) or {}),
-        "agreement": mean_agreement(getattr(detection, "agreement", None), detection.is_outlier),
+        "agreement": mean_agreement(extent.agreement, extent.is_outlier),
         "columns_used": list(detection.encoder.columns),
         "kinds_of_columns": _column_kinds(detection),
         "left_out": dict(detection.left_out),
         "notes": shown_notes(detection),
         "hidden": sorted(detection.hidden),
-        "scores": collect_scores(detection.scores, detection.is_outlier, detection.threshold),
+        "scores": collect_scores(extent.scores, extent.is_outlier, detection.threshold),
         "kinds": kinds,
         "top": rows,
-        "values": {"columns": shown, "rows": collect_values(detection, shown, rows) if shown else [[] for _ in rows]},
+        "values": {"columns": shown, "rows": collect_values(detection, shown, first) if shown else [[] for _ in rows]},
         "importances": importances,
-        "distributions": collect_distributions(detection, shown),
+        "distributions": collect_distributions(detection, extent, shown),
         "map": None if drawn is None else {key: drawn[key] for key in ("columns", "explained", "drawn")},
         "training": collect_training(detection, importances),
     }
-    held = held_names(names, order)
+    held = held_names(names, extent.order)
     drawing = {
         "points": [] if drawn is None else drawn["points"],
         "names": held,
-        "held_scores": [float(f"{score:.6g}") for score in detection.scores[order[: len(held)]]],
+        "held_scores": [float(f"{score:.6g}") for score in detection.scores[extent.order[: len(held)]]],
     }
     return summary, drawing
+
+
+def _sampled(extent: Extent) -> dict[str, int] | None:
+    """Of a table that is larger than memory: how many rows its columns were judged by, and how many stand for all in what is drawn."""
+    return None if extent.judged_by is None else {"judged_by": extent.judged_by, "drawn": int(extent.drawn.size)}
 
 
 def _column_kinds(detection: Detected) -> dict[str, int]:

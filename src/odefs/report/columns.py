@@ -11,6 +11,7 @@ import numpy as np
 
 from odefs.report.protocol import Column, Detected
 from odefs.report.rows import cell
+from odefs.tables.extent import Extent
 
 SHOWN_COLUMNS = 60
 SAMPLE = 20_000
@@ -50,25 +51,25 @@ def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str
     return sorted(names, key=lambda name: -given[name])[:SHOWN_COLUMNS]
 
 
-def collect_distributions(detection: Detected, names: Sequence[str]) -> list[dict[str, Any]]:
+def collect_distributions(detection: Detected, extent: Extent, names: Sequence[str]) -> list[dict[str, Any]]:
     """Distribution of each named column on a sample of the rows."""
-    rows = sample_rows(detection.table.n_rows, SAMPLE, seed=1)
+    rows = sample_rows(extent.drawn, SAMPLE, seed=1)
     ordinary = ~detection.is_outlier[rows]
     return [_distribution(detection.table[name], rows, ordinary) for name in names]
 
 
-def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[list[Any]]:
-    """The named columns' values of each record."""
-    at = np.array([record["row"] - 1 for record in rows], dtype=np.intp)
+def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[int]) -> list[list[Any]]:
+    """The named columns' values of each row."""
+    at = np.array(rows, dtype=np.intp)
     by_column = [[cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names]
     return [list(values) for values in zip(*by_column, strict=True)]
 
 
-def sample_rows(n_rows: int, size: int, seed: int) -> np.ndarray:
-    """At most ``size`` rows, in order."""
-    if n_rows <= size:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(seed).choice(n_rows, size, replace=False))
+def sample_rows(rows: np.ndarray, size: int, seed: int) -> np.ndarray:
+    """At most ``size`` of the rows, in order."""
+    if rows.size <= size:
+        return rows
+    return rows[np.sort(np.random.default_rng(seed).choice(rows.size, size, replace=False))]
 
 
 def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def _read(summary: dict[str, Any]) -> list[str]:
     lines = [
         f"- {words.count(summary['rows'], 'row')}, {words.count(len(summary['columns_used']), 'column')} used: {used}"
     ]
+    lines += [f"- {safe(words.sampled(summary))}"] if summary["sampled"] else []
     lines += [f"- {safe(note)}" for note in summary["notes"]]
     lines += [f"- left out: {safe(column)} ({safe(why)})" for column, why in summary["left_out"].items()]
     lines += [f"- hidden: {safe(column)}" for column in summary["hidden"]]

@@ -13,6 +13,7 @@ from odefs._ops.threads import one_blas_thread
 from odefs.report.columns import sample_rows
 from odefs.report.protocol import Detected
 from odefs.report.scores import plain
+from odefs.tables.extent import Extent
 
 ORDINARY_ROWS = 2_000
 FLAGGED_ROWS = 1_000
@@ -21,14 +22,14 @@ BOUND = 6.0
 
 
 def collect_map(
-    detection: Detected, order: np.ndarray, foremost: Sequence[int], names: Sequence[Any]
+    detection: Detected, extent: Extent, foremost: Sequence[int], names: Sequence[Any]
 ) -> dict[str, Any] | None:
     """Points of a sample of the rows, the foremost rows among them; None where fewer than two columns can be drawn."""
     importances = np.asarray(detection.model.feature_importances_, dtype=float)
     hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)
     used = np.flatnonzero((importances > 0) & ~hidden[detection.encoder.sources])
     used = np.sort(used[np.argsort(-importances[used], kind="stable")][:MAX_COLUMNS])
-    rows = _rows(detection, order, foremost)
+    rows = _rows(extent, foremost)
     scaled, varies = _scaled(np.asarray(detection.X[np.ix_(rows, used)], dtype=float))
     used = used[varies]
     if used.size < 2:
@@ -40,8 +41,6 @@ def collect_map(
         # The sign of a principal component is arbitrary; fixing it keeps pages equal.
         axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
         points = weighted @ axes[:2].T
-    places = np.empty(order.size, dtype=np.intp)
-    places[order] = np.arange(order.size)
     return {
         "columns": sorted({detection.encoder.columns[k] for k in detection.encoder.sources[used]}),
         "explained": [float(share) for share in (size**2 / max((size**2).sum(), 1e-300))[:2]],
@@ -50,22 +49,20 @@ def collect_map(
             [
                 round(float(x), 3),
                 round(float(y), 3),
-                int(places[row]),
+                int(place),
                 float(f"{detection.scores[row]:.4g}"),
                 plain(names[row]),
             ]
-            for row, (x, y) in zip(rows.tolist(), points, strict=True)
+            for row, place, (x, y) in zip(rows.tolist(), extent.places(rows), points, strict=True)
         ],
     }
 
 
-def _rows(detection: Detected, order: np.ndarray, foremost: Sequence[int]) -> np.ndarray:
+def _rows(extent: Extent, foremost: Sequence[int]) -> np.ndarray:
     """A sample of all rows, one of the flagged rows, and the foremost ones."""
-    flagged = np.flatnonzero(detection.is_outlier)
-    some = flagged[sample_rows(flagged.size, FLAGGED_ROWS, seed=3)]
-    return np.unique(
-        np.concatenate([sample_rows(order.size, ORDINARY_ROWS, seed=2), some, np.array(foremost, np.intp)])
-    )
+    some = sample_rows(extent.drawn, ORDINARY_ROWS, seed=2)
+    flagged = sample_rows(extent.drawn_flagged, FLAGGED_ROWS, seed=3)
+    return np.unique(np.concatenate([some, flagged, np.array(foremost, np.intp)]))
 
 
 def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from odefs.report.protocol import Detected, Reason
-from odefs.report.scores import plain, ranks
+from odefs.report.scores import plain
+from odefs.tables.extent import Extent
 
 MAX_ROWS, MIN_ROWS = 200, 50
 MAX_CANDIDATES = 20_000
@@ -39,26 +40,28 @@ def _candidates(scores: np.ndarray, order: np.ndarray, wanted: int) -> np.ndarra
 
 
 def collect_rows(
-    detection: Detected, groups: Sequence[Sequence[int]], places: dict[int, int], names: Sequence[Any]
+    detection: Detected, extent: Extent, groups: Sequence[Sequence[int]], names: Sequence[Any]
 ) -> list[dict[str, Any]]:
-    """One record per group; ``places`` gives a row's place in the order of falling score."""
+    """One record per group; ``row`` is its number in the table, ``place`` where it stands in the order of falling score."""
     first = np.array([group[0] for group in groups], dtype=np.intp)
     agreement = getattr(detection, "agreement", None)
     reasons = detection.reasons([int(row) for row in first], k=MAX_REASONS)
     return [
         {
-            "row": int(row) + 1,
+            "row": int(extent.numbers[row]) + 1,
             "name": plain(names[int(row)]),
             "score": float(detection.scores[row]),
             "rank": int(rank),
-            "place": places[int(row)],
+            "place": int(place),
             "agreement": None if agreement is None else float(agreement[row]),
             "flagged": bool(detection.is_outlier[row]),
             "count": len(group),
             "twins": [plain(names[twin]) for twin in group[1 : NAMED_TWINS + 1]],
             "reasons": [_reason(reason, detection.hidden) for reason in _foremost(found)],
         }
-        for row, rank, group, found in zip(first, ranks(detection.scores, first), groups, reasons, strict=True)
+        for row, rank, place, group, found in zip(
+            first, extent.ranks(first), extent.places(first), groups, reasons, strict=True
+        )
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.stretches import stretches
+from odefs._ops.stretches import counts_above, median, stretches
 
 BINS = 60
 STEPS = 400
@@ -21,8 +21,7 @@ LONG_TAIL = 30
 
 def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> dict[str, Any]:
     """Histogram and thresholds; ``choices`` are pairs of threshold and rows above it, and ``chosen`` is the place of the one in use."""
-    ordered = np.sort(scores)
-    low, middle, high = float(ordered[0]), float(np.median(ordered)), float(ordered[-1])
+    low, middle, high = float(scores.min()), median(scores), float(scores.max())
     scale = "log" if low > 0 and high > LONG_TAIL * middle else "linear"
     if high <= low:
         edges = np.array([low - 0.5, low + 0.5])
@@ -31,7 +30,8 @@ def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float)
     short = short_threshold(scores, is_outlier, threshold)
     spread = _spaced(low, high, STEPS, scale) if high > low else np.array([low])
     offered = sorted({_rounded(value, high - low, scale) for value in spread} | {short})
-    above = ordered.size - np.searchsorted(ordered, offered, side="right")
+    counts = sum(np.histogram(scores[part], edges)[0] for part in stretches(scores.size))
+    above = counts_above(scores, np.array(offered))
     return {
         "lowest": low,
         "median": middle,
@@ -40,7 +40,7 @@ def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float)
         "short_threshold": short,
         "scale": scale,
         "edges": [float(edge) for edge in edges],
-        "counts": [int(count) for count in np.histogram(scores, edges)[0]],
+        "counts": [int(count) for count in np.atleast_1d(counts)],
         "choices": [[value, int(count)] for value, count in zip(offered, above, strict=True)],
         "chosen": offered.index(short),
     }
@@ -48,8 +48,11 @@ def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float)
 
 def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> float:
     """The shortest decimal number that flags the same rows as ``threshold``."""
-    above = float(scores[is_outlier].min()) if is_outlier.any() else np.inf
-    below = float(scores[~is_outlier].max()) if not is_outlier.all() else -np.inf
+    above, below = np.inf, -np.inf
+    for part in stretches(scores.size):
+        here, flags = np.asarray(scores[part]), np.asarray(is_outlier[part])
+        above = min(above, float(here[flags].min(initial=np.inf)))
+        below = max(below, float(here[~flags].max(initial=-np.inf)))
     for digits in range(1, 17):
         short = round(float(threshold), digits)
         if below <= short < above:
@@ -62,12 +65,6 @@ def held_names(names: Sequence[Any], order: np.ndarray) -> list[Any]:
     held = [plain(names[int(row)]) for row in order[:HELD_ROWS]]
     lengths = np.cumsum([len(str(name)) for name in held])
     return held[: int(np.searchsorted(lengths, HELD_CHARACTERS, side="right"))]
-
-
-def ranks(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Ranks of ``rows``, 1 for the highest score; ties share the best."""
-    ordered = np.sort(scores)
-    return scores.size - np.searchsorted(ordered, scores[rows], side="right") + 1
 
 
 def plain(value: Any) -> Any:

@@ -66,6 +66,17 @@ def labels(summary: dict[str, Any]) -> str:
     return f"Against the labels: AUC {found['auc']:.3f}, average precision {found['ap']:.3f}, p@k {found['p@k']:.3f}."
 
 
+def sampled(summary: dict[str, Any]) -> str:
+    """How a table was looked at that is larger than memory; nothing for others."""
+    found = summary.get("sampled")
+    if not found:
+        return ""
+    return (
+        "The table is larger than memory: all its rows were scored, but what a column holds was judged by "
+        f"{count(found['judged_by'], 'row')}, and what is usual in it is read off {count(found['drawn'], 'row')} drawn at random."
+    )
+
+
 def headline(summary: dict[str, Any]) -> str:
     """What was found, in one sentence."""
     flagged, rows = summary["flagged"], summary["rows"]

@@ -91,7 +91,7 @@ def _separator(text: str) -> str:
 
 def header_width(source: Path | bytes, dialect: Dialect) -> int:
     """The number of fields of the first line."""
-    with _opened(source, dialect) as text:
+    with opened(source, dialect) as text:
         return len(next(csv.reader(text, delimiter=dialect.separator), []))
 
 
@@ -102,7 +102,7 @@ def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int
     if width * _count_breaks(source) <= most:
         return
     # Line breaks within quotes make no rows.
-    with _opened(source, dialect) as text:
+    with opened(source, dialect) as text:
         rows = sum(1 for _ in csv.reader(text, delimiter=dialect.separator))
     if width * rows > most:
         raise TableError(
@@ -119,13 +119,13 @@ def _count_breaks(source: Path | bytes) -> int:
 
 def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
     """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
-    with _opened(source, dialect) as text:
+    with opened(source, dialect) as text:
         return _first_fault(text, dialect.separator)
 
 
 def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
     """A word on lines with fewer fields than the header, which the reader fills with blanks without telling; ``None`` where there are none."""
-    with _opened(source, dialect) as text:
+    with opened(source, dialect) as text:
         reader = csv.reader(text, delimiter=dialect.separator)
         width = len(next(reader, []))
         found = [(reader.line_num, len(row)) for row in reader if 0 < len(row) < width]
@@ -136,7 +136,7 @@ def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
 
 
 @contextmanager
-def _opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
+def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
     """The text, decoded, its line breaks as they are."""
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream, _long_cells():
         yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")

@@ -14,6 +14,7 @@ from odefs.estimators import ODEFS
 from odefs.estimators.opening import judge_rows
 from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
+from odefs.tables.extent import Extent, extent_of
 from odefs.tables.flags import Flagging, flag_rows
 from odefs.tables.frames import column_cells, frame_index, table_of
 from odefs.tables.reasons import Reason, ReasonFinder
@@ -61,14 +62,26 @@ class Detection:
     labels: dict[str, float] = field(default_factory=dict)
     """How well the scores agree with known labels, where there are any."""
     agreement: np.ndarray | None = None
+    part: Extent | None = None
+    """Where the table is larger than memory: which of its rows these are."""
 
     def __repr__(self) -> str:
-        flagged = int(self.is_outlier.sum())
-        return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {flagged} flagged>"
+        return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {self.n_flagged} flagged>"
+
+    @cached_property
+    def extent(self) -> Extent:
+        """All rows of the table, of which this may hold some only."""
+        return extent_of(self)
 
     @property
     def n_rows(self) -> int:
-        return int(self.scores.size)
+        """Rows of the table."""
+        return self.extent.n_rows
+
+    @property
+    def n_flagged(self) -> int:
+        """Flagged rows of the table."""
+        return self.extent.n_flagged
 
     @property
     def is_outlier(self) -> np.ndarray:
@@ -86,11 +99,13 @@ class Detection:
     @cached_property
     def order(self) -> np.ndarray:
         """Row numbers, most outlying first; in the order of the table among equals."""
-        return np.argsort(-self.scores, kind="stable")
+        return self.extent.order
 
     @cached_property
     def ranks(self) -> np.ndarray:
         """1 for the most outlying row; equal scores share the best rank."""
+        if self.part is not None:
+            return self.part.ranks(np.arange(self.scores.size))
         return np.searchsorted(np.sort(-self.scores), -self.scores) + 1
 
     @cached_property
@@ -105,8 +120,14 @@ class Detection:
         return noise_names(self.model, self.encoder)
 
     @cached_property
-    def _finder(self) -> ReasonFinder:
-        return ReasonFinder(self.model, self.encoder, self.table, self.X, self.scores, self.is_outlier)
+    def finder(self) -> ReasonFinder:
+        """Says why rows stand out, beside the rows of this table."""
+        ordinary = ~self.is_outlier & ~np.isnan(self.scores)
+        table, X = self.table, self.X
+        if self.part is not None:
+            drawn = self.part.drawn
+            table, X, ordinary = table.take(drawn), X[drawn], ordinary[drawn]
+        return ReasonFinder(self.model, self.encoder, table, X, ordinary, self.n_rows)
 
     def reasons(self, rows: Sequence[int] | None = None, k: int = 3) -> list[list[Reason]]:
         """At most ``k`` reasons for each of the given rows (by number from 0), by default for the flagged ones in the order of their scores."""
@@ -114,7 +135,7 @@ class Detection:
             rows = [int(row) for row in self.order if self.is_outlier[row]]
         with stage("explaining"):
             tell(0, 0)
-            return self._finder.reasons(rows, k)
+            return self.finder.reasons(self.table, self.X, self.scores, rows, k)
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
@@ -270,12 +291,12 @@ def split_identifier(frame: Any, name: str | None) -> tuple[str, Sequence[Any], 
         index = frame_index(frame)
         if index is None or type(index).__name__ == "RangeIndex":
             return "row", range(1, table.n_rows + 1), table
-        return str(index.name or "index"), [_plain(cell) for cell in index], table
+        return str(index.name or "index"), [plain_cell(cell) for cell in index], table
     if name not in table:
         raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
-    return name, [_plain(cell) for cell in column_cells(frame, name)], table.without([name])
+    return name, [plain_cell(cell) for cell in column_cells(frame, name)], table.without([name])
 
 
-def _plain(cell: Any) -> Any:
+def plain_cell(cell: Any) -> Any:
     """Numbers and text as they are, dates and the like as text."""
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

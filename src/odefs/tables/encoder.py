@@ -113,8 +113,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     message = f"{strange:.0%} of the rows have values in column {spec.name!r} that training never saw."
                     warnings.warn(message, ODEFSWarning, stacklevel=3)
 
-    def recognised(self, table: Table) -> Table:
-        """The used columns of another table, read as the training table's were."""
+    def recognised(self, table: Table, is_part: bool = False) -> Table:
+        """The used columns of another table, read as the training table's were. Of a part of the training table nothing is refused."""
         check_is_fitted(self, "specs_")
         absent = [spec.name for spec in self.specs_ if spec.name not in table]
         if absent:
@@ -122,9 +122,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
             )
-        return Table(
-            tuple(apply_style(table[spec.name], spec.kind, spec.style, self.na) for spec in self.specs_), table.n_rows
-        )
+        read = (apply_style(table[spec.name], spec.kind, spec.style, self.na, not is_part) for spec in self.specs_)
+        return Table(tuple(read), table.n_rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self, "specs_")

@@ -30,7 +30,7 @@ class TableModel:
 def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
     """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
     identifier = found.identifier if found.named else None
-    flagged = float(found.is_outlier.mean())
+    flagged = found.n_flagged / found.n_rows
     save_table_model(
         path, found.model, found.encoder, identifier, flagged, sorted(found.hidden), found.source, found.run
     )

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from odefs._ops.stretches import fill, order_statistic, percentile
+from odefs.engines.distant import Folder
 from odefs.tables.columns import TableError
 
 
@@ -39,7 +41,7 @@ def flag_rows(
     if contamination is not None:
         if not 0 < contamination <= 0.5:
             raise TableError(f"contamination={contamination} must lie above 0 and not above 0.5.")
-        limit = float(np.percentile(scores, 100 * (1 - contamination)))
+        limit = percentile(scores, 100 * (1 - contamination))
         return _above(
             scores,
             limit,
@@ -48,7 +50,7 @@ def flag_rows(
     if flag is not None:
         if flag < 1:
             raise TableError(f"flag={flag} must be at least 1.")
-        lowest = float(np.sort(scores)[-min(flag, scores.size)])
+        lowest = order_statistic(scores, scores.size - min(flag, scores.size))
         return _above(
             scores,
             float(np.nextafter(lowest, -np.inf)),
@@ -61,5 +63,8 @@ def flag_rows(
 
 
 def _above(scores: np.ndarray, threshold: float, convention: str) -> Flagging:
+    """One truth value for each score, in a file where the scores are in one."""
+    in_file = isinstance(scores, np.memmap)
+    out = Folder().array(scores.shape, bool) if in_file else np.empty(scores.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
-        return Flagging(scores > threshold, threshold, convention)
+        return Flagging(fill(out, lambda part: scores[part] > threshold), threshold, convention)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from odefs.tables.drift import ColumnDrift
+from odefs.tables.extent import extent_of
 from odefs.tables.reasons import Reason
 
 
@@ -15,6 +16,8 @@ class Hiding(Protocol):
 
     @property
     def scores(self) -> np.ndarray: ...
+    @property
+    def is_outlier(self) -> np.ndarray: ...
     @property
     def identifier(self) -> str: ...
     @property
@@ -28,7 +31,7 @@ class Hiding(Protocol):
 def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
     """The column that names rows and the names; row numbers from 1 where that column is hidden."""
     if found.identifier in found.hidden:
-        return "row", range(1, found.scores.size + 1)
+        return "row", (extent_of(found).numbers + 1).tolist()
     return found.identifier, found.row_names
 
 

@@ -13,8 +13,12 @@ WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no":
 
 def known_rows(cells: Iterable[Any], name: str) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the known outliers and of the known ordinary rows; a cell that says anything else is named."""
-    kinds = [_kind(cell, name, row) for row, cell in enumerate(cells, 1)]
-    return np.flatnonzero([kind is True for kind in kinds]), np.flatnonzero([kind is False for kind in kinds])
+    found: dict[bool, list[int]] = {True: [], False: []}
+    for row, cell in enumerate(cells):
+        kind = _kind(cell, name, row + 1)
+        if kind is not None:
+            found[kind].append(row)
+    return np.array(found[True], dtype=np.intp), np.array(found[False], dtype=np.intp)
 
 
 def say_known(name: str, n_outliers: int, n_normal: int) -> str:

@@ -12,6 +12,8 @@ import numpy as np
 from odefs.tables.columns import TableError
 
 BATCH_ROWS = 65_536
+BATCH_CELLS = 2**23
+"""Batches of wide tables have fewer rows."""
 MANY_VALUES = 20_000
 """Distinct values of a text column that are counted; one with more is judged by the sample."""
 
@@ -34,6 +36,8 @@ class LargeTable:
     """Parquet files with the same columns, in order."""
 
     files: tuple[Path, ...]
+    line_column: str | None = None
+    """A column beside those of the table with the line of each row, where the table was text."""
 
     @cached_property
     def schema(self) -> Any:
@@ -44,6 +48,11 @@ class LargeTable:
             if pq.read_schema(file).names != first.names:
                 raise TableError(f"{file}: its columns are not those of {self.files[0].name}.")
         return first
+
+    @property
+    def names(self) -> list[str]:
+        """The table's own columns."""
+        return [name for name in self.schema.names if name != self.line_column]
 
     @cached_property
     def n_rows(self) -> int:
@@ -57,9 +66,10 @@ class LargeTable:
         import pyarrow.parquet as pq
 
         start = 0
+        height = max(1024, min(BATCH_ROWS, BATCH_CELLS // max(1, len(columns))))
         for file in self.files:
             with pq.ParquetFile(file, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
+                for batch in opened.iter_batches(batch_size=height, columns=list(columns)):
                     if batch.num_rows:
                         yield start, pa.Table.from_batches([batch]).select(list(columns))
                         start += batch.num_rows

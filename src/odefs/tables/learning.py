@@ -5,6 +5,7 @@ column are added: a flag that is set once in a billion rows is no constant. Rang
 table of no more rows than the sample is learned from as a whole, exactly as in memory.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -31,8 +32,10 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     facts = table.facts(columns)
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
     ends = [row for known in facts.values() for row in known.rows.values()]
-    sample = table_of(table.rows(np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)])), columns))
+    numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
+    sample = table_of(table.rows(numbers, columns))
     encoder.learn_table(sample)
+    encoder.notes_ = [_of_table(note, numbers) for note in encoder.notes_]
     counters = [spec.name for spec in encoder.specs_ if _counts_rows(facts[spec.name], sample, spec.name, n_rows)]
     for name in counters:
         if name not in {*encoder.keep, *encoder.number, *encoder.category}:
@@ -42,6 +45,16 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     ]
     if not encoder.specs_:
         raise TableError("no column is left to look at.")
+
+
+def _of_table(note: str, numbers: np.ndarray) -> str:
+    """A note on the sample as one on the table: rows by their number there, counts named as the sample's."""
+    found = re.search(r"(?:the first is .*|it changes) in row (\d+)", note)
+    if found:
+        note = f"{note[: found.start(1)]}{numbers[int(found[1]) - 1] + 1}{note[found.end(1) :]}"
+    return (
+        f"{note} (counted in a sample of the rows)" if found or re.search(r": \d+ (?:infinite )?cells ", note) else note
+    )
 
 
 def _counts_rows(facts: ColumnFacts, sample: Table, name: str, n_rows: int) -> bool:

@@ -1,11 +1,13 @@
 """The columns of the result table: who, where, how outlying, flagged or not, why, and the input on request."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from odefs.tables.detection import Detection
 from odefs.tables.hiding import shown_names
+from odefs.tables.reasons import Reason
 from odefs.tables.wording import say_reason
 
 RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")
@@ -15,25 +17,37 @@ def result_columns(
     found: Detection, lines: np.ndarray | None = None, reasons: str = "flagged", data: Any = None
 ) -> dict[str, Any]:
     """One entry per row of the table, in its order. ``data`` is a frame whose columns go along; ``reasons`` is "flagged", "all" or "none"."""
-    name, names = shown_names(found)
-    out: dict[str, Any] = {}
-    if found.named and found.identifier not in found.hidden:
-        out[f"{name} (id)" if name in RESULT_NAMES else name] = list(names)
-    out["row"] = np.arange(1, found.n_rows + 1)
-    if lines is not None:
-        out["line"] = np.asarray(lines)
-    out |= {"score": found.scores, "rank": found.ranks}
-    if found.agreement is not None:
-        out["agreement"] = found.agreement
-    out["outlier"] = np.where(found.is_outlier, "yes", "no")
+    results: dict[str, Any] = {
+        "row": np.arange(1, found.n_rows + 1),
+        "line": None if lines is None else np.asarray(lines),
+        "score": found.scores,
+        "rank": found.ranks,
+        "agreement": found.agreement,
+        "outlier": np.where(found.is_outlier, "yes", "no"),
+        "reasons": None,
+    }
     if reasons != "none":
-        out["reasons"] = _reason_texts(
-            found, np.ones(found.n_rows, dtype=bool) if reasons == "all" else found.is_outlier
-        )
-    if data is not None:
-        for column in data.columns:
-            if column not in found.hidden and not (found.named and column == found.identifier):
-                out[_free(column, out)] = data[column]
+        rows = np.arange(found.n_rows) if reasons == "all" else np.flatnonzero(found.is_outlier)
+        results["reasons"] = reason_texts(found.hidden, found.n_rows, rows, found.reasons(rows.tolist()))
+    names = list(shown_names(found)[1]) if shows_names(found) else None
+    return arranged(found, names, results, {} if data is None else {column: data[column] for column in data.columns})
+
+
+def shows_names(found: Detection) -> bool:
+    """Whether rows go by a column of the table."""
+    return found.named and found.identifier not in found.hidden
+
+
+def arranged(found: Detection, names: Any, results: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns in their order under names that differ: the rows' names, the results that there are, the input."""
+    out: dict[str, Any] = {}
+    if names is not None:
+        name = found.identifier
+        out[f"{name} (id)" if name in RESULT_NAMES else name] = names
+    out |= {name: column for name, column in results.items() if column is not None}
+    for column, cells in data.items():
+        if column not in found.hidden and not (found.named and column == found.identifier):
+            out[_free(column, out)] = cells
     return out
 
 
@@ -44,9 +58,11 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     return name
 
 
-def _reason_texts(found: Detection, wanted: np.ndarray) -> list[str | None]:
-    rows = np.flatnonzero(wanted)
-    texts: list[str | None] = [None] * found.n_rows
-    for row, reasons in zip(rows, found.reasons(rows.tolist()), strict=True):
-        texts[row] = "; ".join(say_reason(reason, reason.column in found.hidden) for reason in reasons)
+def reason_texts(
+    hidden: frozenset[str], n_rows: int, rows: np.ndarray, reasons: Iterable[Sequence[Reason]]
+) -> list[str | None]:
+    """A text for each row, none for those that are not among ``rows``."""
+    texts: list[str | None] = [None] * n_rows
+    for row, found in zip(rows, reasons, strict=True):
+        texts[row] = "; ".join(say_reason(reason, reason.column in hidden) for reason in found)
     return texts

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
 from odefs.tables.packing import unpacked
+from odefs.tables.text_types import ZEROS, first_type, may_be_dates
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -21,11 +22,11 @@ DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", "
 PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
 OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Endings of files that hold no table; files with other endings are looked into."""
+NOT_UTF8 = "read as cp1252 text, for it is not utf-8"
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 MAX_COLUMNS = 20_000
 HEAD_ROWS = 10_000
 CHECKED_BYTES = 32 * 2**20
-DATE_SAMPLE = 100
 LONGEST_QUOTE = 400
 
 
@@ -39,6 +40,14 @@ class Reading:
     sha256: str
     lines: Any = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.frame.columns)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.frame.height)
 
 
 def table_name(path: str | Path) -> str:
@@ -65,7 +74,7 @@ def read_table(
             found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
         else:
             found = _read_one(pl, source, name, sheet, text_columns, delimiter)
-        size, digest = _fingerprint(source)
+        size, digest = fingerprint(source)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: {_first_line(error)}.") from error
     except (OSError, UnicodeError, EOFError) as error:
@@ -124,11 +133,8 @@ def _partitions(pl: Any, parts: list[Path]) -> Any:
 def _read_one(
     pl: Any, source: Path | bytes, name: str, sheet: str | None, text_columns: Sequence[str], delimiter: str | None
 ) -> tuple[Any, Any, tuple[str, ...]]:
-    ending = _ending(source)
-    if sheet is not None and ending not in EXCEL:
-        raise TableError(f"{name}: --sheet is for Excel files.")
-    if delimiter is not None and ending not in TEXT:
-        raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
+    ending = ending_of(source)
+    check_asked(name, ending, sheet, delimiter)
     if ending == ".parquet":
         return pl.read_parquet(source), None, ()
     if ending in ARROW:
@@ -142,7 +148,15 @@ def _read_one(
     raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
 
 
-def _ending(source: Path | bytes) -> str:
+def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None) -> None:
+    """Refuse options that a kind of file has no use for."""
+    if sheet is not None and ending not in EXCEL:
+        raise TableError(f"{name}: --sheet is for Excel files.")
+    if delimiter is not None and ending not in TEXT:
+        raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
+
+
+def ending_of(source: Path | bytes) -> str:
     """How the file's name ends, or what its content would be called where the name does not tell."""
     if isinstance(source, bytes):
         return _guess(source)
@@ -177,22 +191,21 @@ def _read_text(
     width = header_width(source, dialect)
     _require_width(width, name)
     require_filled(source, name, dialect, width)
-    notes = [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
+    notes = said_encoding(dialect)
     try:
         frame, zeros = _read_typed(pl, source, dialect, text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
-            _tell_fault(source, name, dialect, error)
+            tell_fault(source, name, dialect, error)
         dialect = Dialect(dialect.separator, "cp1252")
-        notes.append("read as cp1252 text, for it is not utf-8")
+        notes.append(NOT_UTF8)
         try:
             frame, zeros = _read_typed(pl, source, dialect, text_columns)
         except pl.exceptions.ComputeError as again:
-            _tell_fault(source, name, dialect, again)
-    frame = frame.with_columns(
-        [_dates(pl, series) for series in frame if series.dtype == pl.String and series.name not in text_columns]
-    )
-    notes += [f"{column}: numbers with leading zeros are taken as categories" for column in zeros]
+            tell_fault(source, name, dialect, again)
+    text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
+    frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
+    notes += said_zeros(zeros)
     # Only a line whose last cell is blank can be short, and looking for it takes longer than reading: small files only.
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if (
@@ -205,7 +218,7 @@ def _read_text(
     return (*_numbered(pl, frame), tuple(notes))
 
 
-def _tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
+def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
     """The line that cannot be read, or what the reader says where none is found."""
     fault = broken_line(source, dialect)
     if fault is None:
@@ -219,9 +232,9 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
     Types come from the first rows, which saves a pass over the file, and from all rows where these do not tell. Whole numbers are read as text and
     turned into numbers here: the reader would drop their zeros.
     """
-    head = _read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS)
-    types = {name: pl.String for name, dtype in head.schema.items() if dtype.is_integer() or name in text_columns}
-    known = {name: dtype for name, dtype in head.schema.items() if name not in types}
+    first = first_types(pl, source, dialect)
+    types = {name: pl.String for name, dtype in first.items() if dtype.is_integer() or name in text_columns}
+    known = {name: dtype for name, dtype in first.items() if name not in types}
     try:
         frame = _read_csv(pl, source, dialect, known | types, infer=1)
     except pl.exceptions.ComputeError as error:
@@ -231,35 +244,33 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
     whole = [name for name in types if name not in text_columns]
     if not whole:
         return frame, []
-    found = frame.select(pl.col(whole).str.contains(r"^\s*[-+]?0\d").any()).row(0)
+    found = frame.select(pl.col(whole).str.contains(ZEROS).any()).row(0)
     zeros = [name for name, zero in zip(whole, found, strict=True) if zero]
-    numbers = [_as_number(pl, frame[name]) for name in whole if name not in zeros]
+    numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
     return frame.with_columns(numbers), zeros
 
 
-def _dates(pl: Any, text: Any) -> Any:
-    """Text that is dates in the international form, as dates; text otherwise. Other forms are recognised later, and told."""
-    known = text.drop_nulls().head(DATE_SAMPLE)
-    if not known.len() or not known.str.contains(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$").all():
-        return text
-    try:
-        dates = text.str.to_datetime(strict=False)
-    except pl.exceptions.PolarsError:
-        return text
-    return dates if dates.null_count() == text.null_count() else text
+def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:
+    """What the first rows say about the columns. The reader looks at some rows behind these too, which may be of other types."""
+    return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS, passes_over=True).schema)
 
 
-def _as_number(pl: Any, text: Any) -> Any:
-    """Whole numbers, other numbers, or text, whatever loses no cell."""
-    for dtype in (pl.Int64, pl.Float64):
-        numbers = text.cast(dtype, strict=False)
-        if numbers.null_count() == text.null_count():
-            return numbers
-    return text
+def said_encoding(dialect: Dialect) -> list[str]:
+    return [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
+
+
+def said_zeros(columns: Sequence[str]) -> list[str]:
+    return [f"{column}: numbers with leading zeros are taken as categories" for column in columns]
 
 
 def _read_csv(
-    pl: Any, source: Any, dialect: Dialect, types: dict[str, Any], n_rows: int | None = None, infer: int | None = None
+    pl: Any,
+    source: Any,
+    dialect: Dialect,
+    types: dict[str, Any],
+    n_rows: int | None = None,
+    infer: int | None = None,
+    passes_over: bool = False,
 ) -> Any:
     encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
     return pl.read_csv(
@@ -270,6 +281,7 @@ def _read_csv(
         null_values=NULLS,
         schema_overrides=types,
         n_rows=n_rows,
+        ignore_errors=passes_over,
     )
 
 
@@ -286,12 +298,12 @@ def _numbered(pl: Any, frame: Any) -> tuple[Any, Any]:
     return frame, lines.to_numpy()
 
 
-def _fingerprint(source: Path | bytes | list[Path]) -> tuple[int, str]:
+def fingerprint(source: Path | bytes | list[Path]) -> tuple[int, str]:
     """Size and sha256; of several files, over their own digests."""
     if isinstance(source, bytes):
         return len(source), hashlib.sha256(source).hexdigest()
     if isinstance(source, Path):
         with open(source, "rb") as file:
             return source.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
-    parts = [_fingerprint(part) for part in source]
+    parts = [fingerprint(part) for part in source]
     return sum(size for size, _ in parts), hashlib.sha256("".join(digest for _, digest in parts).encode()).hexdigest()

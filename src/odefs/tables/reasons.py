@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Table
 from odefs.tables.encoder import TableEncoder
 
 ENOUGH = 0.15
@@ -40,15 +40,18 @@ class Reason(NamedTuple):
 
 
 class ReasonFinder:
-    """Reasons for rows of one table under one model. Keeps what is needed more than once."""
+    """Reasons for rows under one model, beside the rows of a table that stand for what is usual. Keeps what is needed more than once.
+
+    ``table`` and ``X`` are the rows beside which others are seen, of which ``ordinary`` are not outliers; ``n_rows`` is how many rows they stand for.
+    """
 
     def __init__(
-        self, model: Any, encoder: TableEncoder, table: Table, X: np.ndarray, scores: np.ndarray, is_outlier: np.ndarray
+        self, model: Any, encoder: TableEncoder, table: Table, X: np.ndarray, ordinary: np.ndarray, n_rows: int
     ) -> None:
-        self.model, self.encoder, self.table, self.X, self.scores = model, encoder, table, X, scores
-        ordinary = np.flatnonzero(~is_outlier & ~np.isnan(scores))
+        self.model, self.encoder, self.table, self.n_rows = model, encoder, table, n_rows
+        ordinary = np.flatnonzero(ordinary)
         if ordinary.size == 0:
-            ordinary = np.arange(len(scores))
+            ordinary = np.arange(table.n_rows)
         if ordinary.size > ORDINARY_SAMPLE:
             ordinary = np.sort(np.random.default_rng(0).choice(ordinary, size=ORDINARY_SAMPLE, replace=False))
         self.ordinary = ordinary
@@ -58,48 +61,62 @@ class ReasonFinder:
         self._scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
         self._ordinary = np.clip(columns * self._scale, -FAR, FAR)
         self._sorted = lru_cache(maxsize=None)(self._sorted_values)
+        self._counted = lru_cache(maxsize=None)(self._counted_values)
 
-    def reasons(self, rows: Sequence[int], k: int = 3) -> list[list[Reason]]:
-        """At most ``k`` reasons for each row, foremost first."""
+    def reasons(
+        self, table: Table, X: np.ndarray, scores: np.ndarray, rows: Sequence[int] | np.ndarray, k: int = 3
+    ) -> list[list[Reason]]:
+        """At most ``k`` reasons for each of some rows of any table, foremost first."""
         wanted = np.asarray(rows, dtype=np.intp)
         found: list[list[Reason]] = []
         for start in range(0, wanted.size, BLOCK):
-            found += self._of_block(wanted[start : start + BLOCK], k)
+            found += self._of_block(table, X, scores, wanted[start : start + BLOCK], k)
         return found
 
-    def _of_block(self, rows: np.ndarray, k: int) -> list[list[Reason]]:
-        explanation = self.model.explain(self.X[rows])
+    def _of_block(
+        self, table: Table, X: np.ndarray, scores: np.ndarray, rows: np.ndarray, k: int
+    ) -> list[list[Reason]]:
+        explanation = self.model.explain(X[rows])
         values = self.encoder.by_column(np.asarray(explanation))
         excess = values - self.encoder.by_column(explanation.baseline)
         order = np.argsort(-excess, axis=1, kind="stable")[:, :k]
-        distances = self._distances(rows)
+        scaled = np.clip(X[rows].astype(np.float64) * self._scale, -FAR, FAR)
+        distances = self._distances(scaled)
         found = []
         for i, row in enumerate(rows):
             foremost = excess[i, order[i, 0]]
-            named = [c for c in order[i] if excess[i, c] > 0 and excess[i, c] >= ENOUGH * foremost]
-            found.append([self._reason(int(row), int(c), values[i, c], excess[i, c], distances[i]) for c in named])
+            named = [int(c) for c in order[i] if excess[i, c] > 0 and excess[i, c] >= ENOUGH * foremost]
+            usual = [self._usual(c, scaled[i], distances[i]) for c in named]
+            cells = [table[self.encoder.columns[c]].at(int(row)) for c in named]
+            score = float(scores[row])
+            found.append(
+                [
+                    self._reason(c, cell, score, float(values[i, c]), float(excess[i, c]), what)
+                    for c, cell, what in zip(named, cells, usual, strict=True)
+                ]
+            )
         return found
 
-    def _distances(self, rows: np.ndarray) -> np.ndarray:
+    def _distances(self, scaled: np.ndarray) -> np.ndarray:
         """Squared distances to the sampled ordinary rows, columns divided by their spread there."""
-        x = np.clip(self.X[rows].astype(np.float64) * self._scale, -FAR, FAR)
-        cross = x @ self._ordinary.T
-        return np.asarray((x * x).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1))
+        cross = scaled @ self._ordinary.T
+        return np.asarray((scaled * scaled).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1))
 
-    def _reason(self, row: int, index: int, value: float, excess: float, distances: np.ndarray) -> Reason:
+    def _reason(
+        self, index: int, cell: Any, score: float, value: float, excess: float, usual: tuple[Any, Any] | None
+    ) -> Reason:
         column = self.table[self.encoder.columns[index]]
-        cell, score = column.at(row), self.scores[row]
         as_number = column.kind in ("number", "time") and cell is not None
         return Reason(
             column.name,
             column.kind,
             cell,
-            float(value),
-            float(excess),
-            float(value / score) if score > 0 else 0.0,
-            self._percentile(column.name, float(cell)) if as_number and cell is not None else None,
-            None if as_number else self._frequency(column, row),
-            self._usual(column, row, index, distances),
+            value,
+            excess,
+            value / score if score > 0 else 0.0,
+            self._percentile(column.name, float(cell)) if as_number else None,
+            None if as_number else self._frequency(column.name, cell),
+            usual,
         )
 
     def _sorted_values(self, name: str) -> np.ndarray:
@@ -111,17 +128,23 @@ class ReasonFinder:
         below, upto = np.searchsorted(values, value), np.searchsorted(values, value, side="right")
         return 50.0 * float(below + upto) / max(1, values.size)
 
-    def _frequency(self, column: Column, row: int) -> float:
-        if column.missing[row]:
-            return float(column.missing.mean())
+    def _counted_values(self, name: str) -> dict[Any, int]:
+        """How often each value occurs; ``None`` is a missing cell."""
+        column = self.table[name]
         data = column.category_codes if column.kind == "category" else column.values
-        return float((data == data[row]).mean())
+        kept, counts = np.unique(data[~column.missing], return_counts=True)
+        cells = [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
+        return {None: int(column.missing.sum()), **dict(zip(cells, counts.tolist(), strict=True))}
 
-    def _usual(self, column: Column, row: int, index: int, distances: np.ndarray) -> tuple[Any, Any] | None:
+    def _frequency(self, name: str, cell: Any) -> float:
+        """At least the row itself has the value, also where none of a sample has."""
+        return max(self._counted(name).get(cell, 0) / self.table.n_rows, 1 / self.n_rows)
+
+    def _usual(self, index: int, scaled: np.ndarray, distances: np.ndarray) -> tuple[Any, Any] | None:
         """What the ordinary rows have that are most like this one in all other columns."""
+        column = self.table[self.encoder.columns[index]]
         own = self.encoder.sources == index
-        difference = np.clip(self.X[row, own] * self._scale[own], -FAR, FAR) - self._ordinary[:, own]
-        others = distances - (difference**2).sum(axis=1)
+        others = distances - ((scaled[own] - self._ordinary[:, own]) ** 2).sum(axis=1)
         near = self.ordinary[np.argsort(others, kind="stable")[:LIKE_IT]]
         near = near[~column.missing[near]]
         if not near.size:

@@ -65,23 +65,23 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     return Role(column, style, left_out, tuple(notes))
 
 
-def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = ()) -> Column:
-    """Read a column of another table as the training table's column was read."""
+def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = (), refuses: bool = True) -> Column:
+    """Read a column of another table as the training table's column was read; ``refuses`` text of which most is not what it must be."""
     column = _without_words(column, na)
     if kind == "category":
         return column if column.kind == "category" else as_category(column)
     if column.missing.all():
         return Column(column.name, kind, np.full(len(column), np.nan))
     if column.kind == "category":
-        return _read_as(column, kind, style, na)
+        return _read_as(column, kind, style, na, refuses)
     alike = {column.kind, kind} <= {"number", "boolean"}
     if column.kind != kind and not alike:
         raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds {NAMES[column.kind]} here.")
     return column
 
 
-def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Column:
-    """Text that must be numbers, times or truth values; refused where most of it is not."""
+def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], refuses: bool) -> Column:
+    """Text that must be numbers, times or truth values."""
     if kind == "boolean":
         values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
         read = Column(column.name, "boolean", values[column.category_codes])
@@ -92,7 +92,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Col
             raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
         read = _without_words(_converted(column, found), na)
     lost = read.missing & ~column.missing
-    if lost.sum() > MOSTLY_MISSING * (~column.missing).sum():
+    if refuses and lost.sum() > MOSTLY_MISSING * (~column.missing).sum():
         first = column.at(int(np.flatnonzero(lost)[0]))
         raise TableError(
             f"column {column.name!r} held {NAMES[kind]} in training, which {first!r} and most others here are not."

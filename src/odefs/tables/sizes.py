@@ -4,6 +4,7 @@ import glob
 from pathlib import Path
 
 from odefs._ops.memory import memory_budget
+from odefs.tables.read import ending_of
 
 CELL_BYTES = 24
 """A cell as it was read, as a float64 of the table, and encoded."""
@@ -28,7 +29,7 @@ def bytes_in_memory(path: str | Path) -> int:
     if parts:
         return sum(_parquet_bytes(part) for part in parts)
     found = Path(path)
-    return found.stat().st_size * GROWTH.get(found.suffix.lower(), 0) if found.is_file() else 0
+    return found.stat().st_size * GROWTH.get(ending_of(found), 0) if found.is_file() else 0
 
 
 def fits(path: str | Path) -> bool:

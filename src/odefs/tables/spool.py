@@ -1,54 +1,154 @@
-"""Files that are too large to be read at once, turned into parquet a part at a time (polars' streaming), so that they can be read in blocks."""
+"""Files that are too large to be read at once, turned into parquet a part at a time, so that they can be read in blocks.
 
+Arrow and ndjson go through polars' streaming. Of delimited text every cell is first kept as text, for what a column holds is only known once all rows have been seen
+(:mod:`odefs.tables.text_types`): a code such as 00123 may stand at the end of the file.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, sniff
-from odefs.tables.read import ARROW, HEAD_ROWS, LINES, NULLS, TEXT
+from odefs.tables.delimited import Dialect, opened, sniff
+from odefs.tables.read import (
+    ARROW,
+    LINES,
+    NOT_UTF8,
+    NULLS,
+    TEXT,
+    ending_of,
+    first_types,
+    said_encoding,
+    said_zeros,
+    tell_fault,
+)
+from odefs.tables.text_types import TextTypes
+
+CELLS = 2**22
+"""Cells of a row group, about."""
+COPIED = 2**20
+LINE = "\x1fline"
+"""Column of the parquet file with the line that each row begins in; no text file has such a name."""
 
 
-def spool_to_parquet(path: Path, folder: Path) -> Path:
-    """A parquet file with the same table."""
+@dataclass(frozen=True)
+class Spooled:
+    """A parquet file with the same table, and what should be said about the reading."""
+
+    path: Path
+    has_lines: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def spool_to_parquet(
+    path: Path, folder: Path, text_columns: Sequence[str] = (), delimiter: str | None = None
+) -> Spooled:
+    """Write the file's table to a parquet file in ``folder``."""
     import polars as pl
 
-    target = folder / "table.parquet"
+    ending = ending_of(path)
     try:
-        for lazy in _readings(pl, path):
-            try:
-                lazy.sink_parquet(target, row_group_size=2**17)
-                return target
-            except pl.exceptions.ComputeError as error:
-                failed = error
-        raise failed
+        if ending in TEXT:
+            return _spool_text(pl, path, folder, text_columns, delimiter)
+        target = folder / "table.parquet"
+        if ending in ARROW:
+            _sink(pl.scan_ipc(path), target)
+        elif ending in LINES:
+            _sink(pl.scan_ndjson(path, infer_schema_length=None), target)
+        else:
+            raise TableError(
+                f"{path}: the file is too large to be read at once, and in parts only parquet, csv, arrow and ndjson can be read: "
+                "convert it, or raise ODEFS_MEMORY."
+            )
+        return Spooled(target)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
 
 
-def _readings(pl: Any, path: Path) -> list[Any]:
-    """Ways to read the file, the next where one fails."""
-    ending = path.suffix.lower()
-    if ending in ARROW:
-        return [pl.scan_ipc(path)]
-    if ending in LINES:
-        return [pl.scan_ndjson(path, infer_schema_length=HEAD_ROWS), pl.scan_ndjson(path, infer_schema_length=None)]
-    if ending in TEXT and ending != ".gz":
-        dialect = sniff(path, path.name)
-        if dialect.encoding != "utf-8":
-            raise TableError(
-                f"{path}: the file is too large to be read at once, and in parts only utf-8 text can be read, not {dialect.encoding}: convert it first."
+def _sink(lazy: Any, target: Path) -> None:
+    width = len(lazy.collect_schema())
+    lazy.sink_parquet(target, row_group_size=_height(width))
+
+
+def _height(width: int) -> int:
+    """Rows of a row group."""
+    return max(1024, min(2**17, CELLS // max(1, width)))
+
+
+def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None) -> Spooled:
+    dialect = sniff(path, path.name, delimiter)
+    notes = said_encoding(dialect)
+    cells = folder / "cells.parquet"
+    source = _plain(path, dialect, folder)
+    try:
+        _sink_cells(pl, source, dialect, cells)
+    except pl.exceptions.ComputeError as error:
+        if "utf-8" not in str(error) or dialect.encoding != "utf-8":
+            tell_fault(path, path.name, dialect, error)
+        dialect = Dialect(dialect.separator, "cp1252")
+        notes.append(NOT_UTF8)
+        source = _plain(path, dialect, folder)
+        _sink_cells(pl, source, dialect, cells)
+    types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), text_columns)
+    if source != path:
+        source.unlink()
+    for frame in _frames(pl, cells):
+        types.look_at(frame)
+    target = folder / "table.parquet"
+    _write_typed(pl, cells, types, target)
+    cells.unlink()
+    return Spooled(target, True, (*notes, *said_zeros(types.zeros)))
+
+
+def _plain(path: Path, dialect: Dialect, folder: Path) -> Path:
+    """The file, or a copy of it that is neither packed nor in another encoding."""
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    if dialect.encoding == "utf-8" and not packed:
+        return path
+    copy = folder / "plain.csv"
+    with opened(path, dialect) as text, open(copy, "w", encoding="utf-8", newline="") as out:
+        shutil.copyfileobj(text, out, COPIED)
+    return copy
+
+
+def _sink_cells(pl: Any, source: Path, dialect: Dialect, target: Path) -> None:
+    _sink(pl.scan_csv(source, separator=dialect.separator, null_values=NULLS, infer_schema=False), target)
+
+
+def _frames(pl: Any, cells: Path) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(cells, pre_buffer=False) as file:
+        for batch in file.iter_batches(batch_size=_height(file.metadata.num_columns)):
+            yield pl.from_arrow(pa.Table.from_batches([batch]))
+
+
+def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
+    """The rows with their types and lines; blank lines are left out, quoted line breaks counted."""
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+    line = 2
+    try:
+        for frame in _frames(pl, cells):
+            typed = types.applied(frame)
+            text = [name for name, dtype in typed.schema.items() if dtype == pl.String]
+            heights = pl.sum_horizontal(
+                [pl.repeat(1, pl.len(), dtype=pl.Int64), *(pl.col(name).str.count_matches("\n", literal=True) for name in text)]
             )
-        return [_scan(pl, path, dialect, HEAD_ROWS), _scan(pl, path, dialect, None)]
-    raise TableError(
-        f"{path}: the file is too large to be read at once, and in parts only parquet, csv, arrow and ndjson can be read: "
-        "convert it, or raise ODEFS_MEMORY."
-    )
-
-
-def _scan(pl: Any, path: Path, dialect: Dialect, infer: int | None) -> Any:
-    """Types from the first rows, or from all of them. Whole numbers with leading zeros among the first rows are codes and stay text."""
-    common = {"separator": dialect.separator, "null_values": NULLS, "try_parse_dates": True}
-    head = pl.scan_csv(path, infer_schema=False, n_rows=HEAD_ROWS, **{**common, "try_parse_dates": False}).collect()
-    zeros = head.select(pl.all().str.contains(r"^\s*[-+]?0\d+$").any()).row(0)
-    codes = {name: pl.String for name, zero in zip(head.columns, zeros, strict=True) if zero}
-    return pl.scan_csv(path, infer_schema_length=infer, schema_overrides=codes, **common)
+            after = line + typed.select(heights.cum_sum()).to_series()
+            typed = typed.with_columns(after.shift(1, fill_value=line).alias(LINE))
+            line = int(after[-1])
+            if frame.width > 1:
+                typed = typed.filter(~pl.all_horizontal(pl.all().exclude(LINE).is_null()))
+            rows = typed.to_arrow()
+            if writer is None:
+                writer = pq.ParquetWriter(target, rows.schema)
+            writer.write_table(rows)
+    finally:
+        if writer is not None:
+            writer.close()

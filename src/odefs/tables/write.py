@@ -51,9 +51,7 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
 
     frame = pl.DataFrame(dict(columns), strict=False)
     if path is None or path.name.lower().endswith(SPREADSHEET):
-        frame = _flat(pl, frame)
-        if excel or (path is not None and path.suffix.lower() == ".xlsx"):
-            frame = _defused(pl, frame)
+        frame = spreadsheet_frame(pl, frame, excel or (path is not None and path.suffix.lower() == ".xlsx"))
     if path is None:
         buffer = io.BytesIO()
         frame.write_csv(buffer, include_bom=excel)
@@ -88,6 +86,12 @@ def _write_excel(frame: Any, path: Path) -> None:
         workbook.set_properties({"created": datetime(2000, 1, 1)})
         frame.write_excel(workbook, autofit=False)
     path.write_bytes(content.getvalue())
+
+
+def spreadsheet_frame(pl: Any, frame: Any, defuses: bool) -> Any:
+    """Cells as csv and Excel can hold them; ``defuses`` formulas as well."""
+    frame = _flat(pl, frame)
+    return _defused(pl, frame) if defuses else frame
 
 
 def _flat(pl: Any, frame: Any) -> Any:

@@ -1,0 +1,53 @@
+"""A file that is larger than memory as a table that is read in batches, with what is known of the file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from odefs.tables.columns import TableError
+from odefs.tables.large import LargeTable
+from odefs.tables.read import MAX_COLUMNS, check_asked, ending_of, fingerprint, table_name
+from odefs.tables.sizes import parquet_parts
+from odefs.tables.spool import LINE, spool_to_parquet
+
+
+@dataclass(frozen=True, eq=False)
+class LargeReading:
+    """A table in files, where it came from, and what should be said about the reading."""
+
+    table: LargeTable
+    name: str
+    n_bytes: int
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        return self.table.names
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+
+def read_large(
+    path: str | Path,
+    folder: Path,
+    sheet: str | None = None,
+    text_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> LargeReading:
+    """The same as ``read_table``; files that are not parquet are turned into it in ``folder``."""
+    name = table_name(path)
+    parts = parquet_parts(path)
+    check_asked(name, ".parquet" if parts else ending_of(Path(path)), sheet, delimiter)
+    size, digest = fingerprint(parts if len(parts) > 1 or Path(path).is_dir() else Path(path))
+    notes: tuple[str, ...] = ()
+    if parts:
+        table = LargeTable(tuple(parts))
+    else:
+        spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter)
+        table, notes = LargeTable((spooled.path,), LINE if spooled.has_lines else None), spooled.notes
+    if len(table.names) > MAX_COLUMNS:
+        raise TableError(f"{path}: {len(table.names):,} columns are more than the {MAX_COLUMNS:,} that are supported.")
+    return LargeReading(table, name, size, digest, notes)

@@ -1,0 +1,83 @@
+"""Ranks, counts, percentiles and measures over numbers in files: those of NumPy and scikit-learn, ties and all."""
+
+import numpy as np
+import pytest
+
+from odefs._ops import ranks, stretches
+from odefs.engines.distant import Folder
+from odefs.experiments import large_metrics
+from odefs.experiments.metrics import evaluate
+from odefs.tables.columns import TableError
+from odefs.tables.flags import flag_rows
+from odefs.tables.known import known_rows
+
+KINDS = ("different", "tied", "equal", "one frequent")
+
+
+def numbers(kind, n, rng):
+    values = rng.random(n)
+    if kind == "tied":
+        return np.round(values, 1)
+    if kind == "equal":
+        return np.ones(n)
+    return np.where(rng.random(n) < 0.9, 1.0, values) if kind == "one frequent" else values
+
+
+def in_file(values):
+    out = Folder().array(values.shape, values.dtype)
+    out[:] = values
+    return out
+
+
+@pytest.fixture(autouse=True)
+def short_stretches(monkeypatch):
+    monkeypatch.setattr(stretches, "STRETCH", 50)
+    monkeypatch.setattr(ranks, "PER_RANGE", 40)
+    monkeypatch.setattr(ranks, "SAMPLED", 8)
+    monkeypatch.setattr(large_metrics, "CHUNK", 11)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 2, 50, 51, 1234])
+def test_ranks_and_counts(kind, n):
+    rng = np.random.default_rng(n)
+    values = numbers(kind, n, rng)
+    expected = np.searchsorted(np.sort(-values), -values) + 1
+    assert np.array_equal(ranks.fill_ranks(in_file(values), np.empty(n, dtype=np.int64)), expected)
+    limits = np.concatenate([values[:5], [0.5, 0.5, -1.0, 2.0]])
+    above = [(values > limit).sum() for limit in limits]
+    assert np.array_equal(stretches.counts_above(in_file(values), limits), above)
+    assert stretches.median(in_file(values)) == np.median(values)
+    for q in (0, 3.7, 50, 99, 100):
+        assert stretches.percentile(in_file(values), q) == np.percentile(values, q)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_measures(kind):
+    rng = np.random.default_rng(1)
+    scores = numbers(kind, 400, rng)
+    y = (rng.random(400) < 0.3).astype(np.uint8)
+    expected = evaluate(y, scores)
+    assert large_metrics.evaluate_in_files(in_file(y), in_file(scores)) == pytest.approx(expected)
+    rows = np.array([399, 0, 57, 57])
+    rest = large_metrics.without_rows(in_file(y), in_file(scores), rows)
+    assert np.array_equal(rest[0], np.delete(y, rows))
+    assert np.array_equal(rest[1], np.delete(scores, rows))
+
+
+@pytest.mark.parametrize("asked", [{"contamination": 0.07}, {"threshold": 0.8}, {"flag": 13}, {}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_flags(asked, kind):
+    scores = numbers(kind, 321, np.random.default_rng(2))
+    here, there = (flag_rows(values, 0.6, "auto", **asked) for values in (scores, in_file(scores)))
+    assert isinstance(there.is_outlier, np.memmap)
+    assert np.array_equal(here.is_outlier, there.is_outlier)
+    assert (here.threshold, here.convention) == (there.threshold, there.convention)
+    assert np.array_equal(here.is_outlier, scores > here.threshold)
+
+
+def test_known_rows():
+    outliers, normal = known_rows(iter([None, 1, "0", "yes", float("nan"), False]), "told")
+    assert (outliers.tolist(), normal.tolist()) == ([1, 3], [2, 5])
+    with pytest.raises(TableError, match="'maybe' in row 2"):
+        known_rows(iter([1, "maybe"]), "told")

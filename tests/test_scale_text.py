@@ -1,0 +1,92 @@
+"""Delimited text that is spooled in parts: the table, the lines and the notes of the reader that reads it at once."""
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+from odefs.tables import spool
+from odefs.tables.columns import TableError
+from odefs.tables.large_reading import read_large
+from odefs.tables.read import read_table
+
+ROWS = 12_000
+"""More than the first rows, by which types are guessed."""
+
+
+def make_text():
+    lines = ["id,late_zero,zero,number,flag,day,text,late,huge,empty,spaced,whole_then_not,whole_then_text,mixed_days"]
+    for i in range(ROWS):
+        after = i > 11_000
+        cells = (
+            f"k{i}",
+            f"{i % 900:05}" if after else str(10_000 + i % 900),
+            f"{i % 7:03}",
+            f"{i / 7:.4g}",
+            ["true", "False"][i % 2],
+            f"2024-01-{i % 28 + 1:02}" + (" 10:30" if after else ""),
+            ["a", "NA", '"x\ny"', "-"][i % 4],
+            str(i) if after else "",
+            str(2**62 + i * 10**15),
+            "",
+            (" " if after else "") + f"{i / 3:.2f}",
+            f"{i}.5" if after else str(i),
+            "word" if i == ROWS - 1 else str(i),
+            "soon" if i == ROWS - 1 else f"2024-02-{i % 28 + 1:02}",
+        )
+        lines.append(",".join(cells))
+        if i % 5000 == 4:
+            lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+TEXT = make_text()
+KINDS = {
+    "t.csv": TEXT.encode(),
+    "t.csv.gz": gzip.compress(TEXT.encode()),
+    "wide.csv": TEXT.encode("utf-16"),
+    "odd.csv": (TEXT + "ü" + "," * 13 + "\n").encode("cp1252"),
+    "t.dat": TEXT.replace(",", ";").encode(),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_spooled_table_is_the_table_that_is_read(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "CELLS", 14 * 1500)
+    (tmp_path / name).write_bytes(KINDS[name])
+    (tmp_path / "work").mkdir()
+    here = read_table(tmp_path / name, text_columns=["id"])
+    there = read_large(tmp_path / name, tmp_path / "work", text_columns=["id"])
+    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.table.schema.names))
+    assert dict(frame.select(there.columns).schema) == dict(here.frame.schema)
+    assert frame.select(there.columns).equals(here.frame)
+    assert frame[spool.LINE].to_list() == here.lines.tolist()
+    assert there.notes == here.notes
+    assert (there.sha256, there.n_bytes, there.columns) == (here.sha256, here.n_bytes, here.columns)
+    assert here.frame["late_zero"][ROWS - 1].startswith("00"), "a code at the end keeps its zeros"
+    assert [file.name for file in (tmp_path / "work").iterdir()] == ["table.parquet"]
+
+
+def test_the_delimiter_may_be_given_and_faults_are_named(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1,5\n2,5\n")
+    assert read_large(tmp_path / "t.csv", tmp_path, delimiter=";").columns == ["a"]
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 20_000 + "1,2,3\n")
+    with pytest.raises(TableError, match="line 20002 has 3 fields"):
+        read_large(tmp_path / "t.csv", tmp_path)
+
+
+def test_lines_of_json_with_keys_that_come_late(tmp_path):
+    lines = ['{"a": 1}\n'] * 15_000 + ['{"a": 2.5, "b": "x"}\n']
+    (tmp_path / "t.ndjson").write_text("".join(lines))
+    there = read_large(tmp_path / "t.ndjson", tmp_path)
+    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
+    assert frame.equals(read_table(tmp_path / "t.ndjson").frame)
+    assert frame.row(-1) == (2.5, "x")
+
+
+def test_numbers_alone(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2.5\n\n3,4.5\n")
+    there = read_large(tmp_path / "t.csv", tmp_path)
+    frame = pl.from_arrow(there.table.rows(np.arange(2), there.table.schema.names))
+    assert frame.rows() == [(1, 2.5, 2), (3, 4.5, 4)]
