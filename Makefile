@@ -6,9 +6,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Only files whose hashes stand in requirements/ are installed; the lists are complete, so nothing else is looked for.
+INSTALL := $(PIP) install --require-hashes --no-deps
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
-.PHONY: detect test slow lint types contracts tests bench docs clean
+.PHONY: detect test slow lint types contracts tests bench docs lock clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -37,6 +39,11 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/python docs/site/build.py
 
+# Renews the hashed requirements from requirements/*.in; ARGS=--upgrade looks for newer versions.
+lock: $(VENV)/.created
+	@$(INSTALL) -r requirements/lock.txt
+	$(BIN)/python requirements/lock.py $(ARGS)
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
@@ -49,18 +56,19 @@ $(VENV)/.created:
 
 $(VENV)/.detect: $(VENV)/.created $(SOURCES)
 	@echo "Installing what odefs detect needs into $(VENV) ..."
-	@$(PIP) install -r requirements/detect.txt
+	@$(INSTALL) -r requirements/detect.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the site needs into $(VENV) ..."
-	@$(PIP) install -r requirements/docs.txt
+	@$(INSTALL) -r requirements/docs.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect
 
 $(VENV)/.dev: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the tests need into $(VENV) ..."
-	@$(PIP) install -r requirements/dev.txt
+	@$(INSTALL) -r requirements/dev.txt
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) -r requirements/cuda.txt # PyTorch's usual Linux wheel needs them
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect $(VENV)/.docs
