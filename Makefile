@@ -8,9 +8,17 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 FILES ?= 10000
 SECONDS ?= 300
+# Only files whose hashes stand in requirements/ are installed; the lists are complete, so nothing else is looked for.
+INSTALL := $(PIP) install --require-hashes --no-deps
+LOWEST := .venv-lowest
+LOWEST_PYTHON ?= python3.11
+# Not here: what needs PyTorch, a browser or Sphinx, and what tests the documentation, the experiments and the requirements.
+LOWEST_TESTS ?= agreement baselines callbacks command_line contract crafted_model_files datasets detectors determinism distances ensemble \
+  explain hostile_input kernel known_cases model_files onnx outputs package pyod reading recognise report report_parts saved_models \
+  scale_batches scale_dask scale_detect scale_limits scale_wide scikit_learn selection selector settling shap stream tables theory threads trust
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
-.PHONY: detect test slow fuzz lint types contracts tests bench docs clean
+.PHONY: detect test slow fuzz lint types contracts tests bench docs lowest lock clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -45,8 +53,17 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/python docs/site/build.py
 
+# The lowest versions that pyproject.toml allows, on the lowest Python, in an environment of their own.
+lowest: $(LOWEST)/.lowest
+	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow" -p no:cacheprovider $(LOWEST_TESTS:%=tests/test_%.py)
+
+# Renews the hashed requirements from requirements/*.in; ARGS=--upgrade looks for newer versions.
+lock: $(VENV)/.created
+	@$(INSTALL) -r requirements/lock.txt
+	$(BIN)/python requirements/lock.py $(ARGS)
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -57,22 +74,30 @@ $(VENV)/.created:
 
 $(VENV)/.detect: $(VENV)/.created $(SOURCES)
 	@echo "Installing what odefs detect needs into $(VENV) ..."
-	@$(PIP) install -r requirements/detect.txt
+	@$(INSTALL) -r requirements/detect.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the site needs into $(VENV) ..."
-	@$(PIP) install -r requirements/docs.txt
+	@$(INSTALL) -r requirements/docs.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect
 
 $(VENV)/.dev: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the tests need into $(VENV) ..."
-	@$(PIP) install -r requirements/dev.txt
+	@$(INSTALL) -r requirements/dev.txt
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) -r requirements/cuda.txt # PyTorch's usual Linux wheel needs them
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect $(VENV)/.docs
 
 $(VENV)/.fuzz: $(VENV)/.dev
-	@$(PIP) install -r requirements/fuzz.txt
+	@$(INSTALL) -r requirements/fuzz.txt
+	@touch $@
+
+$(LOWEST)/.lowest: pyproject.toml setup.py requirements/lowest.txt $(wildcard src/odefs/_ops/*.[ch])
+	@echo "Installing the lowest versions into $(LOWEST) ..."
+	@$(LOWEST_PYTHON) -m venv $(LOWEST)
+	@$(LOWEST)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps -r requirements/lowest.txt
+	@$(LOWEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation -e .
 	@touch $@

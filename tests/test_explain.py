@@ -141,3 +141,14 @@ def test_total_contributions_are_the_sum(metric, weighted, table):
     w = rng.random(6) if weighted else None
     expected = detector.contributions(X, state, w).sum(axis=0)
     assert_allclose(detector.total_contributions(X, state, w), expected, rtol=1e-6, atol=1e-6 * expected.sum())
+
+
+@pytest.mark.parametrize("top", [None, 2])
+def test_an_explanation_becomes_an_array_as_numpy_asks(top, noisy):
+    explanation = LeSiNN(random_state=0).fit(noisy).explain(noisy[:5], top=top)
+    assert np.asarray(explanation) is explanation.values
+    assert not np.shares_memory(np.array(explanation), explanation.values)
+    assert np.asarray(explanation, dtype=np.float16).dtype == np.float16
+    assert explanation.__array__(copy=False) is explanation.values
+    with pytest.raises(ValueError, match="without a copy"):
+        explanation.__array__(np.float16, copy=False)

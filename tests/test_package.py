@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from requirement_files import pins_up_to
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -32,6 +34,12 @@ def built(tmp_path_factory):
             (source / name).write_bytes((ROOT / name).read_bytes())
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source, cwd=out)
     return next(out.glob("*.whl")), next(out.glob("*.tar.gz"))
+
+
+def constraints(layer, folder):
+    path = folder / "pins.txt"
+    path.write_text("\n".join(pins_up_to(layer)))
+    return f"--constraint={path}"
 
 
 @pytest.mark.slow
@@ -63,8 +71,8 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     wheel, _ = built
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
-    pins = [f"--constraint={ROOT / 'requirements' / 'detect.txt'}"]
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins, f"{wheel}[cli]", cwd=tmp_path)
+    pins = constraints("detect", tmp_path)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", pins, f"{wheel}[cli]", cwd=tmp_path)
     shown = run(tmp_path / "env" / "bin" / "odefs", "detect", "-o", "scores.csv", cwd=tmp_path)
     assert "distance_km = 9500.3" in shown
     assert (
@@ -80,8 +88,8 @@ def test_the_core_needs_no_extras(built, tmp_path):
     wheel, _ = built
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
-    pins = [f"--constraint={ROOT / 'requirements' / 'core.txt'}"]
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pins, wheel, cwd=tmp_path)
+    pins = constraints("core", tmp_path)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", pins, wheel, cwd=tmp_path)
     run(
         python,
         "-c",

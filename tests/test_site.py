@@ -35,6 +35,7 @@ KEY_PAGES = [
     "results",
     "performance",
     "peers",
+    "contract",
     "ecosystems",
     "onnx",
     "command-line",

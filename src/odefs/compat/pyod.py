@@ -56,13 +56,21 @@ class _Adapter(BaseDetector):
 
     _wrapped: ClassVar[type[Any]]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit, score the training rows and find the threshold; ``y`` is ignored."""
-        self._set_n_classes(y)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = self._estimator().__sklearn_tags__().input_tags
+        return tags
+
+    def _estimator(self) -> Any:
         parameters = self.get_params(deep=False)
         # The threshold is PyOD's, from the scores.
         del parameters["contamination"]
-        self.estimator_ = self._wrapped(**parameters).fit(X)
+        return self._wrapped(**parameters)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit, score the training rows and find the threshold; ``y`` is ignored."""
+        self._set_n_classes(y)
+        self.estimator_ = self._estimator().fit(X)
         self.n_features_in_ = self.estimator_.n_features_in_
         self.decision_scores_ = self.estimator_.outlier_scores_
         self._process_decision_scores()

@@ -42,7 +42,7 @@ class Explanation:
     attribution: str = ""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.values, dtype=dtype, copy=copy)
+        return _as_array(self.values, dtype, copy)
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -81,6 +81,14 @@ class Explanation:
         return to_shap(self)
 
 
+def _as_array(values: np.ndarray, dtype: Any, copy: bool | None) -> np.ndarray:
+    """What ``__array__`` must give: NumPy 1 knows no ``copy=None``, which in NumPy 2 means "where it must"."""
+    found = np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
+    if copy is False and found is not values:
+        raise ValueError(f"Contributions of type {values.dtype} cannot become {dtype} without a copy: allow one.")
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class TopExplanation:
     """The foremost reasons only: all arrays have ``k`` columns, best first, and ``columns`` says which ones they are."""
@@ -93,7 +101,7 @@ class TopExplanation:
     attribution: str = ""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.values, dtype=dtype, copy=copy)
+        return _as_array(self.values, dtype, copy)
 
     def __len__(self) -> int:
         return int(self.values.shape[0])

@@ -1,0 +1,99 @@
+"""The pinned requirements: every pin has hashes, layers agree and are complete, the lowest versions are those of pyproject.toml, no host is named."""
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from requirement_files import FOLDER, LAYERS, lines_of
+
+ROOT = Path(__file__).parent.parent
+FILES = (*LAYERS, "cuda", "lowest", "lock")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_line_is_pinned_and_hashed(name):
+    lines = lines_of(name)
+    assert lines
+    for line in lines:
+        assert line.hashes, line.name
+        assert len(set(line.hashes)) == len(line.hashes)
+    assert len({line.name for line in lines}) == len(lines)
+
+
+def test_no_file_is_forgotten():
+    assert {path.stem for path in FOLDER.glob("*.txt")} == {*FILES, "other-builds"}
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+def test_no_host_is_named(path):
+    if path.is_file():
+        assert not re.search(
+            r"://|--(extra-)?index|--find-links|--trusted-host|\w\.(org|com|net|io)\b", path.read_text()
+        )
+
+
+def test_a_layer_adds_to_the_one_below():
+    seen = set()
+    for below, name in zip((None, *LAYERS), LAYERS, strict=False):
+        included = re.findall(r"^-r (\S+)$", (FOLDER / f"{name}.txt").read_text(), flags=re.MULTILINE)
+        assert included == ([f"{below}.txt"] if below else [])
+        names = {line.name for line in lines_of(name)}
+        assert not names & seen
+        seen |= names
+    assert not {line.name for line in lines_of("cuda")} & seen
+
+
+def test_each_list_is_in_its_layer():
+    """What people wrote into a .in file stands in the .txt of the same layer or below."""
+    seen = set()
+    for name in LAYERS:
+        seen |= {line.name for line in lines_of(name)}
+        asked = re.findall(r"^[a-z][\w.-]*", (FOLDER / f"{name}.in").read_text(), flags=re.MULTILINE)
+        assert asked
+        assert {canonicalize_name(one) for one in asked} <= seen
+
+
+def test_the_tests_run_on_the_pins():
+    """Installed versions are the pinned ones, and nothing that they need is missing from the lists."""
+    pinned = {line.name: line for layer in (*LAYERS, "cuda") for line in lines_of(layer)}
+    for line in (line for layer in LAYERS for line in lines_of(layer)):
+        if line.marker and not Requirement(f"{line.name} ; {line.marker}").marker.evaluate():
+            continue
+        found = importlib.metadata.distribution(line.name)
+        assert Version(found.version).public == line.version, line.name
+        for needed in map(Requirement, found.requires or []):
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                known = pinned.get(canonicalize_name(needed.name))
+                assert known, f"{line.name} needs {needed}, which is not pinned"
+                assert needed.specifier.contains(known.version, prereleases=True), f"{line.name} needs {needed}"
+
+
+def bounds():
+    """Lower bounds of the dependencies and of the extras that ``make lowest`` installs."""
+    left_out = {"gpu", "bench", "docs", "dev"}
+    extras = [group for name, group in PROJECT["optional-dependencies"].items() if name not in left_out]
+    for text in {one for group in (PROJECT["dependencies"], *extras) for one in group}:
+        requirement = Requirement(text)
+        (specifier,) = requirement.specifier
+        assert specifier.operator == ">=", text
+        yield canonicalize_name(requirement.name), specifier.version
+
+
+def test_the_lowest_versions_are_those_that_are_allowed():
+    """The first release at or above a bound is its number, or a patch of it where that one was withdrawn."""
+    lowest = {line.name: line.version for line in lines_of("lowest")}
+    for name, bound in bounds():
+        assert Version(lowest[name]).release[:2] == (*Version(bound).release, 0)[:2], (name, bound, lowest[name])
+
+
+def test_pins_satisfy_pyproject():
+    pinned = {line.name: line.version for layer in LAYERS for line in lines_of(layer)}
+    for name, bound in bounds():
+        assert Version(pinned[name]) >= Version(bound), name
