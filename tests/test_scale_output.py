@@ -2,11 +2,6 @@
 
 import gzip
 import json
-import os
-import re
-import subprocess
-import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,9 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from browser import check_quiet, forget_logs, needs_browser, start_browser
-from command import ODEFS
 from command import odefs as run
-from odefs.tables.sizes import CELL_BYTES
 from odefs.tables.write import write_table
 from odefs.tables.write_batches import write_batches
 from pages import Texts
@@ -159,35 +152,3 @@ def test_standard_output(tmp_path):
     assert frames[0].columns[-2:] == ["'=a", "b"]
     assert frames[0]["reasons"].null_count() < 1200
     assert_frame_equal(frames[1], frames[0], check_exact=False, rel_tol=1e-6)
-
-
-def peak_memory(command, **settings):
-    """The most memory of its own that a process had; pages of files, which the system takes back as it likes, do not count."""
-    peak = 0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **settings}) as process:
-        status = Path(f"/proc/{process.pid}/status")
-        while process.poll() is None:
-            found = re.search(r"RssAnon:\s+(\d+) kB", status.read_text())
-            peak = max(peak, 1024 * int(found[1]) if found else 0)
-            time.sleep(0.01)
-    assert process.returncode == 0
-    return peak
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system does not tell a process's memory")
-def test_memory_does_not_grow_with_the_table(tmp_path):
-    """Four times the rows, with page, labels and all output: the peak grows by a fraction of what the further rows would take."""
-    d, sizes, peaks = 20, (150_000, 600_000), []
-    rng = np.random.default_rng(0)
-    for n in sizes:
-        X = rng.normal(size=(n, d))
-        X[::1000, 3] += 9
-        frame = pl.DataFrame({f"c{k}": X[:, k] for k in range(d)})
-        frame = frame.with_columns(label=(pl.int_range(pl.len()) % 1000 == 0).cast(int))
-        frame.write_csv(tmp_path / "t.csv", float_precision=4)
-        command = [ODEFS, "detect", tmp_path / "t.csv", "--label", "label", "--with-data", "--force", "--quiet"]
-        command += ["-o", tmp_path / "o.csv", "--report", tmp_path / "r.html"]
-        command += ["--set", "n_estimators=2", "--set", "row_sample=20000"]
-        peaks.append(peak_memory(command, ODEFS_MEMORY="20MB"))
-    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) * d * CELL_BYTES / 2
