@@ -10,7 +10,7 @@ import pytest
 import odefs
 from command import odefs as run
 from command import read
-from odefs.tables import learning
+from odefs.tables import large, learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large, draw_flagged, highest
 from odefs.tables.sizes import bytes_in_memory, fits
@@ -170,3 +170,21 @@ def test_the_highest_scores(monkeypatch):
     assert len(set(some.tolist())) == 9
     assert (scores[some] > 0.5).all()
     assert draw_flagged(scores > 2, 9, 0).size == 0
+
+
+def test_text_among_numbers(tmp_path, monkeypatch):
+    """Words at the end of the table are missing numbers, also where a batch holds little else; notes name rows of the table."""
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
+    monkeypatch.setattr(large, "BATCH_ROWS", 1024)
+    rng = np.random.default_rng(0)
+    n, words = 8192, 700
+    prices = [f"$ {value:.2f}" for value in rng.normal(100, 10, n - words)] + ["unknown"] * words
+    pl.DataFrame({"price": prices, "noise": rng.normal(size=n)}).write_parquet(tmp_path / "t.parquet")
+    model = odefs.ODEFS(random_state=0, n_estimators=2, scaling="none")
+    found = detect_large(LargeTable((tmp_path / "t.parquet",)), model)
+    assert [spec.kind for spec in found.encoder.specs_] == ["number", "number"]
+    (note,) = [note for note in found.notes if "are not numbers" in note]
+    row = int(note.split("in row ")[1].split()[0])
+    assert prices[row - 1] == "unknown"
+    assert note.endswith("(counted in a sample of the rows)")
+    assert found.n_rows == n

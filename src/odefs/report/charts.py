@@ -135,7 +135,8 @@ def _scores(scale: Literal["linear", "log"], cut: float = 0.0) -> Any:
                 "count:Q",
                 title="rows (log scale)",
                 scale=alt.Scale(type="symlog"),
-                axis=alt.Axis(values=[1, 10, 100, 1000, 10000, 100000, 1000000], format="~s"),
+                # Each label by itself: a format of the axis has one unit for all, and 100 would be 0k.
+                axis=alt.Axis(values=[10**k for k in range(10)], labelExpr="format(datum.value, '~s')"),
             ),
             color=_either(alt.ColorValue, "datum.low >= cut", _colour("accent"), _colour("muted")),
             tooltip=[

@@ -26,7 +26,7 @@ from odefs.tables.read import (
 )
 from odefs.tables.text_types import TextTypes
 
-CELLS = 2**22
+CELLS = 2**20
 """Cells of a row group, about."""
 COPIED = 2**20
 LINE = "\x1fline"
@@ -138,7 +138,10 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
             typed = types.applied(frame)
             text = [name for name, dtype in typed.schema.items() if dtype == pl.String]
             heights = pl.sum_horizontal(
-                [pl.repeat(1, pl.len(), dtype=pl.Int64), *(pl.col(name).str.count_matches("\n", literal=True) for name in text)]
+                [
+                    pl.repeat(1, pl.len(), dtype=pl.Int64),
+                    *(pl.col(name).str.count_matches("\n", literal=True) for name in text),
+                ]
             )
             after = line + typed.select(heights.cum_sum()).to_series()
             typed = typed.with_columns(after.shift(1, fill_value=line).alias(LINE))
