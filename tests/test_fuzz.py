@@ -40,9 +40,10 @@ def test_a_seed_gives_the_same_files_again(kind):
     assert mutant(kind, 4, 0, files) != first[0]
 
 
+@pytest.mark.slow
 def test_crashes_hangs_memory_and_foreign_errors_are_seen(monkeypatch):
     monkeypatch.setattr(supervise, "MEMORY", 500_000_000)
-    monkeypatch.setattr(supervise, "PATIENCE", 6.0)
+    monkeypatch.setattr(supervise, "PATIENCE", 8.0)
     orders = ("work", "refuse", "fail", "die", "grow", "hang", "work")
     with Supervisor("orders") as supervisor:
         outcomes = [supervisor.outcome(order.encode()) for order in orders]

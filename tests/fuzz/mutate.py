@@ -48,7 +48,7 @@ def mutant(kind: str, seed: int, number: int, files: list[bytes]) -> bytes:
 
 
 def run(
-    kind: str, n_files: int, seed: int = 0, workers: int = 1, tell: Callable[[int], None] = lambda n: None
+    kind: str, n_files: int, seed: int = 0, workers: int = 1, tell: Callable[[Tally], None] = lambda tally: None
 ) -> Tally:
     """Try so many mutated files, in so many processes at once."""
     files, tally, lock, stopped = list(seeds(kind).values()), Tally(), threading.Lock(), threading.Event()
@@ -65,7 +65,7 @@ def run(
                 outcome = supervisor.outcome(content)
                 with lock:
                     tally.add(number, content, outcome)
-                    tell(sum(tally.counts.values()))
+                    tell(tally)
 
     threads = [threading.Thread(target=work) for _ in range(workers)]
     for thread in threads:
@@ -111,9 +111,11 @@ def main() -> int:
     chosen = parser.parse_args()
     began = time.monotonic()
 
-    def tell(done: int) -> None:
+    def tell(tally: Tally) -> None:
+        done = sum(tally.counts.values())
         if done % 500 == 0:
-            print(f"{done:,} files, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+            seconds = time.monotonic() - began
+            print(f"{done:,} files, {len(tally.findings)} findings, {seconds:.0f} s", file=sys.stderr, flush=True)
 
     tally = run(chosen.kind, chosen.files, chosen.seed, chosen.workers, tell)
     print(summary(chosen.kind, tally))

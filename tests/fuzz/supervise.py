@@ -6,6 +6,7 @@ import select
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,9 +14,11 @@ from typing import Any, Self
 
 from .targets import ENDINGS
 
-SECONDS = 5.0
 MEMORY = 10**9
+SECONDS = 5.0
+"""That a process works on one file: on a busy machine it may have to wait for its turn, which is no finding."""
 PATIENCE = 60.0
+"""By the clock, for those that wait and do not work."""
 STARTUP = 120.0
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,6 +35,15 @@ class Outcome:
     @property
     def is_finding(self) -> bool:
         return self.verdict not in ("accepted", "refused")
+
+
+def seconds_worked(pid: int) -> float:
+    """Processor time of a process with all its threads; by the clock where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Supervisor:
@@ -53,35 +65,30 @@ class Supervisor:
         self._folder.cleanup()
 
     def outcome(self, content: bytes) -> Outcome:
-        """What comes of a file. Too long or too much counts if a fresh process says so again: a busy machine is no finding, nor what earlier files left behind.
-
-        The second time a process that gets no share of the machine is waited for, and the seconds that it worked count.
-        """
+        """What comes of a file. Too much memory counts if a fresh process says so again: what earlier files left behind is no finding."""
         found = self._try(content)
-        if found.verdict in ("hang", "memory"):
+        if found.verdict == "memory":
             self._stop()
-            found = self._try(content, again=True)
+            found = self._try(content)
             self._stop()
         return found
 
-    def _try(self, content: bytes, again: bool = False) -> Outcome:
+    def _try(self, content: bytes) -> Outcome:
         self._path.write_bytes(content)
         child = self._child or self._start()
         self._say(child, str(self._path))
-        limit = PATIENCE if again else SECONDS
-        answer = self._answer(child, limit)
+        answer = self._answer(child, SECONDS, PATIENCE)
         if answer is None:
             died = child.poll() is not None
             self._stop()
-            said = f"exit code {child.returncode}\n{self._last_words()}" if died else f"no answer within {limit:g} s"
-            return Outcome("crash" if died else "hang", said, limit, 0)
+            said = f"exit code {child.returncode}\n{self._last_words()}" if died else f"no answer within {SECONDS:g} s"
+            return Outcome("crash" if died else "hang", said, SECONDS, 0)
         verdict = "error" if answer["finding"] else "refused" if answer["refused"] else "accepted"
-        seconds = answer["worked" if again else "seconds"]
-        if seconds > SECONDS:
+        if answer["seconds"] > SECONDS:
             verdict = "hang"
         elif answer["peak"] > MEMORY or "MemoryError" in answer["finding"]:
             verdict = "memory"
-        return Outcome(verdict, answer["finding"] or answer["refused"], seconds, answer["peak"])
+        return Outcome(verdict, answer["finding"] or answer["refused"], answer["seconds"], answer["peak"])
 
     def _start(self) -> subprocess.Popen[bytes]:
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
@@ -98,7 +105,7 @@ class Supervisor:
             cwd=self._folder.name,
             env={**os.environ, **one, "PYTHONPATH": os.pathsep.join(path for path in paths if path)},
         )
-        if self._answer(self._child, STARTUP) is None:
+        if self._answer(self._child, STARTUP, STARTUP) is None:
             raise RuntimeError(f"the process that opens the files does not start: {self._last_words()}")
         return self._child
 
@@ -121,11 +128,13 @@ class Supervisor:
             child.wait()
 
     @staticmethod
-    def _answer(child: subprocess.Popen[bytes], limit: float) -> dict[str, Any] | None:
-        """One line from the child; ``None`` where it has died or does not answer in time."""
+    def _answer(child: subprocess.Popen[bytes], limit: float, patience: float) -> dict[str, Any] | None:
+        """One line from the child; ``None`` where it has died, has worked longer than ``limit``, or lets wait longer than ``patience``."""
         assert child.stdout is not None
-        if not select.select([child.stdout], [], [], limit)[0]:
-            return None
+        began, worked = time.monotonic(), seconds_worked(child.pid)
+        while not select.select([child.stdout], [], [], 0.2)[0]:
+            if time.monotonic() - began > patience or seconds_worked(child.pid) - worked > limit:
+                return None
         line = child.stdout.readline()
         if not line.endswith(b"\n"):
             child.wait()

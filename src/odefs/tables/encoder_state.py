@@ -77,14 +77,16 @@ def _read_spec(found: Any) -> ColumnSpec:
     require(all(_is_number(unit) for unit in units), f"the units of its column {name!r} are not numbers")
     low, high = need_number(found, "low"), need_number(found, "high")
     share = need_number(found, "missing_share")
-    require(low <= high and 0 <= share <= 1, f"the range of its column {name!r} makes no sense")
+    fill = need_number(found, "fill")
+    require(low <= fill <= high and 0 <= share <= 1, f"the range of its column {name!r} makes no sense")
+    require(kind != "boolean" or 0 <= low <= high <= 1, f"the truth values of its column {name!r} are none")
     spec = ColumnSpec(
         name,
         kind,  # type: ignore[arg-type]
         style,
         tuple(levels),
         need_count(found, "grouped", 0, 2**40),
-        need_number(found, "fill"),
+        fill,
         need(found, "fill_level", str),
         tuple(float(unit) for unit in units),
         _truth(found, "marks_missing"),
