@@ -87,7 +87,7 @@ $(VENV)/.docs: $(VENV)/.created $(SOURCES)
 $(VENV)/.dev: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(INSTALL) -r requirements/dev.txt
-	@$(BIN)/python -c 'import torch' 2>/dev/null || $(INSTALL) -r requirements/cuda.txt # PyTorch's usual Linux wheel needs them
+	@$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null || $(INSTALL) -r requirements/torch.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect $(VENV)/.docs
 

@@ -53,8 +53,8 @@ def write_page(records: Sequence[dict[str, Any]], docs: Path) -> Path:
     kept = sorted(latest.values(), key=lambda record: LIBRARIES.index(record["library"]))
     parts = [
         "# The same checks for all",
-        "What `sklearn.utils.estimator_checks.check_estimator` says of the estimators of this library, of scikit-learn's own outlier detectors, of PyOD's and of isotree's, each as its constructor makes it. "
-        f"Written by `python -m benchmarks.contract` from `results/contract.jsonl`. {_versions(kept)}",
+        "What `sklearn.utils.estimator_checks.check_estimator` says of the estimators of this library, of scikit-learn's own outlier detectors and of others', each as its constructor makes it. "
+        f"Written by `python -m benchmarks.contract` from `results/contract.jsonl`. {_versions(kept)}{_without(kept)}",
         _table(kept),
         "The check that is skipped everywhere is that of array-API input, which SciPy must be told to allow before it starts.",
         FAIRNESS,
@@ -70,6 +70,11 @@ def write_page(records: Sequence[dict[str, Any]], docs: Path) -> Path:
 def _versions(records: Sequence[dict[str, Any]]) -> str:
     found = sorted({item for record in records for item in record["versions"].items()})
     return f"Versions: {', '.join(f'{SHOWN.get(name, name)} {number}' for name, number in found)}."
+
+
+def _without(records: Sequence[dict[str, Any]]) -> str:
+    missing = [name for name in LIBRARIES if name not in {record["library"] for record in records}]
+    return "".join(f" {SHOWN.get(name, name)} has no record yet: install it and run the command." for name in missing)
 
 
 def _failed(record: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.markers import Marker, default_environment
@@ -19,8 +19,8 @@ FOLDER = Path(__file__).parent
 LAYERS = ("core", "detect", "docs", "dev")
 EXTRAS_AT_LOWEST = ("cli", "report", "dask", "stream", "pyod", "onnx", "shap", "plots")
 
-CUDA = re.compile(r"(cuda|nvidia)-|triton$")
-"""What PyTorch's usual wheel for Linux needs and its wheel without CUDA does not: kept in a file of its own."""
+TORCH = re.compile(r"torch$|triton$|cuda-|nvidia-")
+"""PyTorch and what its usual wheel for Linux needs, in a file of its own: where pip finds the wheel without CUDA (torch-cpu.txt), none of it is installed."""
 
 PLACES = [
     {"sys_platform": system, "platform_system": name, "os_name": family, "platform_machine": machine}
@@ -105,14 +105,6 @@ def constraints(pins: dict[str, Pin], folder: str) -> str:
     return f"--constraint={path}"
 
 
-def with_other_builds(pins: dict[str, Pin]) -> dict[str, Pin]:
-    known = dict(pins)
-    for name, other in parse((FOLDER / "other-builds.txt").read_text()).items():
-        if name in known and known[name].version == other.version:
-            known[name] = replace(known[name], hashes=tuple(sorted({*known[name].hashes, *other.hashes})))
-    return known
-
-
 def write(name: str, pins: dict[str, Pin], source: str, below: str | None = None) -> None:
     head = f"# Written by requirements/lock.py from {source}: change that, and run make lock.\n"
     include = f"-r {below}.txt\n" if below else ""
@@ -127,17 +119,19 @@ def lock(upgrade: bool) -> None:
         return "" if upgrade else re.sub(r"^-r .*\n", "", "".join(texts), flags=re.MULTILINE)
 
     everywhere = ["--universal", "--fork-strategy=fewest"]
-    whole = with_other_builds(resolve(*everywhere, "requirements/dev.in", kept=before(*LAYERS, "cuda")))
+    whole = resolve(*everywhere, "requirements/dev.in", kept=before(*LAYERS, "torch"))
     with tempfile.TemporaryDirectory() as folder:
         pinned = constraints(whole, folder)
         layers = {name: resolve(*everywhere, pinned, f"requirements/{name}.in") for name in LAYERS}
     lower: set[str] = set()
     below = None
     for name, found in layers.items():
-        write(name, {key: whole[key] for key in found if key not in lower and not CUDA.match(key)}, f"{name}.in", below)
+        write(
+            name, {key: whole[key] for key in found if key not in lower and not TORCH.match(key)}, f"{name}.in", below
+        )
         lower |= set(found)
         below = name
-    write("cuda", {key: pin for key, pin in whole.items() if CUDA.match(key)}, "dev.in")
+    write("torch", {key: pin for key, pin in whole.items() if TORCH.match(key)}, "dev.in")
 
     tools = [line for line in (FOLDER / "lowest.in").read_text().splitlines() if line in whole]
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from packaging.version import Version
 from requirement_files import FOLDER, LAYERS, lines_of
 
 ROOT = Path(__file__).parent.parent
-FILES = (*LAYERS, "cuda", "lowest", "lock")
+FILES = (*LAYERS, "torch", "torch-cpu", "lowest", "lock")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -28,7 +28,7 @@ def test_every_line_is_pinned_and_hashed(name):
 
 
 def test_no_file_is_forgotten():
-    assert {path.stem for path in FOLDER.glob("*.txt")} == {*FILES, "other-builds"}
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(FILES)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
@@ -47,12 +47,12 @@ def test_a_layer_adds_to_the_one_below():
         names = {line.name for line in lines_of(name)}
         assert not names & seen
         seen |= names
-    assert not {line.name for line in lines_of("cuda")} & seen
+    assert not {line.name for line in lines_of("torch")} & seen
 
 
 def test_each_list_is_in_its_layer():
     """What people wrote into a .in file stands in the .txt of the same layer or below."""
-    seen = set()
+    seen = {"torch"} & {line.name for line in lines_of("torch")}
     for name in LAYERS:
         seen |= {line.name for line in lines_of(name)}
         asked = re.findall(r"^[a-z][\w.-]*", (FOLDER / f"{name}.in").read_text(), flags=re.MULTILINE)
@@ -62,8 +62,8 @@ def test_each_list_is_in_its_layer():
 
 def test_the_tests_run_on_the_pins():
     """Installed versions are the pinned ones, and nothing that they need is missing from the lists."""
-    pinned = {line.name: line for layer in (*LAYERS, "cuda") for line in lines_of(layer)}
-    for line in (line for layer in LAYERS for line in lines_of(layer)):
+    pinned = {line.name: line for layer in (*LAYERS, "torch") for line in lines_of(layer)}
+    for line in (*(line for layer in LAYERS for line in lines_of(layer)), pinned["torch"]):
         if line.marker and not Requirement(f"{line.name} ; {line.marker}").marker.evaluate():
             continue
         found = importlib.metadata.distribution(line.name)
@@ -73,6 +73,11 @@ def test_the_tests_run_on_the_pins():
                 known = pinned.get(canonicalize_name(needed.name))
                 assert known, f"{line.name} needs {needed}, which is not pinned"
                 assert needed.specifier.contains(known.version, prereleases=True), f"{line.name} needs {needed}"
+
+
+def test_both_builds_of_pytorch_have_one_version():
+    (without_cuda,) = lines_of("torch-cpu")
+    assert Version(without_cuda.version).public in {line.version for line in lines_of("torch") if line.name == "torch"}
 
 
 def bounds():

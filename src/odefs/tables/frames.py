@@ -97,14 +97,18 @@ def _opaque(name: str, n_rows: int) -> Column:
 
 
 def _category(name: str, series: Any) -> Column:
+    # Asked before the cast, which turned missing cells of pandas into words in earlier versions of narwhals.
+    missing = series.is_null().to_numpy()
     text = series.cast(nw.String)
     if len(series) <= SHORT:
-        return _coded(name, [cell if isinstance(cell, str) else None for cell in text.to_list()])
-    levels = sorted(text.drop_nulls().unique().to_list())
+        cells = zip(text.to_list(), missing.tolist(), strict=True)
+        return _coded(name, [cell if isinstance(cell, str) and not absent else None for cell, absent in cells])
+    levels = sorted(series.drop_nulls().cast(nw.String).unique().to_list())
     if not levels:
         return Column(name, "category", codes=np.full(len(series), -1, dtype=np.int32))
     codes = text.replace_strict(levels, list(range(len(levels))), default=None, return_dtype=nw.Float64).to_numpy()
-    return Column(name, "category", codes=np.where(np.isnan(codes), -1, codes).astype(np.int32), levels=tuple(levels))
+    codes = np.where(missing | np.isnan(codes), -1, codes).astype(np.int32)
+    return Column(name, "category", codes=codes, levels=tuple(levels))
 
 
 def _mixed(name: str, cells: list[Any]) -> Column:
