@@ -1,8 +1,10 @@
 """Files that are too large to be read at once, turned into parquet a part at a time (polars' streaming), so that they can be read in blocks."""
 
+import os
 from pathlib import Path
 from typing import Any
 
+from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, sniff
 from odefs.tables.read import ARROW, HEAD_ROWS, LINES, NULLS, TEXT
@@ -21,7 +23,13 @@ def spool_to_parquet(path: Path, folder: Path) -> Path:
             except pl.exceptions.ComputeError as error:
                 failed = error
         raise failed
-    except pl.exceptions.PolarsError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
+        number = error_number(error)
+        if number is not None:
+            raise TableError(
+                f"{path}: the file is too large to be read at once, and cannot be turned into parquet in {folder.parent} ({os.strerror(number)}); "
+                "TMPDIR names another folder."
+            ) from error
         raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
 
 
