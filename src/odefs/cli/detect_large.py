@@ -76,6 +76,7 @@ def detect_large_file(file: str, quiet: bool, **chosen: Any) -> None:
 def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     from odefs.tables.large import LargeTable
     from odefs.tables.large_detection import detect_large
+    from odefs.tables.names import readable
     from odefs.tables.sizes import parquet_parts
     from odefs.tables.spool import spool_to_parquet
 
@@ -87,7 +88,12 @@ def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[
         table, model, id=chosen["identifier"], known=chosen["known"], **{name: chosen[name] for name in options}
     )
     size = sum(part.stat().st_size for part in read)
-    source = {"name": Path(file).name, "rows": table.n_rows, "columns": len(table.schema.names), "bytes": size}
+    source = {
+        "name": readable(Path(file).name),
+        "rows": table.n_rows,
+        "columns": len(table.schema.names),
+        "bytes": size,
+    }
     return found, source
 
 

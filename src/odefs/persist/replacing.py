@@ -61,7 +61,9 @@ def take_away_leftovers(folder: Path, name: str | None = None) -> None:
 
 def _short(name: str) -> str:
     """At most 100 bytes of a file's name, so that there is room for the rest."""
-    return os.fsencode(name)[:100].decode(errors="ignore")
+    while len(os.fsencode(name)) > 100:
+        name = name[:-1]
+    return name
 
 
 def _owner() -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from odefs.persist.replacing import error_number
 from odefs.persist.replacing import replacing as replacing_file
@@ -62,20 +62,21 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
         sys.stdout.buffer.flush()
         return
     ending = path.name.lower()
-    with replacing(path) as partial, _told_by_polars(pl):
+    # Opened here: to polars all names are UTF-8, and this one need not be.
+    with replacing(path) as partial, _told_by_polars(pl), open(partial, "wb") as file:
         if ending.endswith(".parquet"):
-            frame.write_parquet(partial)
+            frame.write_parquet(file)
         elif ending.endswith((".arrow", ".feather")):
-            frame.write_ipc(partial)
+            frame.write_ipc(file)
         elif ending.endswith((".ndjson", ".jsonl")):
-            frame.write_ndjson(partial)
+            frame.write_ndjson(file)
         elif ending.endswith(".xlsx"):
-            _write_excel(frame, partial)
+            _write_excel(frame, file)
         else:
             content = io.BytesIO()
             frame.write_csv(content, include_bom=excel, separator="\t" if ".tsv" in ending else ",")
             packed = ending.endswith(".gz")
-            partial.write_bytes(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
+            file.write(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
 
 
 @contextmanager
@@ -90,7 +91,7 @@ def _told_by_polars(pl: Any) -> Iterator[None]:
         raise OSError(number, os.strerror(number)) from error
 
 
-def _write_excel(frame: Any, path: Path) -> None:
+def _write_excel(frame: Any, file: BinaryIO) -> None:
     try:
         from xlsxwriter import Workbook
     except ModuleNotFoundError as error:
@@ -100,7 +101,7 @@ def _write_excel(frame: Any, path: Path) -> None:
         # The same table gives the same bytes: no time of writing inside.
         workbook.set_properties({"created": datetime(2000, 1, 1)})
         frame.write_excel(workbook, autofit=False)
-    path.write_bytes(content.getvalue())
+    file.write(content.getvalue())
 
 
 def _flat(pl: Any, frame: Any) -> Any:
