@@ -39,7 +39,7 @@ SETTINGS = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-MUCH = settings(SETTINGS, max_examples=150)
+MUCH = settings(SETTINGS, max_examples=30)
 EXTREME = np.array([[1.7e308, -0.0], [-1.7e308, 5e-324], [0.0, 5e-324], [1e308, -5e-324], [np.nan, 1.0]])
 
 
@@ -108,7 +108,7 @@ def test_the_selector(keep, X, layout):
 
 
 @given(frame=frames(), seed=st.integers(0, 9))
-@settings(SETTINGS, max_examples=20)
+@settings(SETTINGS, max_examples=12)
 def test_tables_of_any_kind_of_column(frame, seed):
     """``odefs.detect``: finite scores, the same again, the same for rows in another order, the same after loading."""
     model = ODEFS(n_estimators=2, n_subsets=6, random_state=0, n_jobs=1, scaling="none")

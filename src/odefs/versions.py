@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,14 +25,20 @@ PACKAGES = (
 )
 
 
+@cache
+def version_of(package: str) -> str:
+    """Looked up once: Python keeps a list of the packages in a folder of its path each time that the folder has changed, for ever."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
 def collect_versions() -> dict[str, str]:
     """Versions of Python and the packages, the BLAS and the kernel in use, and the number of threads."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
+        found[package] = version_of(package)
     from threadpoolctl import threadpool_info
 
     from odefs._ops.kernel import describe_kernel
