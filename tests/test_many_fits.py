@@ -20,7 +20,7 @@ HOLES = np.where(rng.random(X.shape) < 0.1, np.nan, X)
 model = ODEFS(n_estimators=2, n_subsets=4, random_state=0, n_jobs=2).fit(X)
 MODELS = [
     ODEFS(n_estimators=1, n_subsets=4, n_jobs=2),
-    ODEFS(n_estimators=1, n_subsets=4, missing="ignore"),
+    LeSiNN(n_subsets=4, missing="ignore"),
     ODEFS.paper(n_estimators=1, n_subsets=4, n_jobs=1),
     ODEFS(detector="tails", n_estimators=1),
     LeSiNN(n_subsets=4, n_jobs=2),

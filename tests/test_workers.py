@@ -87,7 +87,7 @@ def score(model, part):
     return model.outlier_scores(X[part::4]).tobytes()
 
 def in_a_child(task):
-    "What a process forked just now finds, or nothing where it does not end; it never returns to the caller's code."
+    "What a process forked just now finds; the word nothing where it does not end."
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -98,7 +98,7 @@ def in_a_child(task):
     with os.fdopen(reading, "rb") as pipe:
         found = pipe.read().decode()
     os.waitpid(child, 0)
-    return found
+    return found or "nothing"
 
 def pooled(map):
     model = ODEFS(n_estimators=2, random_state=0, n_jobs=2).fit(X)
@@ -128,7 +128,7 @@ if __name__ == "__main__":
     for way in sys.argv[1:]:
         if way == "busy":
             there = forked_while_others_work()
-            same = there and not there.replace(here[0][0], "")
+            same = not there.replace(here[0][0], "")
         elif way == "loky":
             from joblib import Parallel, delayed
             same = here == pooled(lambda task, items: Parallel(n_jobs=2)(delayed(task)(item) for item in items))
