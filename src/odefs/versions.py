@@ -25,11 +25,20 @@ PACKAGES = (
 )
 
 
+@cache
+def version_of(package: str) -> str:
+    """Looked up once: Python keeps a list of the packages in a folder of its path each time that the folder has changed, for ever."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
 def collect_versions() -> dict[str, str]:
     """Versions of Python and the packages, the BLAS and the kernel in use, and the number of threads."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
-        found[package] = _version(package)
+        found[package] = version_of(package)
     from threadpoolctl import threadpool_info
 
     from odefs._ops.kernel import describe_kernel
@@ -41,15 +50,6 @@ def collect_versions() -> dict[str, str]:
     found["threads"] = str(available_threads())
     found["kernel"] = describe_kernel()
     return found
-
-
-@cache
-def _version(package: str) -> str:
-    """Looked up once: it reads and parses a file, and every detection asks."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def processor_name() -> str:

@@ -67,6 +67,8 @@ def one_blas_thread() -> Iterator[None]:
 
 def _pin() -> None:
     global _limit
+    if _limit is not None:
+        _unpin()
     _limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
     _limit.__enter__()
 
@@ -81,6 +83,19 @@ def _unpin() -> None:
     global _limit
     _limit.__exit__(None, None, None)
     _limit = None
+
+
+def _after_fork() -> None:
+    """A forked process has none of its parent's other threads: whoever held the lock or worked there does not do so here.
+
+    What they had set stands in ``_limit`` and is put back by whoever works next.
+    """
+    global _lock, _users
+    _lock, _users = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:

@@ -1,6 +1,6 @@
 """What stands between the user and a traceback: errors become one sentence and an exit code.
 
-0 done, 1 the data cannot be used, 2 wrong usage, 3 more rows flagged than allowed, 130 interrupted.
+0 done, 1 the data cannot be used, 2 wrong usage, 3 more rows flagged than allowed, 130 interrupted, 143 terminated.
 """
 
 import os
@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -16,10 +16,16 @@ from typing import Any
 import click
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which service managers and batch systems send before they kill: it undoes what an interrupt undoes."""
+
+
 @contextmanager
 def guarded(debug: bool) -> Iterator[None]:
     """Turn errors into a sentence on standard error and an exit code."""
-    _on_interrupt(signal.default_int_handler)
+    _on_signal(signal.SIGINT, signal.default_int_handler)
+    before = signal.getsignal(signal.SIGTERM)
+    _on_signal(signal.SIGTERM, _terminate)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -28,9 +34,10 @@ def guarded(debug: bool) -> Iterator[None]:
         sys.stdout.flush()
     except (click.ClickException, SystemExit, click.exceptions.Exit):
         raise
-    except KeyboardInterrupt:
-        say_error("interrupted; nothing half-written is left.")
-        raise SystemExit(130) from None
+    except KeyboardInterrupt as error:
+        terminated = isinstance(error, Terminated)
+        say_error(f"{'terminated' if terminated else 'interrupted'}; nothing half-written is left.")
+        raise SystemExit(143 if terminated else 130) from None
     except BrokenPipeError:
         leave_pipe()
     except Exception as error:
@@ -38,17 +45,25 @@ def guarded(debug: bool) -> Iterator[None]:
             raise
         say_error(_sentence(error))
         raise SystemExit(1) from None
+    finally:
+        _on_signal(signal.SIGTERM, before)
 
 
 def leave_at_once_when_interrupted() -> None:
     """Until the work begins nothing is half-written, so that there is nothing to undo."""
-    _on_interrupt(lambda number, frame: os._exit(130))
+    _on_signal(signal.SIGINT, lambda number, frame: os._exit(130))
 
 
-def _on_interrupt(handler: Callable[[int, FrameType | None], Any]) -> None:
-    """Whoever started the program with interrupts ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask."""
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, handler)
+def _terminate(number: int, frame: FrameType | None) -> None:
+    # Whoever asks again means it.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
+
+
+def _on_signal(number: signal.Signals, handler: Any) -> None:
+    """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 def leave_pipe() -> None:

@@ -44,6 +44,7 @@ def choose_targets(
 ) -> Targets:
     """All targets of a command, each of which could be written now and is no other file of the command."""
     from odefs.report import missing_packages
+    from odefs.tables.names import readable
     from odefs.tables.read import table_name
     from odefs.tables.write import WRITABLE, check_target
 
@@ -64,7 +65,7 @@ def choose_targets(
             check_ending(scores)
         check_target(scores, force, WRITABLE)
     if page:
-        check_target(page, force or (by_default and is_own_page(page, table_name(file))), PAGES)
+        check_target(page, force or (by_default and is_own_page(page, readable(table_name(file)))), PAGES)
     if model_path:
         check_target(model_path, force)
     return Targets(scores, to_screen, page, model_path, lacks)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def command_line() -> str:
     """The command as it was typed."""
-    return shlex.join(["odefs", *sys.argv[1:]])
+    from odefs.tables.names import readable
+
+    return shlex.join(["odefs", *(readable(part) for part in sys.argv[1:])])
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:

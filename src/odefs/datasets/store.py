@@ -13,6 +13,7 @@ import numpy as np
 
 from odefs.datasets.convert import CONVERTERS, source_file
 from odefs.datasets.registry import BY_NAME, Entry
+from odefs.persist.replacing import replacing
 
 TIMEOUT = 60
 
@@ -118,9 +119,8 @@ def download(name: str, url: str | None = None) -> Path:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.npz"
-    partial = path.with_suffix(f".part{os.getpid()}.npz")
-    np.savez_compressed(partial, **arrays._asdict())
-    partial.replace(path)
+    with replacing(path) as partial, open(partial, "wb") as file:
+        np.savez_compressed(file, **arrays._asdict())
     return path
 
 

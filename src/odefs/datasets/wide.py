@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odefs.persist.replacing import replacing
+
 PARTITION_ROWS = 2**17
 OUTLIER_SHARE = 0.005
 SHIFT = 4.0
@@ -58,9 +60,8 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0) ->
         }
         for place, table in tables.items():
             path = place / f"part-{index:05}.parquet"
-            partial = path.with_name(f".{path.name}.part")
-            # Noise does not compress; dictionaries and codecs would cost time only.
-            pq.write_table(table, partial, row_group_size=2**16, use_dictionary=False, compression="none")
-            partial.replace(path)
+            with replacing(path) as partial:
+                # Noise does not compress; dictionaries and codecs would cost time only.
+                pq.write_table(table, partial, row_group_size=2**16, use_dictionary=False, compression="none")
         n_outliers += int(part.y.sum())
     return n_outliers

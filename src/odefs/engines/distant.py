@@ -3,6 +3,7 @@
 The files live in a temporary folder (``TMPDIR`` says where) that goes when the last array in it does.
 """
 
+import os
 import shutil
 import tempfile
 import threading
@@ -82,7 +83,9 @@ class Folder:
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """A new array in a file of its own, all 0."""
-        return self._owned(np.memmap(self.path(), dtype=dtype, mode="w+", shape=shape))
+        path = self.path()
+        _reserve(path, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        return self._owned(np.memmap(path, dtype=dtype, mode="r+", shape=shape))
 
     def opened(self, path: Path, dtype: Any) -> np.ndarray:
         """The numbers that were written to a file."""
@@ -107,6 +110,18 @@ class Folder:
         # The folder lives as long as any array in it.
         array._odefs_folder = self  # type: ignore[attr-defined]
         return array
+
+
+def _reserve(path: Path, n_bytes: int) -> None:
+    """A file of zeros whose place on the disk is taken: a full disk is an error here, and would kill the process once the array is written to."""
+    with open(path, "xb") as file:
+        if hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, max(1, n_bytes))
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, str(path)) from error
+        else:
+            file.truncate(max(1, n_bytes))
 
 
 @dataclass(frozen=True, eq=False)

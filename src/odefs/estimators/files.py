@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from odefs.persist.models import get_model, put_model
 from odefs.persist.plain import require_plain
 from odefs.persist.reading import read_file
 from odefs.persist.writing import write_file
+from odefs.versions import version_of
 
 MAX_MESSAGE = 400
 
@@ -169,4 +169,4 @@ def _restore(header: dict[str, Any], stored: dict[str, np.ndarray], handed_over:
 
 def _versions() -> dict[str, str]:
     packages = ("odefs", "numpy", "scipy", "scikit-learn")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {"python": platform.python_version(), **{name: version_of(name) for name in packages}}

@@ -1,12 +1,9 @@
-"""Write a model file: under a temporary name in the same folder, flushed to the disk, then renamed. A save that fails leaves nothing behind."""
+"""Write a model file: the header and the arrays, whole or not at all. A save that fails leaves nothing behind."""
 
-import contextlib
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +20,7 @@ from odefs.persist.layout import (
     aligned,
 )
 from odefs.persist.plain import nested_deeper
+from odefs.persist.replacing import replacing
 
 
 def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -43,33 +41,11 @@ def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: 
 
 def replace_file(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
     """Put a new file in the place of an old one, whole or not at all."""
-    # A link stays one: what it leads to is replaced.
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
-    try:
-        # By os.open, so that the umask decides who may read it.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        with open(os.open(temporary, flags, 0o666), "wb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    _flush_folder(target.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, on systems that can flush a folder."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    # By os.open, so that the umask decides who may read it.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with replacing(path) as partial, open(os.open(partial, flags, 0o666), "wb") as file:
+        for part in parts:
+            file.write(part)
 
 
 def _stored(name: str, array: np.ndarray) -> tuple[Entry, memoryview]:

@@ -15,6 +15,8 @@ import altair as alt
 import vl_convert
 from altair.utils.schemapi import debug_mode
 
+from odefs.persist.replacing import replacing
+
 COLOURS = {"ink": "#1c2127", "muted": "#59626d", "line": "#dfe3e8", "accent": "#b23c0e", "paper": "#ffffff"}
 """Signals with the light colours; the page's script sets them from the style sheet."""
 
@@ -62,9 +64,8 @@ def vega_script() -> str:
     script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        partial = kept.with_name(f"{kept.name}.{os.getpid()}.part")
-        partial.write_text(script, encoding="utf-8")
-        partial.replace(kept)
+        with replacing(kept) as partial:
+            partial.write_text(script, encoding="utf-8")
     except OSError:
         pass  # without a cache the next page takes as long again
     return script

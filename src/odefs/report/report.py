@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from odefs.persist.replacing import replacing
 from odefs.report import missing_packages
 
 FORMS = (".html", ".json", ".md")
@@ -45,12 +46,9 @@ class Report:
             raise ValueError(f"{path}: a report ends with {', '.join(FORMS)}; give it one of these endings.")
         if path.exists() and not force:
             raise FileExistsError(f"{path} exists; choose another name or force it to be replaced.")
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            partial.write_text(render(), encoding="utf-8", newline="\n")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        content = render()
+        with replacing(path) as partial:
+            partial.write_text(content, encoding="utf-8", newline="\n")
         return path
 
     def _repr_html_(self) -> str:

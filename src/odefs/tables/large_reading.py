@@ -6,6 +6,7 @@ from pathlib import Path
 
 from odefs.tables.columns import TableError
 from odefs.tables.large import LargeTable
+from odefs.tables.names import readable
 from odefs.tables.read import MAX_COLUMNS, check_asked, ending_of, fingerprint, table_name
 from odefs.tables.sizes import parquet_parts
 from odefs.tables.spool import LINE, spool_to_parquet
@@ -38,7 +39,7 @@ def read_large(
     delimiter: str | None = None,
 ) -> LargeReading:
     """The same as ``read_table``; files that are not parquet are turned into it in ``folder``."""
-    name = table_name(path)
+    name = readable(table_name(path))
     parts = parquet_parts(path)
     check_asked(name, ".parquet" if parts else ending_of(Path(path)), sheet, delimiter)
     size, digest = fingerprint(parts if len(parts) > 1 or Path(path).is_dir() else Path(path))

@@ -1,4 +1,4 @@
-"""Text that is packed by gzip, unpacked once and within bounds: a small file must not become a large one in memory.
+"""Text that is packed by gzip, unpacked once and within bounds: a small file must not become a large one in memory or on disk.
 
 The reader would unpack by itself whatever begins like packed data, without bounds, so nothing packed is left to it.
 """
@@ -6,6 +6,7 @@ The reader would unpack by itself whatever begins like packed data, without boun
 import gzip
 import io
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from odefs.tables.columns import TableError
@@ -24,7 +25,7 @@ LARGEST_GROWTH = 100
 def unpacked(source: Path | bytes, name: str) -> Path | bytes:
     """The text of a packed file; others as they are."""
     if beginning(source, len(GZIP)) == GZIP:
-        source = _unpack(source, name)
+        source = b"".join(_pieces(source, name))
     start = beginning(source, 4)
     other = next((kind for mark, kind in OTHERS.items() if start.startswith(mark)), None)
     if other is not None:
@@ -51,18 +52,27 @@ def unpacked_beginning(source: Path | bytes, n_bytes: int) -> bytes:
             return b""
 
 
-def _unpack(source: Path | bytes, name: str) -> bytes:
+def unpack_to(source: Path, name: str, target: Path) -> Path:
+    """A packed file's text in a file of its own; others as they are."""
+    if beginning(source, len(GZIP)) != GZIP:
+        return source
+    with open(target, "wb") as out:
+        for piece in _pieces(source, name):
+            out.write(piece)
+    return target
+
+
+def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    most = max(ALWAYS, LARGEST_GROWTH * size)
-    out = bytearray()
+    most, found = max(ALWAYS, LARGEST_GROWTH * size), 0
     try:
         with gzip.open(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
             while piece := file.read(PIECE):
-                out += piece
-                if len(out) > most:
+                found += len(piece)
+                if found > most:
                     raise TableError(
                         f"{name}: the file becomes more than {LARGEST_GROWTH} times larger when it is unpacked: unpack it first if that is right."
                     )
+                yield piece
     except (OSError, EOFError, zlib.error) as error:
         raise TableError(f"{name}: cannot be read (packed by gzip, and damaged: {error}).") from error
-    return bytes(out)

@@ -3,13 +3,13 @@
 An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from odefs._progress import stage, tell
+from odefs.persist.replacing import take_away_leftovers
 from odefs.tables.batches import BatchScorer, score_batches
 from odefs.tables.columns import TableError
 from odefs.tables.write import replacing
@@ -58,7 +58,7 @@ def score_partitions(
 
 
 def _prepare(target: Path, folder: Path) -> None:
-    """Make the output folder; take away what a killed run left behind, which has the number of a process that is gone."""
+    """Make the output folder; take away what a killed run left behind, whose process is gone."""
     if target.exists() and not target.is_dir():
         raise TableError(f"{target}: this is a file; the scores of a folder go to a folder.")
     if target.exists() and target.samefile(folder):
@@ -67,20 +67,7 @@ def _prepare(target: Path, folder: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TableError(f"{target}: cannot be written ({error.strerror or error}).") from error
-    for left in target.glob(".*.parquet.*.part"):
-        number = left.name.rsplit(".", 2)[1]
-        if number.isdigit() and not _is_running(int(number)):
-            left.unlink(missing_ok=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    take_away_leftovers(target)
 
 
 def _score_one(

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
 from odefs.tables.text_types import ZEROS, first_type, may_be_dates
 
@@ -51,7 +52,7 @@ class Reading:
 
 
 def table_name(path: str | Path) -> str:
-    """What a table is called: by its file or folder."""
+    """What a table is called: by its file or folder, as the system has its name."""
     if str(path) == "-":
         return "standard input"
     return Path(path).name or Path(path).resolve().name or "table"
@@ -67,13 +68,15 @@ def read_table(
     """Read a table. ``text_columns`` of a csv file are not to be taken for numbers."""
     import polars as pl
 
-    name = table_name(path)
+    name = readable(table_name(path))
     source = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
     try:
         if isinstance(source, list):
             found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
         else:
-            found = _read_one(pl, source, name, sheet, text_columns, delimiter)
+            ending = ending_of(source)
+            source = handed_to_polars(source) if isinstance(source, Path) else source
+            found = _read_one(pl, source, ending, name, sheet, text_columns, delimiter)
         size, digest = fingerprint(source)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: {_first_line(error)}.") from error
@@ -123,17 +126,23 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
 
 
 def _partitions(pl: Any, parts: list[Path]) -> Any:
-    first = pl.read_parquet_schema(parts[0])
-    for part in parts[1:]:
-        if pl.read_parquet_schema(part) != first:
+    sources = [handed_to_polars(part) for part in parts]
+    first = pl.read_parquet_schema(sources[0])
+    for part, source in zip(parts[1:], sources[1:], strict=True):
+        if pl.read_parquet_schema(source) != first:
             raise TableError(f"{part}: its columns are not those of {parts[0].name}.")
-    return pl.concat([pl.read_parquet(part) for part in parts])
+    return pl.concat([pl.read_parquet(source) for source in sources])
 
 
 def _read_one(
-    pl: Any, source: Path | bytes, name: str, sheet: str | None, text_columns: Sequence[str], delimiter: str | None
+    pl: Any,
+    source: Path | bytes,
+    ending: str,
+    name: str,
+    sheet: str | None,
+    text_columns: Sequence[str],
+    delimiter: str | None,
 ) -> tuple[Any, Any, tuple[str, ...]]:
-    ending = ending_of(source)
     check_asked(name, ending, sheet, delimiter)
     if ending == ".parquet":
         return pl.read_parquet(source), None, ()

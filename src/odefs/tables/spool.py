@@ -4,14 +4,17 @@ Arrow and ndjson go through polars' streaming. Of delimited text every cell is f
 (:mod:`odefs.tables.text_types`): a code such as 00123 may stand at the end of the file.
 """
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, opened, sniff
+from odefs.tables.packing import unpack_to
 from odefs.tables.read import (
     ARROW,
     LINES,
@@ -63,7 +66,13 @@ def spool_to_parquet(
                 "convert it, or raise ODEFS_MEMORY."
             )
         return Spooled(target)
-    except pl.exceptions.PolarsError as error:
+    except (OSError, pl.exceptions.PolarsError) as error:
+        number = error_number(error)
+        if number is not None:
+            raise TableError(
+                f"{path}: the file is too large to be read at once, and cannot be turned into parquet in {folder.parent} ({os.strerror(number)}); "
+                "TMPDIR names another folder."
+            ) from error
         raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
 
 
@@ -78,7 +87,9 @@ def _height(width: int) -> int:
 
 
 def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None) -> Spooled:
-    dialect = sniff(path, path.name, delimiter)
+    given, name = path, path.name
+    path = unpack_to(given, name, folder / "unpacked.txt")
+    dialect = sniff(path, name, delimiter)
     notes = said_encoding(dialect)
     cells = folder / "cells.parquet"
     source = _plain(path, dialect, folder)
@@ -86,14 +97,14 @@ def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], 
         _sink_cells(pl, source, dialect, cells)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
-            tell_fault(path, path.name, dialect, error)
+            tell_fault(path, name, dialect, error)
         dialect = Dialect(dialect.separator, "cp1252")
         notes.append(NOT_UTF8)
         source = _plain(path, dialect, folder)
         _sink_cells(pl, source, dialect, cells)
     types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), text_columns)
-    if source != path:
-        source.unlink()
+    for copy in {source, path} - {given}:
+        copy.unlink()
     for frame in _frames(pl, cells):
         types.look_at(frame)
     target = folder / "table.parquet"
@@ -103,10 +114,8 @@ def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], 
 
 
 def _plain(path: Path, dialect: Dialect, folder: Path) -> Path:
-    """The file, or a copy of it that is neither packed nor in another encoding."""
-    with open(path, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    if dialect.encoding == "utf-8" and not packed:
+    """The file, or a copy of it in UTF-8."""
+    if dialect.encoding == "utf-8":
         return path
     copy = folder / "plain.csv"
     with opened(path, dialect) as text, open(copy, "w", encoding="utf-8", newline="") as out:

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from odefs.persist.replacing import error_number
+from odefs.persist.replacing import replacing as replacing_file
 from odefs.tables.columns import TableError
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
@@ -24,6 +26,8 @@ def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None
         raise TableError(f"{path}: the name must end in one of {', '.join(endings)}.")
     if path.is_dir():
         raise TableError(f"{path}: this is a folder.")
+    if path.exists() and not path.is_file():
+        raise TableError(f"{path}: this is no regular file.")
     if path.exists() and not force:
         raise TableError(f"{path}: the file exists; --force replaces it.")
     if not path.parent.is_dir():
@@ -35,14 +39,11 @@ def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        yield partial
-        partial.replace(path)
+        with replacing_file(path) as partial:
+            yield partial
     except OSError as error:
-        raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
-    finally:
-        partial.unlink(missing_ok=True)
+        raise TableError(f"{error.filename or path}: cannot be written ({error.strerror or error}).") from error
 
 
 def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = False) -> None:
@@ -59,23 +60,36 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
         sys.stdout.buffer.flush()
         return
     ending = path.name.lower()
-    with replacing(path) as partial:
+    # Opened here: to polars all names are UTF-8, and this one need not be.
+    with replacing(path) as partial, _told_by_polars(pl), open(partial, "wb") as file:
         if ending.endswith(".parquet"):
-            frame.write_parquet(partial)
+            frame.write_parquet(file)
         elif ending.endswith((".arrow", ".feather")):
-            frame.write_ipc(partial)
+            frame.write_ipc(file)
         elif ending.endswith((".ndjson", ".jsonl")):
-            frame.write_ndjson(partial)
+            frame.write_ndjson(file)
         elif ending.endswith(".xlsx"):
-            _write_excel(frame, partial)
+            _write_excel(frame, file)
         else:
             content = io.BytesIO()
             frame.write_csv(content, include_bom=excel, separator="\t" if ".tsv" in ending else ",")
             packed = ending.endswith(".gz")
-            partial.write_bytes(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
+            file.write(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
 
 
-def _write_excel(frame: Any, path: Path) -> None:
+@contextmanager
+def _told_by_polars(pl: Any) -> Iterator[None]:
+    """Where the system refuses to write, polars may call it a fault of the computation."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        number = error_number(error)
+        if number is None:
+            raise
+        raise OSError(number, os.strerror(number)) from error
+
+
+def _write_excel(frame: Any, file: BinaryIO) -> None:
     try:
         from xlsxwriter import Workbook
     except ModuleNotFoundError as error:
@@ -85,7 +99,7 @@ def _write_excel(frame: Any, path: Path) -> None:
         # The same table gives the same bytes: no time of writing inside.
         workbook.set_properties({"created": datetime(2000, 1, 1)})
         frame.write_excel(workbook, autofit=False)
-    path.write_bytes(content.getvalue())
+    file.write(content.getvalue())
 
 
 def spreadsheet_frame(pl: Any, frame: Any, defuses: bool) -> Any:
@@ -128,4 +142,4 @@ def _defused(pl: Any, frame: Any) -> Any:
 def write_text(path: Path, content: str) -> None:
     """Write a page or a summary."""
     with replacing(path) as partial:
-        partial.write_text(content, encoding="utf-8")
+        partial.write_text(content, encoding="utf-8", newline="\n")

@@ -1,0 +1,102 @@
+"""A file takes the place of another whole or not at all: written under a temporary name in the same folder, flushed to the disk, then renamed.
+
+What fails or is interrupted leaves nothing behind. What is killed leaves a temporary file, which names its process and goes with the next writing of the same file.
+"""
+
+import contextlib
+import errno
+import glob
+import os
+import re
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise; no two calls are given the same one.
+
+    Errors of the system name ``path``, whichever library met them.
+    """
+    # A link stays one: what it leads to is replaced.
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
+    take_away_leftovers(target.parent, _short(target.name))
+    partial = target.with_name(f".{_short(target.name)}.{_owner()}-{secrets.token_hex(4)}.part")
+    try:
+        yield partial
+        _flush(partial)
+        os.replace(partial, target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        if isinstance(error, OSError) and error.filename in (None, partial, str(partial)):
+            number = error_number(error)
+            reason = os.strerror(number) if number else str(error)
+            raise OSError(number or errno.EIO, reason, os.fspath(path)) from error
+        raise
+    _flush_folder(target.parent)
+
+
+def error_number(error: BaseException) -> int | None:
+    """The system's number of an error; libraries written in Rust tell it in the text only."""
+    number = getattr(error, "errno", None)
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    return number if isinstance(number, int) else int(told[1]) if told else None
+
+
+def take_away_leftovers(folder: Path, name: str | None = None) -> None:
+    """Delete temporary files, of all names or of one, whose process was on this machine and is gone."""
+    pattern = f".{'*' if name is None else glob.escape(name)}.*-*-*.part"
+    for left in folder.glob(pattern):
+        machine, number, _ = left.name.removesuffix(".part").rsplit(".", 1)[1].rsplit("-", 2)
+        if machine == _machine() and number.isdigit() and not _is_running(int(number)):
+            with contextlib.suppress(OSError):
+                left.unlink()
+
+
+def _short(name: str) -> str:
+    """At most 100 bytes of a file's name, so that there is room for the rest."""
+    while len(os.fsencode(name)) > 100:
+        name = name[:-1]
+    return name
+
+
+def _owner() -> str:
+    return f"{_machine()}-{os.getpid()}"
+
+
+def _machine() -> str:
+    """Folders may be shared by machines, and a number of a process means something on its own machine only."""
+    return re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":
+        return True  # to ask would be to interrupt it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _flush(file: Path) -> None:
+    with open(file, "r+b") as written:
+        os.fsync(written.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, on systems that can flush a folder."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
