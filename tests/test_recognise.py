@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefs.tables.recognise import describe, read_levels, recognise
+from odefs.tables.recognise import STYLES, describe, read_levels, recognise
 
 READ = {
     "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),
@@ -88,3 +88,15 @@ def test_formatted_numbers_are_read_back(values):
     for levels in (english, german):
         found = recognise(levels, np.ones(len(levels)))
         assert read_levels(levels, found) == pytest.approx(values)
+
+
+def test_long_runs_of_spaces_do_not_hang():
+    """A cell of a thousand spaces once took minutes: they were shared out among the parts of a number in every way."""
+    for text in (
+        "-" + " " * 50_000 + "x",
+        "1" + " " * 50_000 + "x",
+        "1 " * 20_000 + "x",
+        "- $ -" + " 1" * 20_000 + "x",
+    ):
+        assert recognise([text, "b"], np.array([9, 1])) is None
+    assert read_levels(["-" + " " * 5_000 + "$ 5"], STYLES["numbers"]).tolist() == [-5.0]
