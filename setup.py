@@ -23,7 +23,15 @@ setup(
             "odefs._ops._kernel",
             [f"{FOLDER}/_kernel.c"],
             depends=[f"{FOLDER}/_kernel_{part}.h" for part in ("isa", "body", "one_row", "choices")],
-            extra_compile_args=["-std=gnu11", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"],
+            extra_compile_args=[
+                "-std=gnu11",
+                "-O3",
+                "-ffp-contract=fast",
+                # From version 13 on GCC leaves some sums of products unfused, in one loop and not in another: rows would have other bits alone than in a crowd.
+                "--param=avoid-fma-max-bits=0",
+                "-fno-math-errno",
+                "-fvisibility=hidden",
+            ],
             optional=True,
         )
     ],

@@ -139,7 +139,8 @@ def lock(upgrade: bool) -> None:
         extras = [f"--extra={name}" for name in EXTRAS_AT_LOWEST]
         options = ["--resolution=lowest-direct", *extras, pinned, "pyproject.toml", "requirements/lowest.in"]
         write("lowest", resolve(*options, kept=before("lowest")), "lowest.in and pyproject.toml")
-    write("lock", resolve("--universal", "requirements/lock.in", kept=before("lock")), "lock.in")
+    for name in ("fuzz", "lock"):
+        write(name, resolve("--universal", f"requirements/{name}.in", kept=before(name)), f"{name}.in")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from packaging.version import Version
 from requirement_files import FOLDER, LAYERS, lines_of
 
 ROOT = Path(__file__).parent.parent
-FILES = (*LAYERS, "torch", "torch-cpu", "lowest", "lock")
+FILES = (*LAYERS, "torch", "torch-cpu", "lowest", "fuzz", "lock")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 

@@ -30,11 +30,12 @@ def planted(n_columns, n_relevant, shift, seed=0, n_rows=2000, n_outliers=40):
 @pytest.mark.parametrize(("n_columns", "n_relevant"), [(300, 6), (1000, 10)])
 def test_few_relevant_columns_are_found_and_trusted(n_columns, n_relevant):
     X, y = planted(n_columns, n_relevant, 4.0)
-    model = ODEFS(random_state=0).fit(X)
-    full = ODEFS(random_state=0, trust=0.0).fit(X)
+    model = ODEFS(random_state=0, noise_columns="keep").fit(X)
+    full = ODEFS(random_state=0, noise_columns="keep", trust=0.0).fit(X)
     assert model.trust_ > 0.5
     assert auc(y, model.outlier_scores_) > auc(y, full.outlier_scores_) + 0.02
     assert set(np.argsort(-model.feature_importances_)[:3]) <= set(range(n_relevant))
+    assert auc(y, ODEFS(random_state=0).fit(X).outlier_scores_) > auc(y, full.outlier_scores_) + 0.02
 
 
 def test_where_every_column_tells_nothing_is_risked():

@@ -72,7 +72,9 @@ def noise_columns(
     tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / X.shape[0])
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
-    return np.flatnonzero(varies & ~tailed & ~related)
+    is_noise = varies & ~tailed & ~related
+    # Where nothing is left that noise could blur, no column is set apart.
+    return np.flatnonzero(is_noise) if (varies & ~is_noise).any() else np.empty(0, dtype=np.intp)
 
 
 def _standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
