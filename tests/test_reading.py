@@ -192,6 +192,7 @@ BAD = {
     "blank lines under a wide header": ("t.csv", b"a," * 999 + b"b\n" + b"\n" * 20_000, "header has 1,000 fields"),
     "a number of thousands of digits": ("t.csv", b"a,b\n1,2\n" + b"9" * 5000 + b",2\n3,4\n", " ..."),
     "too many columns": ("t.csv", b"a," * 30_000 + b"b\n" + b"1," * 30_000 + b"1\n", "30,001 columns are more than"),
+    "too many columns in a line that never ends": ("t.csv", b"a,b\r1,2\r" + b"a," * 30_000, "columns are more than"),
     "broken gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:-30], "cannot be read"),
 }
 

@@ -93,12 +93,11 @@ def summary(kind: str, tally: Tally) -> str:
     return "\n".join("  ".join(f"{c:>{w}}" for c, w in zip(row, [6, *widths], strict=True)) for row in rows)
 
 
-def keep(tally: Tally, kind: str, folder: Path) -> None:
-    """Write each finding and what was said about it."""
+def keep(kind: str, number: int, content: bytes, outcome: Outcome, folder: Path) -> None:
+    """Write a finding and what was said about it."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number, content, outcome in tally.findings:
-        (folder / f"{outcome.verdict}-{number}{ENDINGS[kind]}").write_bytes(content)
-        (folder / f"{outcome.verdict}-{number}.txt").write_text(outcome.said, encoding="utf-8", errors="replace")
+    (folder / f"{outcome.verdict}-{number}{ENDINGS[kind]}").write_bytes(content)
+    (folder / f"{outcome.verdict}-{number}.txt").write_text(outcome.said, encoding="utf-8", errors="replace")
 
 
 def main() -> int:
@@ -109,10 +108,15 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="the folder that findings go to")
     chosen = parser.parse_args()
-    began = time.monotonic()
+    began, folder = time.monotonic(), chosen.findings / chosen.kind
+    kept = 0
 
     def tell(tally: Tally) -> None:
+        nonlocal kept
         done = sum(tally.counts.values())
+        for finding in tally.findings[kept:]:
+            keep(chosen.kind, *finding, folder)
+        kept = len(tally.findings)
         if done % 500 == 0:
             seconds = time.monotonic() - began
             print(f"{done:,} files, {len(tally.findings)} findings, {seconds:.0f} s", file=sys.stderr, flush=True)
@@ -121,11 +125,10 @@ def main() -> int:
     print(summary(chosen.kind, tally))
     if not tally.findings:
         return 0
-    keep(tally, chosen.kind, chosen.findings / chosen.kind)
     last = Counter(outcome.said.strip().splitlines()[-1][:150] for *_, outcome in tally.findings)
     for said, count in last.most_common(30):
         print(f"{count:6}  {said}")
-    print(f"written to {chosen.findings / chosen.kind}")
+    print(f"written to {folder}")
     return 1
 
 

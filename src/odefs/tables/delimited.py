@@ -92,7 +92,13 @@ def _separator(text: str) -> str:
 def header_width(source: Path | bytes, dialect: Dialect) -> int:
     """The number of fields of the first line."""
     with opened(source, dialect) as text:
-        return len(next(csv.reader(text, delimiter=dialect.separator), []))
+        return len(next(_rows(text, dialect), []))
+
+
+def _rows(text: io.TextIOWrapper, dialect: Dialect) -> Iterator[list[str]]:
+    """Rows as the reader cuts them: it knows one line break, and what other systems end lines with is a character to it."""
+    text.reconfigure(newline="\n")
+    return csv.reader((line.replace("\r", " ") for line in text), delimiter=dialect.separator)
 
 
 def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int) -> None:
@@ -103,7 +109,7 @@ def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int
         return
     # Line breaks within quotes make no rows.
     with opened(source, dialect) as text:
-        rows = sum(1 for _ in csv.reader(text, delimiter=dialect.separator))
+        rows = sum(1 for _ in _rows(text, dialect))
     if width * rows > most:
         raise TableError(
             f"{name}: the header has {width:,} fields, and most of the {rows:,} lines have few or none of them: remove blank and broken lines."

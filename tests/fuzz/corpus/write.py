@@ -100,6 +100,7 @@ def former_findings(plain: bytes) -> dict[str, bytes]:
         "finding-infinite-text": b"a,b\n"
         + b"".join(b"%d,%s\n" % (i % 7, b"1e999" if i == 5 else b"$ %d" % (i % 5)) for i in range(20)),
         "finding-many-spaces": b"a,b\n" + b"".join(b"-%d%sx,%d\n" % (i % 4, b" " * 1500, i % 3) for i in range(8)),
+        "finding-line-that-never-ends": b"a,b\r1,2\r" + b"a," * 21_000,
         "finding-largest-floats": b"x,y\n" + b"1.7e308,1\n-1.7e308,3\n1.7e308,2\n1.7e308,4\n0,3\n" * 4,
         "finding-infinite-range": b"a,b\n" + b"1e308,1\n-1e308,2\n5,3\n1e308,1\n-1e308,2\n" * 3,
     }
