@@ -103,6 +103,17 @@ def test_missing_cells_make_no_relation(rng):
     assert len(found) >= 17
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3])
+@pytest.mark.parametrize("together", [False, True])
+def test_missing_cells_make_no_tail(rng, share, together):
+    """Normal values with gaps are as normal as without, and columns that miss the same rows are not related by that."""
+    noise = rng.normal(size=(N, 20))
+    noise[np.repeat(rng.random((N, 1)) < share, 20, axis=1) if together else rng.random((N, 20)) < share] = np.nan
+    found = found_in(np.hstack([chain(rng, N, 4), noise]))
+    assert not set(found) & set(range(4))
+    assert len(found) >= 17
+
+
 def test_many_columns_are_compared_with_a_sample(rng, monkeypatch):
     from odefs.selection import noise
 
@@ -180,6 +191,32 @@ def test_any_number_of_threads_and_blocks_of_rows_find_the_same(among_noise):
     for model in models[1:]:
         assert np.array_equal(model.noise_columns_, models[0].noise_columns_)
         assert np.array_equal(model.outlier_scores_, models[0].outlier_scores_)
+
+
+def test_what_known_outliers_share_is_not_damped(rng):
+    from sklearn.metrics import roc_auc_score
+
+    X = np.hstack([chain(rng, N, 5), rng.random((N, 15))])
+    y = X[:, 7] > 0.97
+    known = np.flatnonzero(y)[:25]
+    assert 7 in ODEFS(random_state=0).fit(X).noise_columns_
+    model = ODEFS(random_state=0).fit(X, known_outliers=known)
+    assert model.noise_columns_.size == 0
+    others = np.delete(np.arange(N), known)
+    assert roc_auc_score(y[others], model.outlier_scores_[others]) > 0.7
+    for none in ([], np.zeros(N, dtype=bool)):
+        assert 7 in ODEFS(random_state=0).fit(X, known_outliers=none).noise_columns_
+
+
+@pytest.mark.parametrize("detector", ["iforest", "tails"])
+def test_detectors_that_do_not_depend_on_scale_have_none(among_noise, detector):
+    X, _ = among_noise
+    damped, kept = (
+        ODEFS(random_state=0, detector=detector, n_estimators=2, noise_columns=choice).fit(X)
+        for choice in ("damp", "keep")
+    )
+    assert damped.noise_columns_.size == 0
+    assert np.array_equal(damped.outlier_scores_, kept.outlier_scores_)
 
 
 def test_model_files_and_tables_name_them(among_noise, tmp_path):

@@ -46,7 +46,9 @@ def guarded(debug: bool) -> Iterator[None]:
         say_error(_sentence(error))
         raise SystemExit(1) from None
     finally:
-        _on_signal(signal.SIGTERM, before)
+        # None: set by a program around this one, and not from Python.
+        if before is not None:
+            _on_signal(signal.SIGTERM, before)
 
 
 def leave_at_once_when_interrupted() -> None:

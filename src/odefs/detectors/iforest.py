@@ -25,6 +25,7 @@ class IForestDetector(Detector):
     subset_size: int = 256
 
     name: ClassVar[str] = "iforest"
+    depends_on_scale = False
     attribution: ClassVar[str | None] = (
         "each split on a row's path earns its column the bits of isolation it brought, divided by the path length"
     )

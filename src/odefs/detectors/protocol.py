@@ -25,6 +25,9 @@ class Detector(ABC):
     handles_missing: ClassVar[bool] = False
     """Whether rows and references may hold NaN."""
 
+    depends_on_scale: ClassVar[bool] = True
+    """Whether a column counts less when its values are scaled down, as in distances; otherwise noise columns are not looked for."""
+
     chooses_columns: ClassVar[bool] = False
     """Whether weights enter as the odds of columns in :meth:`prepare`, so that final scores must not count them again."""
 

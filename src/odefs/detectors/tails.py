@@ -27,6 +27,7 @@ class TailsDetector(Detector):
     n_references: int = 4096
 
     name: ClassVar[str] = "tails"
+    depends_on_scale = False
     handles_missing: ClassVar[bool] = True
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:

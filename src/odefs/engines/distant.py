@@ -3,6 +3,7 @@
 The files live in a temporary folder (``TMPDIR`` says where) that goes when the last array in it does.
 """
 
+import errno
 import os
 import shutil
 import tempfile
@@ -118,10 +119,12 @@ def _reserve(path: Path, n_bytes: int) -> None:
         if hasattr(os, "posix_fallocate"):
             try:
                 os.posix_fallocate(file.fileno(), 0, max(1, n_bytes))
+                return
             except OSError as error:
-                raise OSError(error.errno, error.strerror, str(path)) from error
-        else:
-            file.truncate(max(1, n_bytes))
+                # Some file systems, and some C libraries on them, cannot reserve.
+                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                    raise OSError(error.errno, error.strerror, str(path)) from error
+        file.truncate(max(1, n_bytes))
 
 
 @dataclass(frozen=True, eq=False)

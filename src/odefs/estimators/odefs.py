@@ -20,7 +20,7 @@ from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.known import check_kind, known_cases
+from odefs.estimators.known import check_kind, known_cases, names_any
 from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.exceptions import ODEFSWarning
@@ -109,7 +109,8 @@ class ODEFS(BaseOutlierEstimator):
         outweighing all others.
     noise_columns : {"damp", "keep"}, default="damp"
         Whether columns that look like pure noise count a tenth. These are columns that are related to no other, neither in their values nor in the squares of these, and have
-        no far values; fewer than 400 rows are not enough to tell. The paper leaves all selection to its components.
+        no far values; fewer than 400 rows are not enough to tell. With known outliers none is damped: what these share may look like noise among all rows; nor with a detector that
+        does not depend on the scale of columns ("iforest", "tails"). The paper leaves all selection to its components.
     loss_scale : {"std", "none"}, default="std"
         Whether scores inside the loss are divided by their standard deviation. Plain scores grow with the number of columns and
         saturate the sigmoid.
@@ -267,8 +268,9 @@ class ODEFS(BaseOutlierEstimator):
             where they are more than its examples); known normal rows are never taken for candidates. All rows are scored alike, known or not.
         """
         given = check_kind("known_outliers", known_outliers), check_kind("known_normal", known_normal)
-        plan = self._plan()
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
+        # What known outliers have in common may be just what looks like noise among all rows.
+        plan = self._plan(damps_noise=detector.depends_on_scale and not names_any(given[0]))
         self._check_shared_parameters(detector)
         with talking(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
@@ -341,7 +343,7 @@ class ODEFS(BaseOutlierEstimator):
         self._plan()
         super()._check_settings(detector)
 
-    def _plan(self) -> Plan:
+    def _plan(self, damps_noise: bool = True) -> Plan:
         """Check the parameters and turn them into a plan."""
         if self.n_estimators not in ("auto", "paper"):
             require_integer("n_estimators", self.n_estimators, 1)
@@ -383,7 +385,7 @@ class ODEFS(BaseOutlierEstimator):
             trust=None if isinstance(self.trust, str) else float(self.trust),
             n_rounds=int(self.n_rounds),
             row_sample=None if self.row_sample is None else int(self.row_sample),
-            damps_noise=self.noise_columns == "damp",
+            damps_noise=damps_noise and self.noise_columns == "damp",
         )
 
     def _set_learned(self, plan: Plan, fitted: Fitted) -> None:

@@ -66,10 +66,11 @@ def noise_columns(
     n_looked_at = max(ROWS[0], min(ROWS[1], MOST_CELLS // X.shape[1]))
     if n_looked_at < X.shape[0]:
         X = X[np.sort(rng.choice(X.shape[0], size=n_looked_at, replace=False))]
-    values, varies, _ = _standardised(X)
-    squares, squares_vary, spread = _standardised(values * values)
+    seen = ~np.isnan(X)
+    values, varies, _ = _standardised(X, seen)
+    squares, squares_vary, spread = _standardised(values * values, seen)
     # The squares of standardised values vary by the kurtosis less one; that of a normal distribution is three.
-    tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / X.shape[0])
+    tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / np.maximum(1, seen.sum(axis=0)))
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
     is_noise = varies & ~tailed & ~related
@@ -77,16 +78,15 @@ def noise_columns(
     return np.flatnonzero(is_noise) if (varies & ~is_noise).any() else np.empty(0, dtype=np.intp)
 
 
-def _standardised(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns with mean 0 and standard deviation 1, missing cells at the mean; which of them vary; their standard deviations."""
-    seen = ~np.isnan(X)
-    complete = bool(seen.all())
+def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns whose cells that are ``seen`` have mean 0 and standard deviation 1, the others at the mean; which of them vary; their standard deviations."""
     count = np.maximum(1, seen.sum(axis=0))
+    complete = bool((count == X.shape[0]).all())
     mean = (X if complete else np.where(seen, X, 0)).sum(axis=0, dtype=np.float64) / count
     values = X - mean.astype(X.dtype)
     if not complete:
         values[~seen] = 0
-    std = np.sqrt(np.einsum("ij,ij->j", values, values, dtype=np.float64) / X.shape[0])
+    std = np.sqrt(np.einsum("ij,ij->j", values, values, dtype=np.float64) / count)
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std

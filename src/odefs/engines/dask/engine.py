@@ -35,7 +35,7 @@ class DaskEngine(DistantEngine):
         self._is_kept = False
         super().__init__(table.n_columns, table.dtype, n_jobs, missing)
         self.n_rows = 0
-        self._keep(table.n_rows)
+        self._n_rows_told = table.n_rows
         self.starts = np.zeros(1, dtype=np.int64)
 
     def _keep(self, n_rows: int | None) -> None:
@@ -47,6 +47,8 @@ class DaskEngine(DistantEngine):
             self._is_kept = True
 
     def ranges(self) -> ColumnRanges:
+        # Here and not before: only a fit makes several passes.
+        self._keep(self._n_rows_told)
         found = list(self._results(tasks.measure, [()] * len(self.parts)))
         self.starts = np.cumsum([0, *(n_rows for n_rows, _ in found)])
         self.n_rows = int(self.starts[-1])

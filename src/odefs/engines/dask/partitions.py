@@ -25,10 +25,10 @@ class Partitions:
 
 
 def fits_into_workers(client: Any, n_bytes: int) -> bool:
-    """Whether the workers have the room to keep so many bytes."""
+    """Whether the workers have the room to keep so many bytes, each as much as the one with the least."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     free = [max(0, (one["memory_limit"] or 0) - one["metrics"]["memory"]) for one in workers]
-    return n_bytes <= KEPT_SHARE * sum(free)
+    return bool(free) and n_bytes <= KEPT_SHARE * len(free) * min(free)
 
 
 def partitions(X: Any) -> Partitions:
