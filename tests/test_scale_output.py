@@ -5,10 +5,12 @@ import json
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
 from browser import check_quiet, forget_logs, needs_browser, start_browser
+from command import ODEFS
 from command import odefs as run
 from odefs.tables.write import write_table
 from odefs.tables.write_batches import write_batches
@@ -152,3 +154,18 @@ def test_standard_output(tmp_path):
     assert frames[0].columns[-2:] == ["'=a", "b"]
     assert frames[0]["reasons"].null_count() < 1200
     assert_frame_equal(frames[1], frames[0], check_exact=False, rel_tol=1e-6)
+
+
+def test_tabs_are_for_names_that_end_so(tmp_path):
+    write_batches(tmp_path / "big.tsv.scores.csv", [{"a": pa.array([1]), "b": pa.array([2])}])
+    assert (tmp_path / "big.tsv.scores.csv").read_bytes() == b"a,b\n1,2\n"
+
+
+def test_a_reader_of_standard_output_may_leave(tmp_path):
+    """More rows than a pipe holds, so that the writing fails whenever the reader leaves."""
+    rng = np.random.default_rng(0)
+    pl.DataFrame({"a": rng.normal(size=5000), "b": rng.normal(size=5000)}).write_parquet(tmp_path / "t.parquet")
+    line = f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report --set n_estimators=2 | head -1"
+    done = run("-c", line, command=("bash",), cwd=tmp_path, ODEFS_MEMORY="10kB")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.startswith("row,")

@@ -1,11 +1,14 @@
 """Delimited text that is spooled in parts: the table, the lines and the notes of the reader that reads it at once."""
 
 import gzip
+import os
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from command import odefs as run
 from odefs.tables import spool
 from odefs.tables.columns import TableError
 from odefs.tables.large_reading import read_large
@@ -90,3 +93,78 @@ def test_numbers_alone(tmp_path):
     there = read_large(tmp_path / "t.csv", tmp_path)
     frame = pl.from_arrow(there.table.rows(np.arange(2), there.table.schema.names))
     assert frame.rows() == [(1, 2.5, 2), (3, 4.5, 4)]
+
+
+LATE_DATES = {
+    "2024-01-02T10:00:00Z": pl.String,
+    "05/01/2024": pl.String,
+    "2024-1-2": pl.String,
+    "2024-02-31": pl.String,
+    "2024-01-02T10:00:00.25": pl.Datetime("us"),
+}
+
+
+@pytest.mark.parametrize(("late", "kind"), LATE_DATES.items())
+def test_dates_are_decided_by_all_rows(late, kind, tmp_path, monkeypatch):
+    """Batch by batch polars would choose another form for the last one, or a time zone."""
+    monkeypatch.setattr(spool, "CELLS", 1024)
+    (tmp_path / "t.csv").write_text("day,a\n" + "2024-01-13,1\n" * 2048 + f"{late},1\n" * 1024)
+    there = read_large(tmp_path / "t.csv", tmp_path)
+    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
+    assert frame["day"].dtype == kind
+    assert frame.equals(read_table(tmp_path / "t.csv").frame)
+
+
+def refused(read, *given):
+    with pytest.raises(TableError) as error:
+        read(*given)
+    return str(error.value)
+
+
+def test_what_is_refused_in_memory_is_refused_in_parts(tmp_path):
+    (tmp_path / "work").mkdir()
+    files = {
+        "header.csv": b"a,b\n",
+        "one.csv": b"a,b\n1,2\n",
+        "wide.csv": b",".join(b"c%d" % i for i in range(20_001)) + b"\n1\n2\n",
+        "short.csv": b",".join(b"c%d" % i for i in range(10_000)) + b"\n" + b"1\n" * 1000,
+        "late.csv": b"a,b\n" + b"1,2\n" * 80_000 + b"\xfc,2\n" + b"1,2,3\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        said = refused(read_table, tmp_path / name)
+        assert refused(read_large, tmp_path / name, tmp_path / "work") == said
+    assert "line 80003 has 3 fields" in said
+    with_header = spool.spool_to_parquet(tmp_path / "header.csv", tmp_path / "work")
+    assert pl.read_parquet(with_header.path).shape == (0, 3)
+
+
+def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path):
+    (tmp_path / "t.csv").mkdir()
+    said = refused(spool.spool_to_parquet, tmp_path / "t.csv", tmp_path)
+    assert said == f"{tmp_path / 't.csv'}: cannot be read (Is a directory)."
+
+
+@pytest.mark.parametrize("ending", ["csv", "arrow", "ndjson"])
+@pytest.mark.parametrize("start", [b"t\xff.", b"t[1]."])
+def test_names_that_polars_takes_for_others(start, ending, tmp_path):
+    path = tmp_path / os.fsdecode(start + ending.encode())
+    frame = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    with open(path, "wb") as file:
+        {"csv": frame.write_csv, "arrow": frame.write_ipc, "ndjson": frame.write_ndjson}[ending](file)
+    (tmp_path / "work").mkdir()
+    there = read_large(path, tmp_path / "work")
+    assert pl.from_arrow(there.table.rows(np.arange(2), there.columns)).equals(frame)
+    assert path.exists()
+
+
+def test_the_command_takes_and_writes_any_name(tmp_path):
+    rng = np.random.default_rng(0)
+    table, scores = (tmp_path / os.fsdecode(name) for name in (b"t\xff.csv", b"s\xff.parquet"))
+    with open(table, "wb") as file:
+        pl.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)}).write_csv(file)
+    settings = ("--no-report", "--set", "n_estimators=2")
+    done = run("detect", Path(table.name), "-o", scores.name, *settings, cwd=tmp_path, ODEFS_MEMORY="100")
+    assert done.returncode == 0, done.stderr
+    assert "too large for memory" in done.stdout
+    assert pl.read_parquet(scores.read_bytes()).height == 200

@@ -41,13 +41,15 @@ class LargeTable:
 
     @cached_property
     def schema(self) -> Any:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         first = pq.read_schema(self.files[0])
         for file in self.files[1:]:
-            if pq.read_schema(file).names != first.names:
+            if not _same_columns(pq.read_schema(file), first):
                 raise TableError(f"{file}: its columns are not those of {self.files[0].name}.")
-        return first
+        # Files of one table may differ in what their columns are said to allow.
+        return pa.schema([field.with_nullable(True) for field in first])
 
     @property
     def names(self) -> list[str]:
@@ -66,12 +68,14 @@ class LargeTable:
         import pyarrow.parquet as pq
 
         start = 0
+        schema = pa.schema([self.schema.field(name) for name in columns])
         height = max(1024, min(BATCH_ROWS, BATCH_CELLS // max(1, len(columns))))
         for file in self.files:
             with pq.ParquetFile(file, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=height, columns=list(columns)):
                     if batch.num_rows:
-                        yield start, pa.Table.from_batches([batch]).select(list(columns))
+                        part = pa.Table.from_batches([batch]).select(list(columns))
+                        yield start, part if part.schema.equals(schema) else part.cast(schema)
                         start += batch.num_rows
 
     def rows(self, numbers: np.ndarray, columns: Sequence[str]) -> Any:
@@ -92,6 +96,20 @@ class LargeTable:
             for name in columns:
                 _look_at(facts[name], part.column(name).combine_chunks(), start)
         return facts
+
+
+def _same_columns(one: Any, other: Any) -> bool:
+    """Whether two files have the same columns with the same types; how long texts may be, and whether cells may lack, is no part of a type."""
+    return one.names == other.names and all(map(_same_type, one.types, other.types))
+
+
+def _same_type(one: Any, other: Any) -> bool:
+    import pyarrow as pa
+
+    long = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    if pa.types.is_dictionary(one) and pa.types.is_dictionary(other):
+        return _same_type(one.value_type, other.value_type)
+    return bool(long.get(one, one) == long.get(other, other))
 
 
 def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:

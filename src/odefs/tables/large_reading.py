@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from odefs.tables.columns import TableError
 from odefs.tables.large import LargeTable
 from odefs.tables.names import readable
-from odefs.tables.read import MAX_COLUMNS, check_asked, ending_of, fingerprint, table_name
+from odefs.tables.read import check_asked, ending_of, fingerprint, require_height, require_width, table_name
 from odefs.tables.sizes import parquet_parts
 from odefs.tables.spool import LINE, spool_to_parquet
 
@@ -49,6 +48,6 @@ def read_large(
     else:
         spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter)
         table, notes = LargeTable((spooled.path,), LINE if spooled.has_lines else None), spooled.notes
-    if len(table.names) > MAX_COLUMNS:
-        raise TableError(f"{path}: {len(table.names):,} columns are more than the {MAX_COLUMNS:,} that are supported.")
+    require_height(table.n_rows, path)
+    require_width(len(table.names), path)
     return LargeReading(table, name, size, digest, notes)

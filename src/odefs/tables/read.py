@@ -79,25 +79,31 @@ def read_table(
             found = _read_one(pl, source, ending, name, sheet, text_columns, delimiter)
         size, digest = fingerprint(source)
     except pl.exceptions.PolarsError as error:
-        raise TableError(f"{path}: {_first_line(error)}.") from error
+        raise TableError(f"{path}: {first_line(error)}.") from error
     except (OSError, UnicodeError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TableError(f"{path}: cannot be read ({reason}).") from error
     frame, lines, notes = found
-    if frame.height < least_rows:
-        least = "one row" if least_rows == 1 else "two rows"
-        raise TableError(f"{path}: a table needs at least {least}, this one has {frame.height}.")
-    _require_width(frame.width, path)
+    require_height(frame.height, path, least_rows)
+    require_width(frame.width, path)
     return Reading(frame, name, size, digest, lines, notes)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """What a reader says, without its advice on its own parameters; cells that it quotes may be long."""
     said = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
     return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
 
 
-def _require_width(n_columns: int, name: str | Path) -> None:
+def require_height(n_rows: int, name: str | Path, least_rows: int = 2) -> None:
+    """Refuse tables without rows to compare."""
+    if n_rows < least_rows:
+        least = "one row" if least_rows == 1 else "two rows"
+        raise TableError(f"{name}: a table needs at least {least}, this one has {n_rows}.")
+
+
+def require_width(n_columns: int, name: str | Path) -> None:
+    """Refuse tables with more columns than are supported."""
     if n_columns > MAX_COLUMNS:
         raise TableError(f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
 
@@ -189,7 +195,7 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
     except ModuleNotFoundError as error:
         raise TableError(f'{name}: reading Excel files needs another package: pip install "odefs[cli]"') from error
     except Exception as error:  # the readers behind polars raise errors of their own
-        raise TableError(f"{name}: {_first_line(error)}.") from error
+        raise TableError(f"{name}: {first_line(error)}.") from error
 
 
 def _read_text(
@@ -198,7 +204,7 @@ def _read_text(
     source = unpacked(source, name)
     dialect = sniff(source, name, delimiter)
     width = header_width(source, dialect)
-    _require_width(width, name)
+    require_width(width, name)
     require_filled(source, name, dialect, width)
     notes = said_encoding(dialect)
     try:

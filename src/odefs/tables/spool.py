@@ -4,6 +4,7 @@ Arrow and ndjson go through polars' streaming. Of delimited text every cell is f
 (:mod:`odefs.tables.text_types`): a code such as 00123 may stand at the end of the file.
 """
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ from typing import Any
 
 from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, opened, sniff
+from odefs.tables.delimited import Dialect, header_width, opened, require_filled, sniff
+from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
 from odefs.tables.read import (
     ARROW,
@@ -22,7 +24,9 @@ from odefs.tables.read import (
     NULLS,
     TEXT,
     ending_of,
+    first_line,
     first_types,
+    require_width,
     said_encoding,
     said_zeros,
     tell_fault,
@@ -32,6 +36,8 @@ from odefs.tables.text_types import TextTypes
 CELLS = 2**20
 """Cells of a row group, about."""
 COPIED = 2**20
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
+"""Errors that another folder for work in progress helps against."""
 LINE = "\x1fline"
 """Column of the parquet file with the line that each row begins in; no text file has such a name."""
 
@@ -57,9 +63,9 @@ def spool_to_parquet(
             return _spool_text(pl, path, folder, text_columns, delimiter)
         target = folder / "table.parquet"
         if ending in ARROW:
-            _sink(pl.scan_ipc(path), target)
+            _sink(pl.scan_ipc(named_for_scans(path, folder)), target)
         elif ending in LINES:
-            _sink(pl.scan_ndjson(path, infer_schema_length=None), target)
+            _sink(pl.scan_ndjson(named_for_scans(path, folder), infer_schema_length=None), target)
         else:
             raise TableError(
                 f"{path}: the file is too large to be read at once, and in parts only parquet, csv, arrow and ndjson can be read: "
@@ -68,12 +74,13 @@ def spool_to_parquet(
         return Spooled(target)
     except (OSError, pl.exceptions.PolarsError) as error:
         number = error_number(error)
-        if number is not None:
+        if number in NO_ROOM:
             raise TableError(
                 f"{path}: the file is too large to be read at once, and cannot be turned into parquet in {folder.parent} ({os.strerror(number)}); "
                 "TMPDIR names another folder."
             ) from error
-        raise TableError(f"{path}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+        reason = first_line(error) if number is None else f"cannot be read ({os.strerror(number)})"
+        raise TableError(f"{path}: {reason}.") from error
 
 
 def _sink(lazy: Any, target: Path) -> None:
@@ -87,9 +94,12 @@ def _height(width: int) -> int:
 
 
 def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None) -> Spooled:
-    given, name = path, path.name
-    path = unpack_to(given, name, folder / "unpacked.txt")
+    given, name = path, readable(path.name)
+    path = named_for_scans(unpack_to(given, name, folder / "unpacked.txt"), folder)
     dialect = sniff(path, name, delimiter)
+    width = header_width(path, dialect)
+    require_width(width, name)
+    require_filled(path, name, dialect, width)
     notes = said_encoding(dialect)
     cells = folder / "cells.parquet"
     source = _plain(path, dialect, folder)
@@ -101,7 +111,10 @@ def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], 
         dialect = Dialect(dialect.separator, "cp1252")
         notes.append(NOT_UTF8)
         source = _plain(path, dialect, folder)
-        _sink_cells(pl, source, dialect, cells)
+        try:
+            _sink_cells(pl, source, dialect, cells)
+        except pl.exceptions.ComputeError as again:
+            tell_fault(path, name, dialect, again)
     types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), text_columns)
     for copy in {source, path} - {given}:
         copy.unlink()
@@ -138,6 +151,7 @@ def _frames(pl: Any, cells: Path) -> Iterator[Any]:
 
 def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
     """The rows with their types and lines; blank lines are left out, quoted line breaks counted."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer: Any = None
@@ -164,3 +178,6 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
     finally:
         if writer is not None:
             writer.close()
+    if writer is None:
+        # A header alone.
+        pq.write_table(pq.read_schema(cells).append(pa.field(LINE, pa.int64())).empty_table(), target)

@@ -10,6 +10,7 @@ ZEROS = r"^\s*[-+]?0\d"
 """Whole numbers such as 00123 are codes, whose zeros must not be lost."""
 DATE = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$"
 """The international form. Other forms are recognised later, and told."""
+DATE_FORMAT = "%Y-%m-%d %H:%M:%S%.f"
 DATE_SAMPLE = 100
 
 
@@ -17,7 +18,7 @@ def as_type(pl: Any, text: Any, dtype: Any) -> Any:
     """Text as another type, or ``None`` where a cell would be lost."""
     try:
         if dtype == pl.Datetime:
-            found = text.str.to_datetime(strict=False)
+            found = _as_dates(pl, text)
         elif dtype == pl.Boolean:
             found = text.str.to_lowercase().replace_strict(
                 {"true": True, "false": False}, default=None, return_dtype=dtype
@@ -26,7 +27,17 @@ def as_type(pl: Any, text: Any, dtype: Any) -> Any:
             found = text.cast(dtype, strict=False)
     except pl.exceptions.PolarsError:
         return None
-    return found if found.null_count() == text.null_count() else None
+    return found if found is not None and found.null_count() == text.null_count() else None
+
+
+def _as_dates(pl: Any, text: Any) -> Any:
+    """Dates in the international form alone, whatever stands beside them: polars would choose a form, and a time zone, by the cells of each batch."""
+    if not text.str.contains(DATE).all():
+        return None
+    length = pl.col(text.name).str.len_bytes()
+    rest = pl.when(length == 10).then(pl.lit(" 00:00:00")).when(length == 16).then(pl.lit(":00")).otherwise(pl.lit(""))
+    full = pl.col(text.name).str.replace("T", " ", literal=True) + rest
+    return text.to_frame().select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)).to_series()
 
 
 def first_type(pl: Any, text: Any, dtypes: Iterable[Any]) -> Any:
@@ -69,10 +80,7 @@ class TextTypes:
             text = frame[name]
             if not dtypes or text.null_count() == text.len():
                 continue
-            if name in self._unseen:
-                self._unseen.discard(name)
-                if not may_be_dates(text):
-                    dtypes.clear()
+            self._unseen.discard(name)
             if name in self.whole and text.str.contains(ZEROS).any():
                 self._codes.add(name)
                 dtypes.clear()

@@ -1,11 +1,12 @@
 """Writing a table that comes in batches, by the file's ending, as :mod:`odefs.tables.write` does for one that is in memory."""
 
 import gzip
+import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from odefs.tables.write import replacing, spreadsheet_frame
 
@@ -29,12 +30,12 @@ def write_batches(path: Path | None, batches: Iterable[Mapping[str, Any]], excel
 
 @contextmanager
 def _writer(partial: Path, ending: str, excel: bool) -> Iterator[Write]:
-    if ending.endswith((".parquet", ".arrow", ".feather")):
-        with _columns(partial, ending) as write:
-            yield write
-        return
+    # Opened here: to the libraries all names are UTF-8, and this one need not be.
     with open(partial, "wb") as file:
-        if ending.endswith(".gz"):
+        if ending.endswith((".parquet", ".arrow", ".feather")):
+            with _columns(file, ending) as write:
+                yield write
+        elif ending.endswith(".gz"):
             with (
                 gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed,
                 _text(packed, ending, excel) as write,
@@ -46,7 +47,7 @@ def _writer(partial: Path, ending: str, excel: bool) -> Iterator[Write]:
 
 
 @contextmanager
-def _columns(partial: Path, ending: str) -> Iterator[Write]:
+def _columns(file: BinaryIO, ending: str) -> Iterator[Write]:
     """Parquet and arrow, whose writers learn the columns from the first batch."""
     import pyarrow.ipc
     import pyarrow.parquet as pq
@@ -56,7 +57,7 @@ def _columns(partial: Path, ending: str) -> Iterator[Write]:
 
     def write(table: Any) -> None:
         if not writer:
-            writer.append(make(partial, table.schema))
+            writer.append(make(file, table.schema))
         writer[0].write_table(table)
 
     try:
@@ -75,12 +76,16 @@ def _text(out: Any, ending: str, excel: bool) -> Iterator[Write]:
 
     def write(table: Any) -> None:
         frame: Any = pl.from_arrow(table)
+        content = io.BytesIO()
         if ending.endswith((".ndjson", ".jsonl")):
-            frame.write_ndjson(out)
-            return
-        frame = spreadsheet_frame(pl, frame, excel)
-        separator = "\t" if ".tsv" in ending else ","
-        frame.write_csv(out, include_bom=excel and first[0], include_header=first[0], separator=separator)
+            frame.write_ndjson(content)
+        else:
+            separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
+            spreadsheet_frame(pl, frame, excel).write_csv(
+                content, include_bom=excel and first[0], include_header=first[0], separator=separator
+            )
+        # Written here: what the system refuses, polars would tell as an error of its own, and a closed pipe as a fault.
+        out.write(content.getbuffer())
         first[0] = False
 
     yield write
