@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python >= 3.11 and make:
+# Two commands do everything on a machine with Python 3.11, 3.12 or 3.13 and make:
 #   make detect [FILE=table.csv]   find the outliers of a table (a bundled example by default)
 #   make test                      lint, types, contracts and tests
 # and a third builds the site: make docs
@@ -12,10 +12,9 @@ SECONDS ?= 300
 INSTALL := $(PIP) install --require-hashes --no-deps
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
-# Not here: what needs PyTorch, a browser or Sphinx, and what tests the documentation, the experiments and the requirements.
-LOWEST_TESTS ?= agreement baselines callbacks command_line contract crafted_model_files datasets detectors determinism distances ensemble \
-  explain hostile_input kernel known_cases model_files onnx outputs package pyod reading recognise report report_parts saved_models \
-  scale_batches scale_dask scale_detect scale_limits scale_wide scikit_learn selection selector settling shap stream tables theory threads trust
+# All tests but these, which need PyTorch, a browser or Sphinx, or test the documentation, the experiments and the requirements.
+NOT_LOWEST := accuracy contract_page docs experiment_% real_data report_browser requirements results_page site torch
+LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST),$(patsubst tests/test_%.py,%,$(sort $(wildcard tests/test_*.py))))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
 .PHONY: detect test slow fuzz lint types contracts tests bench docs lowest lock clean
@@ -67,8 +66,8 @@ clean:
 	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.created:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	  || { echo "odefs needs Python 3.11 or newer, and '$(PYTHON)' is not: name another one with 'make PYTHON=python3.12 ...'."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null \
+	  || { echo "the pinned packages install on Python 3.11, 3.12 and 3.13, and '$(PYTHON)' is none of them: name another one with 'make PYTHON=python3.12 ...'."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 \
 	  || { rm -rf $(VENV); echo "Python cannot create virtual environments here: install its venv module (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
 	@touch $@
@@ -88,7 +87,9 @@ $(VENV)/.docs: $(VENV)/.created $(SOURCES)
 $(VENV)/.dev: $(VENV)/.created $(SOURCES)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(INSTALL) -r requirements/dev.txt
-	@$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null || $(INSTALL) -r requirements/torch.txt
+	@$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null || { \
+	  echo "PyTorch without CUDA (requirements/torch-cpu.txt) is not to be had here: installing requirements/torch.txt, on Linux with CUDA's libraries, a download of some gigabytes ..."; \
+	  $(INSTALL) -r requirements/torch.txt; }
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.detect $(VENV)/.docs
 

@@ -3,6 +3,7 @@
 A layer holds what it adds to the layer below. All layers come from one resolution, so that their pins agree; every file of a pinned
 version that the index lists has its hash, so that the same pins install on other platforms and versions of Python. Pins stay as they
 are where they can: ``--upgrade`` looks for newer ones. uv resolves, from the index that it is set up with; no file names one.
+torch-cpu.txt is kept by hand, and told of where its version is another than that of torch.txt.
 """
 
 import argparse
@@ -113,6 +114,12 @@ def write(name: str, pins: dict[str, Pin], source: str, below: str | None = None
     print(f"{name}.txt: {len(pins)} packages")
 
 
+def tell_torch_cpu(version: str) -> None:
+    """The usual index does not list the wheel without CUDA, so that its version and hash are not found here."""
+    if f"torch=={version}+cpu" not in (FOLDER / "torch-cpu.txt").read_text():
+        print(f"torch-cpu.txt: to be changed by hand to torch=={version}+cpu and the hash of its wheel")
+
+
 def lock(upgrade: bool) -> None:
     def before(*names: str) -> str:
         texts = [path.read_text() for name in names if (path := FOLDER / f"{name}.txt").exists()]
@@ -132,6 +139,7 @@ def lock(upgrade: bool) -> None:
         lower |= set(found)
         below = name
     write("torch", {key: pin for key, pin in whole.items() if TORCH.match(key)}, "dev.in")
+    tell_torch_cpu(whole["torch"].version)
 
     tools = [line for line in (FOLDER / "lowest.in").read_text().splitlines() if line in whole]
     with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,10 @@
 """A real browser without a window, and what it must not do: complain, or ask anything of the network."""
 
+import importlib.util
 import json
 import shutil
 
 import pytest
-from selenium import webdriver
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
@@ -19,10 +19,15 @@ FLAGS = (
     "--force-prefers-reduced-motion",  # or a click comes while the page still glides
     "--window-size=1200,1000",
 )
-needs_browser = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium and chromedriver are not installed")
+needs_browser = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER and importlib.util.find_spec("selenium")),
+    reason="chromium, chromedriver and selenium are not all installed",
+)
 
 
 def start_browser(profile, downloads):
+    from selenium import webdriver  # here, for the lowest versions are tested without it
+
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for flag in (*FLAGS, f"--user-data-dir={profile}"):

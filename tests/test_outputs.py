@@ -1,5 +1,6 @@
 """What is written and said about a detection, by direct calls."""
 
+import gzip
 import json
 
 import numpy as np
@@ -58,6 +59,16 @@ def test_nested_cells_are_written_as_text(name, tmp_path):
     back = read_table(tmp_path / name).frame
     assert json.loads(back["l"][0]) == [1, 2]
     assert json.loads(back["s"][0]) == {"k": "ü"}
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"), [("big.tsv.scores.csv", ","), ("t.tsv", "\t"), ("T.TSV.GZ", "\t"), ("t.tsv.csv.gz", ",")]
+)
+def test_the_end_of_a_name_says_how_cells_are_parted(name, separator, tmp_path):
+    write_table(tmp_path / name, {"a": [1], "b": [2]})
+    content = (tmp_path / name).read_bytes()
+    text = gzip.decompress(content) if name.lower().endswith(".gz") else content
+    assert text.decode() == f"a{separator}b\n1{separator}2\n"
 
 
 def test_formulas_are_defused_in_categories_and_only_where_a_spreadsheet_reads(tmp_path):

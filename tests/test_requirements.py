@@ -2,6 +2,10 @@
 
 import importlib.metadata
 import re
+import runpy
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -102,3 +106,36 @@ def test_pins_satisfy_pyproject():
     pinned = {line.name: line.version for layer in LAYERS for line in lines_of(layer)}
     for name, bound in bounds():
         assert Version(pinned[name]) >= Version(bound), name
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize("version", [(3, 10, 9), (3, 14, 0)])
+def test_make_refuses_versions_of_python_that_have_no_pins(version, tmp_path):
+    python = tmp_path / "another python"
+    python.write_text(f"import sys; sys.version_info = {version}; exec(sys.argv[2])")
+    line = ["make", f"VENV={tmp_path}/venv", f'PYTHON={sys.executable} "{python}"', f"{tmp_path}/venv/.created"]
+    done = subprocess.run(line, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    versions = re.findall(r":: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert all(one in done.stdout for one in versions)
+    assert "name another one with 'make PYTHON=" in done.stdout
+    assert not (tmp_path / "venv").exists()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_new_tests_run_on_the_lowest_versions_too():
+    """What is left out is named: each name is that of a test, and all else runs."""
+    left_out = re.search(r"^NOT_LOWEST := (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)[1].split()
+    every = {path.name for path in (ROOT / "tests").glob("test_*.py")}
+    matched = [{path.name for path in (ROOT / "tests").glob(f"test_{one.replace('%', '*')}.py")} for one in left_out]
+    assert all(matched)
+    done = subprocess.run(["make", "-n", "lowest"], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert set(re.findall(r"tests/(test_\w+\.py)", done.stdout)) == every - set().union(*matched)
+
+
+@pytest.mark.parametrize(("version", "is_told"), [("9.9", True), (None, False)])
+def test_the_build_without_cuda_needs_a_hand(version, is_told, capsys):
+    (without_cuda,) = lines_of("torch-cpu")
+    lock = runpy.run_path(str(FOLDER / "lock.py"))
+    lock["tell_torch_cpu"](version or Version(without_cuda.version).public)
+    assert ("torch-cpu.txt: to be changed by hand" in capsys.readouterr().out) == is_told

@@ -1,6 +1,9 @@
 """Ranks, counts, percentiles and measures over numbers in files: those of NumPy and scikit-learn, ties and all."""
 
+import tracemalloc
+
 import numpy as np
+import polars as pl
 import pytest
 
 from odefs._ops import ranks, stretches
@@ -10,6 +13,8 @@ from odefs.experiments.metrics import evaluate
 from odefs.tables.columns import TableError
 from odefs.tables.flags import flag_rows
 from odefs.tables.known import known_rows
+from odefs.tables.large import LargeTable
+from odefs.tables.large_detection import known_cases
 
 KINDS = ("different", "tied", "equal", "one frequent")
 
@@ -81,3 +86,28 @@ def test_known_rows():
     assert (outliers.tolist(), normal.tolist()) == ([1, 3], [2, 5])
     with pytest.raises(TableError, match="'maybe' in row 2"):
         known_rows(iter([1, "maybe"]), "told")
+
+
+def test_known_rows_of_a_large_table(tmp_path):
+    """All rows may be known: their numbers are kept as such, 8 bytes each, and not as objects."""
+    cells = np.arange(400_000) % 5 == 2
+    files = tuple(tmp_path / f"{name}.parquet" for name in "ab")
+    for file, part in zip(files, np.split(cells, [150_001]), strict=True):
+        pl.DataFrame({"told": part}).write_parquet(file)
+    table = LargeTable(files)
+    assert table.n_rows == cells.size
+    tracemalloc.start()
+    cases, said = known_cases(table, "told")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.array_equal(cases["known_outliers"], np.flatnonzero(cells))
+    assert np.array_equal(cases["known_normal"], np.flatnonzero(~cells))
+    assert said == "told: 80000 known outliers, 320000 known to be ordinary"
+    assert peak < 24 * cells.size
+    pl.DataFrame({"told": ["1", None, "maybe"]}).write_parquet(files[1])
+    pl.DataFrame({"told": ["0"] * 70_000}).write_parquet(files[0])
+    with pytest.raises(TableError, match="'maybe' in row 70003"):
+        known_cases(LargeTable(files), "told")
+    pl.DataFrame({"told": pl.Series([], dtype=pl.String)}).write_parquet(files[0])
+    nobody, _ = known_cases(LargeTable(files[:1]), "told")
+    assert [rows.tolist() for rows in nobody.values()] == [[], []]

@@ -1,5 +1,6 @@
 """Writes that are stopped half-way by a real signal, and writes of one file by several processes and threads at once."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,10 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+import odefs as odefs_library
 from command import ODEFS, odefs
 from odefs import LeSiNN, load
 from odefs.datasets.transactions import transactions_path
-from odefs.persist.replacing import replacing
+from odefs.persist.replacing import replacing, take_away_leftovers
+from odefs.tables.batches import BatchScorer
+from odefs.tables.columns import TableError
+from odefs.tables.files import load_table_model
+from odefs.tables.partitions import score_partitions
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 
@@ -185,11 +191,94 @@ def test_what_others_still_write_is_left_to_them(tmp_path):
     """Temporary files of processes that run, and of other machines, are not leftovers."""
     with replacing(tmp_path / "m") as mine:
         mine.write_bytes(b"mine")
-        elsewhere = tmp_path / f".m.elsewhere-{os.getpid()}-00.part"
+        elsewhere = tmp_path / f".m.elsewhere-{os.getpid()}-00000000.part"
         gone = tmp_path / mine.name.replace(f"-{os.getpid()}-", "-4194305-")
-        for path in (elsewhere, gone):
+        of_another_file = tmp_path / gone.name.replace(".m.", ".m.csv.")
+        for path in (elsewhere, gone, of_another_file):
             path.write_bytes(b"")
         with replacing(tmp_path / "m") as other:
             other.write_bytes(b"other")
+        assert {path.name for path in tmp_path.iterdir()} == {"m", mine.name, elsewhere.name, of_another_file.name}
+        take_away_leftovers(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == {"m", mine.name, elsewhere.name}
     assert (tmp_path / "m").read_bytes() == b"mine"
+
+
+def test_hidden_files_of_others_are_none_of_ours(tmp_path):
+    with replacing(tmp_path / "o.csv") as mine:
+        mine.write_bytes(b"")
+    machine = mine.name.removeprefix(".o.csv.").split("-")[0]
+    ends = (
+        "my-own-file.v1",
+        "a-b-c",
+        f"{machine}-x-00000000",
+        f"{machine}-{10**30}-00000000",
+        f"{machine}-4194305-0",
+        "--",
+    )
+    names = {f".o.csv.{end}.part" for end in ends} | {".a.b-c-d.e.part", "o.csv"}
+    for name in names:
+        (tmp_path / name).write_bytes(b"theirs")
+    take_away_leftovers(tmp_path)
+    with replacing(tmp_path / "o.csv") as mine:
+        mine.write_bytes(b"new")
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert (tmp_path / "o.csv").read_bytes() == b"new"
+
+
+SWEEPS = "import sys; from pathlib import Path; from odefs.persist.replacing import *; take_away_leftovers(Path(sys.argv[1]))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="namespaces of processes are Linux")
+def test_containers_of_one_name(tmp_path):
+    """Who has no process of the writer's number among its own does not take the writer for dead."""
+    apart = ["unshare", "-rpf"]
+    if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this system does not allow namespaces")
+    with replacing(tmp_path / "m") as mine:
+        mine.write_bytes(b"mine")
+        gone = tmp_path / mine.name.replace(f"-{os.getpid()}-", "-4194305-")
+        gone.write_bytes(b"")
+        subprocess.run([*apart, sys.executable, "-c", SWEEPS, tmp_path], check=True)
+        assert {path.name for path in tmp_path.iterdir()} == {mine.name, gone.name}
+        subprocess.run([sys.executable, "-c", SWEEPS, tmp_path], check=True)
+        assert {path.name for path in tmp_path.iterdir()} == {mine.name}
+    assert (tmp_path / "m").read_bytes() == b"mine"
+
+
+def test_errors_of_reading_are_not_put_on_the_output(tmp_path):
+    inputs = (
+        PermissionError(errno.EACCES, "Permission denied", "in.csv"),
+        OSError("Couldn't deserialize thrift"),
+        OSError(errno.EIO, "Input/output error"),
+    )
+    for error in inputs:
+        with pytest.raises(OSError, match=r"Perm|thrift|Input") as met, replacing(tmp_path / "o.csv"):
+            raise error
+        assert met.value is error
+    for text in (str(tmp_path), "(os error 28)"):
+        with pytest.raises(OSError, match=r"o\.csv") as met, replacing(tmp_path / "o.csv") as partial:
+            raise OSError(f"Failed to open local file {partial if text == str(tmp_path) else text}")
+        assert met.value.filename == str(tmp_path / "o.csv")
+    with pytest.raises(OSError, match=r"o\.csv"), replacing(tmp_path / "o.csv"):
+        pass  # nothing was written
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_part_is_named(tmp_path):
+    frame = pl.read_csv(transactions_path())
+    (tmp_path / "in").mkdir()
+    part = tmp_path / "in" / "a.parquet"
+    frame.write_parquet(part, compression="uncompressed")
+    model = odefs_library.ODEFS(n_estimators=2, random_state=0, scaling="none")
+    found = odefs_library.detect(frame, model=model)
+    found.save(tmp_path / "m.odefs")
+    loaded = load_table_model(tmp_path / "m.odefs")
+    content = bytearray(part.read_bytes())
+    content[4 : len(content) // 2] = b"\xff" * (len(content) // 2 - 4)
+    part.write_bytes(content)
+    with pytest.raises(TableError) as told:
+        score_partitions(BatchScorer(loaded.model, loaded.encoder), part.parent, tmp_path / "out")
+    assert str(told.value).startswith(f"{part}: ")
+    assert "cannot be written" not in str(told.value)
+    assert not list((tmp_path / "out").iterdir())

@@ -14,12 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+TEMPORARY = re.compile(
+    r"\.(?P<name>.+)\.(?P<machine>[A-Za-z0-9]*)-(?P<process>[0-9]{1,9})-[0-9a-f]{8}\.part", re.DOTALL
+)
+"""The temporary name of a file, as :func:`replacing` gives it."""
+
+NUMBERS_OF_WRITING = frozenset(
+    getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS") if hasattr(errno, name)
+)
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise; no two calls are given the same one.
 
-    Errors of the system name ``path``, whichever library met them.
+    Errors of the system that come from writing name ``path``, whichever library met them; what the block meets while it reads other files is told as it is.
     """
     # A link stays one: what it leads to is replaced.
     target = Path(os.path.realpath(path))
@@ -27,14 +36,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
     take_away_leftovers(target.parent, _short(target.name))
     partial = target.with_name(f".{_short(target.name)}.{_owner()}-{secrets.token_hex(4)}.part")
+    complete = False
     try:
         yield partial
+        complete = True
         _flush(partial)
         os.replace(partial, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError) and error.filename in (None, partial, str(partial)):
+        if isinstance(error, OSError) and (complete or _is_of_writing(error, partial)):
             number = error_number(error)
             reason = os.strerror(number) if number else str(error)
             raise OSError(number or errno.EIO, reason, os.fspath(path)) from error
@@ -49,12 +60,21 @@ def error_number(error: BaseException) -> int | None:
     return number if isinstance(number, int) else int(told[1]) if told else None
 
 
+def _is_of_writing(error: OSError, partial: Path) -> bool:
+    """Whether an error speaks of the temporary file: by name, in the text only as pyarrow does, or with a number that only writing meets."""
+    if error.filename is not None:
+        return error.filename in (partial, str(partial))
+    return error_number(error) in NUMBERS_OF_WRITING or str(partial) in str(error)
+
+
 def take_away_leftovers(folder: Path, name: str | None = None) -> None:
-    """Delete temporary files, of all names or of one, whose process was on this machine and is gone."""
-    pattern = f".{'*' if name is None else glob.escape(name)}.*-*-*.part"
+    """Delete temporary files, of all names or of one, whose process was on this machine and is gone; files of other names are none of ours."""
+    pattern = f".{'*' if name is None else glob.escape(name)}.*.part"
     for left in folder.glob(pattern):
-        machine, number, _ = left.name.removesuffix(".part").rsplit(".", 1)[1].rsplit("-", 2)
-        if machine == _machine() and number.isdigit() and not _is_running(int(number)):
+        parts = TEMPORARY.fullmatch(left.name)
+        if parts is None or parts["name"] != (name or parts["name"]) or parts["machine"] != _machine():
+            continue
+        if not _is_running(int(parts["process"])):
             with contextlib.suppress(OSError):
                 left.unlink()
 
@@ -71,8 +91,15 @@ def _owner() -> str:
 
 
 def _machine() -> str:
-    """Folders may be shared by machines, and a number of a process means something on its own machine only."""
-    return re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
+    """Folders may be shared by machines and by containers, and a number of a process means something only where it was given.
+
+    Containers may have one name and different processes, so the number of the namespace stands behind the name where the system has such.
+    """
+    name = re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
+    try:
+        return f"{name}n{os.stat('/proc/self/ns/pid').st_ino}"
+    except OSError:
+        return name
 
 
 def _is_running(process: int) -> bool:

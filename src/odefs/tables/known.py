@@ -9,16 +9,14 @@ from odefs.tables.columns import TableError
 from odefs.tables.recognise import is_missing_word
 
 WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+CODES = {True: 1, False: 0, None: -1}
 
 
-def known_rows(cells: Iterable[Any], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the known outliers and of the known ordinary rows; a cell that says anything else is named."""
-    found: dict[bool, list[int]] = {True: [], False: []}
-    for row, cell in enumerate(cells):
-        kind = _kind(cell, name, row + 1)
-        if kind is not None:
-            found[kind].append(row)
-    return np.array(found[True], dtype=np.intp), np.array(found[False], dtype=np.intp)
+def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the known outliers and of the known ordinary rows, from ``start`` on; a cell that says anything else is named."""
+    # A byte per row and not a list of numbers: all rows of a large table may be known.
+    kinds = np.fromiter((CODES[_kind(cell, name, row)] for row, cell in enumerate(cells, start + 1)), dtype=np.int8)
+    return np.flatnonzero(kinds == CODES[True]) + start, np.flatnonzero(kinds == CODES[False]) + start
 
 
 def say_known(name: str, n_outliers: int, n_normal: int) -> str:

@@ -72,8 +72,11 @@ def require_columns(table: LargeTable, names: Sequence[str]) -> None:
 def known_cases(table: LargeTable, column: str) -> tuple[dict[str, np.ndarray], str]:
     """Rows of the known outliers and of the known ordinary rows, and what to say about them."""
     require_columns(table, [column])
-    cells = (cell for _, part in table.batches([column]) for cell in part.column(0).to_pylist())
-    outliers, normal = known_rows(cells, column)
+    none = np.empty(0, dtype=np.intp)
+    found = [(none, none)]
+    for start, part in table.batches([column]):
+        found.append(known_rows(part.column(0).to_pylist(), column, start))
+    outliers, normal = (np.concatenate(kind) for kind in zip(*found, strict=True))
     return {"known_outliers": outliers, "known_normal": normal}, say_known(column, outliers.size, normal.size)
 
 

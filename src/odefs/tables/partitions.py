@@ -96,8 +96,9 @@ def _score_one(
             finally:
                 if writer is not None:
                     writer.close()
-    except (pa.ArrowException, ValueError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:
         if isinstance(error, TableError) and str(error).startswith(str(out)):
             raise
-        raise TableError(f"{part}: {str(error).strip().splitlines()[0].rstrip('.')}.") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise TableError(f"{part}: {reason.strip().splitlines()[0].rstrip('.')}.") from error
     return n_rows, n_flagged

@@ -43,7 +43,9 @@ def replacing(path: Path) -> Iterator[Path]:
         with replacing_file(path) as partial:
             yield partial
     except OSError as error:
-        raise TableError(f"{error.filename or path}: cannot be written ({error.strerror or error}).") from error
+        if error.filename != os.fspath(path):
+            raise  # met on the way, by what was read for instance
+        raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
 
 
 def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = False) -> None:
@@ -72,7 +74,8 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
             _write_excel(frame, file)
         else:
             content = io.BytesIO()
-            frame.write_csv(content, include_bom=excel, separator="\t" if ".tsv" in ending else ",")
+            separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
+            frame.write_csv(content, include_bom=excel, separator=separator)
             packed = ending.endswith(".gz")
             file.write(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
 
