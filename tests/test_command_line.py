@@ -357,6 +357,7 @@ def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):
     assert capsys.readouterr().err.count("reading ...") > 1
 
 
+@pytest.mark.slow
 def test_a_table_of_ten_thousand_columns(tmp_path):
     rows = [",".join(str((i * j) % 7) for j in range(10_000)) for i in range(1, 21)]
     (tmp_path / "t.csv").write_text(",".join(f"c{j}" for j in range(10_000)) + "\n" + "\n".join(rows) + "\n")

@@ -201,7 +201,8 @@ def test_what_known_outliers_share_is_not_damped(rng):
     known = np.flatnonzero(y)[:25]
     assert 7 in ODEFS(random_state=0).fit(X).noise_columns_
     model = ODEFS(random_state=0).fit(X, known_outliers=known)
-    assert model.noise_columns_.size == 0
+    assert 7 not in model.noise_columns_
+    assert model.noise_columns_.size >= 12
     others = np.delete(np.arange(N), known)
     assert roc_auc_score(y[others], model.outlier_scores_[others]) > 0.7
     for none in ([], np.zeros(N, dtype=bool)):
@@ -234,6 +235,6 @@ def test_model_files_and_tables_name_them(among_noise, tmp_path):
     found = odefs.detect(frame)
     assert set(found.noise) <= {f"c{k}" for k in range(10, 50)}
     assert len(found.noise) >= 38
-    sentence = "without far values, so that they count a tenth: c10"
+    sentence = "no far values) and counted a tenth: c10"
     assert sentence in found.report().markdown()
     assert sentence in found.report().html()

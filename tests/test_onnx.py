@@ -79,8 +79,18 @@ ESTIMATORS = {
 }
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", ESTIMATORS)
+LARGE_GRAPHS = ("tails", "tails weighted", "iforest")
+"""Checked and started in seconds each: on one table here, on the others among the slow tests."""
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        pytest.param(name, table, marks=[pytest.mark.slow] if name in LARGE_GRAPHS and table != "noise" else [])
+        for name in ESTIMATORS
+        for table in TABLES
+    ],
+)
 def test_graphs_agree_on_old_and_new_rows(name, table):
     rng = np.random.default_rng(0)
     X = TABLES[table](rng)

@@ -203,6 +203,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_in_suod(tmp_path):
     """In a process of its own, as importing SUOD changes how joblib starts workers; without its cost forecast, which writes into the folder SUOD is installed in."""
     (tmp_path / "in_suod.py").write_text(IN_SUOD)

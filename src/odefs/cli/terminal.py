@@ -70,10 +70,10 @@ def show_columns(out: Screen, found: "Detection") -> None:
     """The foremost columns, and how far they count."""
     columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
     out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
-    if (trust := getattr(found.model, "trust_", None)) is not None:
-        out.say(trusted(trust, found.model.trust != "auto"))
     if found.noise:
         out.say(_line(noise(found.noise)))
+    if (trust := getattr(found.model, "trust_", None)) is not None:
+        out.say(trusted(trust, found.model.trust != "auto", bool(found.noise)))
 
 
 def outlier_table(found: "Detection", top: int) -> Table:

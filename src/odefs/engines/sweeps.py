@@ -7,7 +7,7 @@
 Engines bring blocks in and give reductions out; scores, one number per row, may lie in a file and are worked on a stretch at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -30,6 +30,9 @@ from odefs.ensemble.trust import Trust
 from odefs.scaling import ColumnRanges, Scaling, by_moments, fit_scaling
 from odefs.selection.candidates import Candidates, find_candidates
 from odefs.selection.noise import DAMPING, noise_columns
+
+MOST_KNOWN = 1024
+"""Known outliers that are asked whether a column sets them apart."""
 
 SCORE_BYTES = 128 * 2**20
 """How much memory raw scores of several components may take before they are combined."""
@@ -72,9 +75,17 @@ class Fitted:
 
 
 def scale_table(
-    engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds, plan: Plan | None = None
+    engine: Engine,
+    detector: Detector,
+    scaling_kind: str,
+    seeds: Seeds,
+    plan: Plan | None = None,
+    known: Callable[[int], KnownCases] = lambda n_rows: KnownCases(),
 ) -> Scaled:
-    """Find the scaling, draw references, prepare the detector on all columns. What a ``plan`` will want is read on the way."""
+    """Find the scaling, draw references, prepare the detector on all columns. What a ``plan`` will want is read on the way.
+
+    ``known`` tells the known cases once the number of rows is known.
+    """
     with stage("looking at the columns"):
         ranges = engine.ranges()
         scaling = fit_scaling(ranges, scaling_kind)
@@ -85,13 +96,17 @@ def scale_table(
         engine.foresee("references", np.concatenate([references, *more]))
         _foresee_samples(engine, plan, seeds)
         looks_for_noise = plan is not None and plan.damps_noise
+        outliers = known(engine.n_rows).outliers[:MOST_KNOWN]
+        if looks_for_noise and outliers.size:
+            engine.foresee("known outliers", outliers)
         if scaling_kind in ("rootstd", "damped") or looks_for_noise:
             moments = engine.moments(fit_scaling(ranges, "minmax"))
             scaling = by_moments(scaling, moments, scaling_kind)
         noise = np.empty(0, dtype=np.intp)
         if plan is not None and looks_for_noise:
             rows = engine.take(trial_rows(engine.n_rows, engine.n_columns, plan, seeds), scaling)
-            noise = noise_columns(rows, moments.farthest, engine.n_rows, seeds.noise(), engine.map)
+            outlying = engine.take(outliers, scaling)
+            noise = noise_columns(rows, moments.farthest, engine.n_rows, seeds.noise(), engine.map, outlying)
             scaling = scaling.damped(noise, DAMPING)
     scaling = scaling.centred(engine.take(references, scaling))
     return Scaled(ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more, noise)

@@ -28,11 +28,6 @@ def check_kind(name: str, rows: Any) -> np.ndarray | None:
     return found
 
 
-def names_any(rows: np.ndarray | None) -> bool:
-    """Whether checked row numbers or truth values name any row."""
-    return rows is not None and bool(rows.any() if rows.dtype.kind == "b" else rows.size)
-
-
 def known_cases(outliers: np.ndarray | None, normal: np.ndarray | None, n_rows: int) -> KnownCases:
     """The rows of a table with ``n_rows`` rows."""
     bad, good = _numbers("known_outliers", outliers, n_rows), _numbers("known_normal", normal, n_rows)

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.known import check_kind, known_cases, names_any
+from odefs.estimators.known import check_kind, known_cases
 from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.exceptions import ODEFSWarning
@@ -109,7 +110,7 @@ class ODEFS(BaseOutlierEstimator):
         outweighing all others.
     noise_columns : {"damp", "keep"}, default="damp"
         Whether columns that look like pure noise count a tenth. These are columns that are related to no other, neither in their values nor in the squares of these, and have
-        no far values; fewer than 400 rows are not enough to tell. With known outliers none is damped: what these share may look like noise among all rows; nor with a detector that
+        no far values; fewer than 400 rows are not enough to tell. A column that sets known outliers apart is not damped, nor is any with a detector that
         does not depend on the scale of columns ("iforest", "tails"). The paper leaves all selection to its components.
     loss_scale : {"std", "none"}, default="std"
         Whether scores inside the loss are divided by their standard deviation. Plain scores grow with the number of columns and
@@ -269,12 +270,11 @@ class ODEFS(BaseOutlierEstimator):
         """
         given = check_kind("known_outliers", known_outliers), check_kind("known_normal", known_normal)
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
-        # What known outliers have in common may be just what looks like noise among all rows.
-        plan = self._plan(damps_noise=detector.depends_on_scale and not names_any(given[0]))
+        plan = self._plan(damps_noise=detector.depends_on_scale)
         self._check_shared_parameters(detector)
         with talking(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
-            scaled = scale_table(engine, detector, self.scaling, seeds, plan)
+            scaled = scale_table(engine, detector, self.scaling, seeds, plan, partial(known_cases, *given))
             known = known_cases(*given, engine.n_rows)
             fitted = fit_ensemble(engine, detector, plan, scaled, seeds, known)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)

@@ -77,8 +77,10 @@ def _read(summary: dict[str, Any]) -> list[str]:
 
 
 def _trusted(training: dict[str, Any]) -> list[str]:
-    said = [] if training["trust"] is None else [words.trusted(training["trust"], training["trust_given"])]
-    return said + ([safe(words.noise(training["noise"]))] if training["noise"] else [])
+    said = [safe(words.noise(training["noise"]))] if training["noise"] else []
+    if training["trust"] is not None:
+        said.append(words.trusted(training["trust"], training["trust_given"], bool(training["noise"])))
+    return said
 
 
 def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:

@@ -26,6 +26,9 @@ SIGMAS = 4.0
 CHANCE = 1e-3
 """What chance explains: sums and kurtoses so many standard deviations above their mean; extremes of this probability."""
 
+KNOWN_SIGMAS = 3.0
+"""The same for the mean of known outliers; less, for whoever names some wants them found."""
+
 MOST_PARTNERS = 2048
 """Columns with which each column is compared; where there are more, a sample of them."""
 
@@ -47,6 +50,7 @@ def noise_columns(
     n_rows: int,
     rng: np.random.Generator,
     run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+    outlying: np.ndarray | None = None,
 ) -> np.ndarray:
     """Numbers of the noise columns.
 
@@ -60,6 +64,8 @@ def noise_columns(
         Draws rows and partners where there are many columns.
     run : callable
         ``run(task, arguments)`` calls the task with each argument, possibly side by side, and gives the results in order.
+    outlying : ndarray of shape (n_known, n_columns), optional
+        Known outliers, scaled: a column that sets them apart is no noise, whatever it looks like among all rows.
     """
     if X.shape[0] < FEWEST_ROWS or X.shape[1] < 2:
         return np.empty(0, dtype=np.intp)
@@ -74,6 +80,8 @@ def noise_columns(
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
     is_noise = varies & ~tailed & ~related
+    if outlying is not None and len(outlying):
+        is_noise &= ~_set_apart(outlying, X, seen, spread)
     # Where nothing is left that noise could blur, no column is set apart.
     return np.flatnonzero(is_noise) if (varies & ~is_noise).any() else np.empty(0, dtype=np.intp)
 
@@ -90,6 +98,19 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
+
+
+def _set_apart(outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Columns in which some rows differ from all in the mean, or in the mean of squares, by more than chance."""
+    count = np.maximum(1, seen.sum(axis=0))
+    mean = np.where(seen, X, 0).sum(axis=0, dtype=np.float64) / count
+    std = np.sqrt((np.where(seen, X - mean, 0.0) ** 2).sum(axis=0) / count)
+    known = ~np.isnan(outlying)
+    values = np.where(known, outlying - mean, 0.0) / np.where(std > 0, std, 1.0)
+    root = np.sqrt(np.maximum(1, known.sum(axis=0)))
+    by_mean = np.abs(values.sum(axis=0)) / root
+    by_squares = np.abs(np.where(known, values**2 - 1, 0.0).sum(axis=0)) / (root * np.where(spread > 0, spread, 1.0))
+    return np.maximum(by_mean, by_squares) > KNOWN_SIGMAS
 
 
 def _related(

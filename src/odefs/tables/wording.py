@@ -97,15 +97,16 @@ def noise(columns: Sequence[str]) -> str:
     if not columns:
         return ""
     more = f" and {len(columns) - NAMED:,} more" if len(columns) > NAMED else ""
-    return f"Related to no other column and without far values, so that they count a tenth: {', '.join(columns[:NAMED])}{more}."
+    return f"Taken for noise (related to no other column, no far values) and counted a tenth: {', '.join(columns[:NAMED])}{more}."
 
 
-def trusted(share: float, was_given: bool = False) -> str:
-    """How far the model relied on the columns it has learned."""
+def trusted(share: float, was_given: bool = False, beside_noise: bool = False) -> str:
+    """How far the model relied on the columns it has learned; behind :func:`noise` where there are noise columns."""
+    which = "All others" if beside_noise else "All columns"
     if share == 0 and was_given:
-        return "All columns count alike in the score, as asked for."
+        return f"{which} count alike in the score, as asked for."
     if share == 0:
-        return "All columns count alike in the score: looking at fewer of them was not found to be safe."
+        return f"{which} count alike in the score: looking at fewer of them was not found to be safe."
     if share == 1:
         return "The score comes from columns like these alone."
     return f"Columns like these have {share:.0%} of the score, all columns together the rest."
