@@ -18,11 +18,11 @@ from odefs.estimators.odefs import PAPER
 ESTIMATORS = [
     ODEFS(),
     ODEFS.paper(),
-    ODEFS(detector="iforest"),
-    ODEFS(detector="tails"),
-    ODEFS(detector=LeSiNNDetector(n_subsets=20)),
-    ODEFS(missing="ignore", solver="lbfgs", self_paced="classic"),
-    ODEFS(loss="logistic", final_distance="weighted", self_paced=False, contamination=0.1),
+    ODEFS(detector="iforest", n_estimators=3),
+    ODEFS(detector="tails", n_estimators=3),
+    ODEFS(detector=LeSiNNDetector(n_subsets=20), n_estimators=3),
+    ODEFS(missing="ignore", solver="lbfgs", self_paced="classic", n_estimators=3),
+    ODEFS(loss="logistic", final_distance="weighted", self_paced=False, contamination=0.1, n_estimators=3),
     LeSiNN(),
     LeSiNN(missing="ignore", scaling="none", contamination=0.1),
 ]

@@ -13,7 +13,10 @@ import pytest
 import odefs as library
 from command import ODEFS, odefs
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file systems in namespaces and /dev/full are Linux")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="file systems in namespaces and /dev/full are Linux"),
+]
 
 MOUNTED = """
 mount -t tmpfs -o size=8k none disk && cp -a old/. disk && cd disk && "$@"

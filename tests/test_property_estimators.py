@@ -15,6 +15,8 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import IForestDetector
 from strategies import LAYOUTS, frames, tables
 
+pytestmark = pytest.mark.slow
+
 FEW = {"random_state": 0, "n_jobs": 1, "missing": "ignore"}
 ESTIMATORS = {
     "ODEFS": ODEFS(n_estimators=2, n_subsets=6, **FEW),

@@ -16,6 +16,8 @@ from odefs.tables.write import write_table
 from odefs.tables.write_batches import write_batches
 from pages import Texts
 
+pytestmark = pytest.mark.slow
+
 ROWS = 100_000
 """As many as columns are judged by: a larger table has other medians than its sample."""
 

@@ -22,7 +22,7 @@ from odefs.tables.columns import TableError
 from odefs.tables.files import load_table_model
 from odefs.tables.partitions import score_partitions
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 
 WAITS = """
 import os, stat, sys, time

@@ -9,7 +9,7 @@ import pytest
 
 from command import odefs
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="locales are made with localedef")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="locales are made with localedef")]
 
 PLAIN = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

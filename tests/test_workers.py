@@ -14,6 +14,8 @@ from odefs import ODEFS, LeSiNN
 from odefs.baselines import CINFO
 from odefs.detectors import IForestDetector
 
+pytestmark = pytest.mark.slow
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(700, 12))
 X[:20, 3] += 6
