@@ -138,6 +138,14 @@ def put_fit_info(info: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> dict
     return stored
 
 
+def get_noise_columns(info: Mapping[str, Any], n_columns: int) -> np.ndarray:
+    """Columns that the fit took for noise; a file from before these were looked for names none."""
+    found = info.get("noise_columns", np.empty(0, dtype=np.intp))
+    fits = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind in "iu"
+    require(fits and ((found >= 0) & (found < n_columns)).all(), "its noise columns are no columns")
+    return np.asarray(found, dtype=np.intp)
+
+
 def get_fit_info(stored: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     info = {name: from_plain(value) for name, value in stored.items()} | arrays.take_all("training/")
     fallbacks = stored.get("fallbacks", [])

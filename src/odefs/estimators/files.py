@@ -19,6 +19,7 @@ from odefs.estimators.file_contents import (
     get_fit_info,
     get_learned,
     get_names,
+    get_noise_columns,
     make_estimator,
     put_fit_info,
     put_learned,
@@ -160,6 +161,8 @@ def _restore(header: dict[str, Any], stored: dict[str, np.ndarray], handed_over:
     )
     get_learned(estimator, need(header, "learned", dict), arrays)
     estimator.fit_info_ = get_fit_info(need(header, "training", dict), arrays)
+    if kind == "ODEFS":
+        estimator.noise_columns_ = get_noise_columns(estimator.fit_info_, estimator.n_features_in_)
     extra = header.get("extra")
     require(extra is None or type(extra) is dict, "what stands beside the model is not an object")
     extra_arrays = arrays.take_all("extra/")

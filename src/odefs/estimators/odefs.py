@@ -281,6 +281,7 @@ class ODEFS(BaseOutlierEstimator):
             logger.info("trained %s", fitted.settling.message)
             logger.info("%s", fitted.trust.message)
             self._set_learned(plan, fitted)
+            self.noise_columns_ = scaled.noise
             fallbacks = [
                 *off_device(self.engine, engine, detector),
                 *few_rows(detector, engine.n_rows),
@@ -294,11 +295,6 @@ class ODEFS(BaseOutlierEstimator):
             self.agreement_ = as_shares(fitted.judged.agreement)
             self._report(fallbacks)
             return self
-
-    @property
-    def noise_columns_(self) -> np.ndarray:
-        """Columns that look like pure noise; a model file from before these were looked for names none."""
-        return np.asarray(self.fit_info_.get("noise_columns", np.empty(0, dtype=np.intp)))
 
     def agreement(self, X: Any) -> np.ndarray:
         """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
