@@ -6,6 +6,7 @@ Each estimator leaves one line in ``results/contract.jsonl``; those that have on
 
 import argparse
 import json
+import re
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
@@ -88,7 +89,9 @@ def run_checks(estimator: Any) -> list[list[str]]:
 def _said(error: BaseException | None) -> str:
     if error is None:
         return ""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # Folders of the machine tell nothing.
+    text = re.sub(r"(/[\w.+-]+){2,}/?", "...", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{type(error).__name__}: {' '.join(lines)[:160]}" if lines else type(error).__name__
 
 
