@@ -1,5 +1,6 @@
 """An interrupt ends threaded work after the tasks that are running, not after all that wait."""
 
+import signal
 import threading
 import time
 
@@ -19,7 +20,7 @@ def test_an_interrupt_drops_the_tasks_that_wait():
         time.sleep(0.01)
 
     def interrupt(stage, done, total):
-        if done == 3:
+        if done >= 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), listening(interrupt):
@@ -37,3 +38,42 @@ def test_a_failing_task_is_told_and_the_pool_is_gone():
     with pytest.raises(ValueError, match="two"):
         run_tasks(task, range(50), n_threads=2)
     assert threading.active_count() == before
+
+
+def test_results_come_in_order_and_every_task_runs_once():
+    runs = []
+
+    def task(number):
+        runs.append(number)
+        time.sleep(0.001 * (number % 3))
+        return number * number
+
+    assert run_tasks(task, range(100), n_threads=4) == [number * number for number in range(100)]
+    assert sorted(runs) == list(range(100))
+
+
+def test_the_last_word_on_progress_is_that_all_is_done():
+    told = []
+    with listening(lambda stage, done, total: told.append((done, total))):
+        run_tasks(lambda number: time.sleep(0.001), range(20), n_threads=3)
+    assert told[-1] == (20, 20)
+    assert told == sorted(told)
+
+
+def test_an_interrupt_while_the_last_task_runs_waits_for_it():
+    """It comes when the caller has nothing left to do but to wait for the others."""
+    finished = threading.Event()
+    caller = threading.get_ident()
+
+    def task(number):
+        if threading.get_ident() != caller:
+            time.sleep(0.2)
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.1)
+            finished.set()
+        else:
+            time.sleep(0.05)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(task, range(2), n_threads=2)
+    assert finished.is_set()

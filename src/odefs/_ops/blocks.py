@@ -16,11 +16,24 @@ BLOCK_BYTES = 8 * 2**20
 MAX_BLOCK_ROWS = 1024
 """Measured: higher blocks leave the cache, lower ones pay more per call."""
 
+MAX_KERNEL_ROWS = 8192
+"""The same for the compiled kernel, which keeps its rows in cache by itself: each call and each task handed to a thread costs as much as some
+hundred rows."""
 
-def block_rows(bytes_per_row: int) -> int:
+BLOCKS_PER_THREAD = 4
+"""Blocks are not made higher than leaves each thread so many: one that is slowed down by something else then leaves the rest to others."""
+
+
+def block_rows(bytes_per_row: int, most: int = MAX_BLOCK_ROWS) -> int:
     """Height of a block whose rows cost ``bytes_per_row`` each, as a multiple of ``PADDING``."""
     rows = BLOCK_BYTES // max(1, bytes_per_row)
-    return int(min(MAX_BLOCK_ROWS, max(PADDING, rows // PADDING * PADDING)))
+    return int(min(most, max(PADDING, rows // PADDING * PADDING)))
+
+
+def kernel_rows(bytes_per_row: int, n_rows: int, n_threads: int) -> int:
+    """Height of a block for the compiled kernel, where ``n_rows`` are to be shared among threads."""
+    shared = padded_rows(n_rows // (BLOCKS_PER_THREAD * n_threads))
+    return block_rows(bytes_per_row, min(MAX_KERNEL_ROWS, max(MAX_BLOCK_ROWS, shared)))
 
 
 def row_blocks(n_rows: int, height: int) -> Iterator[slice]:

@@ -118,8 +118,55 @@ def run_tasks(
     with one_blas_thread() if calls_blas else nullcontext():
         if n_threads == 1 or len(arguments) <= 1:
             return _told(map(task, arguments), len(arguments))
-        with stoppable(ThreadPoolExecutor(min(n_threads, len(arguments)))) as pool:
-            return _told(pool.map(task, arguments), len(arguments))
+        return _shared(task, arguments, min(n_threads, len(arguments)))
+
+
+def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int) -> list[Result]:
+    """Every thread takes the next argument when it is done with one, the calling thread too.
+
+    A pool would hand each task over and wake the caller after it, which takes as long as to score some hundred rows. When a task fails or the caller
+    is interrupted, nobody begins another one.
+    """
+    results: list[Any] = [None] * len(arguments)
+    failures: list[BaseException] = []
+    waiting, turn = iter(range(len(arguments))), threading.Lock()
+    finished = 0
+
+    def take() -> int | None:
+        with turn:
+            return None if failures else next(waiting, None)
+
+    def work(tells: bool) -> None:
+        nonlocal finished
+        try:
+            while (number := take()) is not None:
+                results[number] = task(arguments[number])
+                with turn:
+                    finished += 1
+                if tells:
+                    tell(finished, len(arguments))
+        except BaseException as failure:
+            failures.append(failure)
+
+    helpers = [threading.Thread(target=work, args=(False,), name="odefs", daemon=True) for _ in range(n_threads - 1)]
+    for helper in helpers:
+        helper.start()
+    work(True)
+    for helper in helpers:
+        _wait_for(helper, failures)
+    if failures:
+        raise failures[0]
+    tell(len(arguments), len(arguments))
+    return results
+
+
+def _wait_for(helper: threading.Thread, failures: list[BaseException]) -> None:
+    """An interrupt while the last tasks run must not leave a thread behind that still writes."""
+    while helper.is_alive():
+        try:
+            helper.join()
+        except BaseException as interrupt:
+            failures.append(interrupt)
 
 
 @contextmanager

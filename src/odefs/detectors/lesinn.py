@@ -245,4 +245,5 @@ class LeSiNNDetector(Detector):
         return level_for(n_columns) is None
 
     def bytes_per_row(self, n_columns: int) -> int:
-        return 4 * self.n_subsets * self.subset_size + 16 * n_columns
+        # The compiled kernel holds no distances.
+        return 16 * n_columns + (4 * self.n_subsets * self.subset_size if self.calls_blas(n_columns) else 0)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from odefs._ops.blocks import block_rows, row_blocks, scratch
+from odefs._ops.blocks import block_rows, kernel_rows, row_blocks, scratch
 from odefs._ops.distinct import Distinct, equal_bytes, group_hashes, repeats_likely, row_hashes
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
@@ -83,9 +83,8 @@ class LocalEngine:
             for i, component in enumerate(components):
                 out[i, rows] = raw_scores(component, detector, X)
 
-        self.sweep(
-            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), None if places is None else places.first
-        )
+        only = None if places is None else places.first
+        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, _call_blas(detector, components))
         return out if places is None else out[:, places.copy_of]
 
     def sample_scores(
@@ -97,7 +96,7 @@ class LocalEngine:
             for i, component in enumerate(components):
                 out[i, part] = raw_scores(component, detector, X)
 
-        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows)
+        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, _call_blas(detector, components))
         return out
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
@@ -114,7 +113,7 @@ class LocalEngine:
             add_block(model, X, of_lines(out[:, rows]))
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
-        calls_blas = model.detector.calls_blas(max(component.columns.size for component in model.scoring))
+        calls_blas = _call_blas(model.detector, model.scoring)
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return of_lines(out if places is None else out[:, places.copy_of])
@@ -138,7 +137,8 @@ class LocalEngine:
             task(rows, scaling.apply(part, scratch("scaled", part.shape, dtype)))
 
         n_rows = self.n_rows if only is None else only.size
-        blocks = list(row_blocks(n_rows, block_rows(bytes_per_row)))
+        height = block_rows(bytes_per_row) if calls_blas else kernel_rows(bytes_per_row, n_rows, self.n_threads)
+        blocks = list(row_blocks(n_rows, height))
         run_tasks(scale_and_run, blocks, self.n_threads, calls_blas)
 
     def _places(self) -> Distinct | None:
@@ -161,6 +161,10 @@ class LocalEngine:
 
     def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
         return run_tasks(task, arguments, self.n_threads)
+
+
+def _call_blas(detector: Detector, components: Sequence[Component]) -> bool:
+    return detector.calls_blas(max((component.columns.size for component in components), default=0))
 
 
 def _merged(parts: list[Statistics]) -> Statistics:
