@@ -120,8 +120,9 @@ def test_every_kind_of_file(run, table, tmp_path):
     assert done.stdout == "all tried\n", done.stderr
 
 
-def test_standard_output(tmp_path):
-    line = f"{ODEFS} detect --no-report -o - --quiet > /dev/full"
+@pytest.mark.parametrize("arguments", ["detect --no-report -o - --quiet", "--version", "detect --help"])
+def test_standard_output(arguments, tmp_path):
+    line = f"{ODEFS} {arguments} > /dev/full"
     done = odefs("-c", line, command=("bash",), cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr == "odefs: No space left on device.\n"

@@ -45,4 +45,8 @@ def main() -> None:
     def group() -> None:
         """Find outliers in wide, noisy tables, and say which columns gave them away."""
 
-    group(prog_name="odefs")
+    try:
+        group(prog_name="odefs")
+    except OSError as error:
+        # Help and version are written before any command stands guard.
+        sys.exit(f"odefs: {error.strerror or error}.")
