@@ -1,0 +1,56 @@
+"""``odefs detect`` on a csv file that is said not to fit: three times the rows take hardly more memory."""
+
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from command import odefs
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="peaks are read from /proc"),
+]
+
+COLUMNS = 20
+FEW, MANY = 300_000, 900_000
+"""The smaller file fills the buffers of a pass already."""
+
+WATCHED = """
+import sys, threading, time
+from odefs.cli.main import main
+
+peak = 0
+
+def watch():
+    global peak
+    while True:
+        now = next(line for line in open("/proc/self/status") if line.startswith("RssAnon:"))
+        peak = max(peak, int(now.split()[1]) * 1024)
+        time.sleep(0.005)
+
+threading.Thread(target=watch, daemon=True).start()
+try:
+    main()
+finally:
+    print("peak", peak)
+"""
+
+
+def peak_of(n_rows, folder):
+    """Bytes of memory that is no copy of a file: the working files' pages are the system's to drop."""
+    rng = np.random.default_rng(0)
+    name = f"{n_rows}.csv"
+    pl.DataFrame({f"c{i}": rng.normal(size=n_rows).round(3) for i in range(COLUMNS)}).write_csv(folder / name)
+    arguments = ("detect", name, "--quiet", "-o", f"{n_rows}.out.csv", "--no-report")
+    # One arena: how much several of them hold back varies by more than what is looked for here.
+    settings = {"ODEFS_MEMORY": "20MB", "MALLOC_ARENA_MAX": "1"}
+    done = odefs("-c", WATCHED, *arguments, command=(sys.executable,), cwd=folder, **settings)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[-1])
+
+
+def test_three_times_the_rows_take_hardly_more_memory(tmp_path):
+    few, many = peak_of(FEW, tmp_path), peak_of(MANY, tmp_path)
+    in_memory = 8 * COLUMNS * (MANY - FEW)
+    assert many - few < in_memory / 2, (few, many)
