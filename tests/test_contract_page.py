@@ -19,9 +19,7 @@ def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
 
 def test_the_records_hold_every_estimator_and_ours_fail_nothing():
     held = {(record["library"], record["estimator"]) for record in RECORDS}
-    # isotree is no requirement: it has no wheels, and takes long to build.
-    asked = {(subject.library, subject.shown) for subject in SUBJECTS}
-    assert {one for one in asked if one[0] != "isotree"} <= held <= asked
+    assert held == {(subject.library, subject.shown) for subject in SUBJECTS}
     for record in RECORDS:
         failed = {name for name, status, _ in record["checks"] if status == "failed"}
         assert failed <= set(ASKS), "a failed check without words on the page"
