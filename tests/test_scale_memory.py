@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+
 from command import odefs
 
 pytestmark = [

@@ -84,7 +84,9 @@ class LocalEngine:
                 out[i, rows] = raw_scores(component, detector, X)
 
         only = None if places is None else places.first
-        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, _call_blas(detector, components))
+        self.sweep(
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, _call_blas(detector, components)
+        )
         return out if places is None else out[:, places.copy_of]
 
     def sample_scores(
@@ -96,7 +98,9 @@ class LocalEngine:
             for i, component in enumerate(components):
                 out[i, part] = raw_scores(component, detector, X)
 
-        self.sweep(score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, _call_blas(detector, components))
+        self.sweep(
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, _call_blas(detector, components)
+        )
         return out
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
