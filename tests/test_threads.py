@@ -1,6 +1,9 @@
 """An interrupt ends threaded work after the tasks that are running, not after all that wait."""
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -26,6 +29,67 @@ def test_an_interrupt_drops_the_tasks_that_wait():
     with pytest.raises(KeyboardInterrupt), listening(interrupt):
         run_tasks(task, range(500), n_threads=2)
     assert len(begun) < 100
+
+
+def test_a_thread_that_cannot_start_ends_the_work(monkeypatch):
+    """The first helper works already when the second cannot be had."""
+    done, starts = [], []
+    start = threading.Thread.start
+
+    def start_once(thread):
+        starts.append(thread)
+        if len(starts) > 1:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    def task(number):
+        time.sleep(0.002)
+        done.append(number)
+
+    monkeypatch.setattr(threading.Thread, "start", start_once)
+    with pytest.raises(RuntimeError, match="can't start"):
+        run_tasks(task, range(100), n_threads=3, calls_blas=False)
+    at_once = len(done)
+    time.sleep(0.1)
+    assert len(done) == at_once < 100
+
+
+INTERRUPTED = """
+import random, signal, sys, time
+import numpy, scipy.linalg
+from threadpoolctl import threadpool_info
+from odefs._ops.threads import run_tasks
+
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+blas = lambda: [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+before, left, interrupts = blas(), 0, 0
+run_tasks(lambda number: None, range(4), 1)
+until = time.monotonic() + 5
+while time.monotonic() < until:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.random() * 0.004 + 1e-5)
+        for _ in range(200):
+            run_tasks(lambda number: None, range(1), 1)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        interrupts += 1
+        left += blas() != before
+print(interrupts, left)
+"""
+
+
+def test_an_interrupt_leaves_blas_as_it_was():
+    """Nothing but pinning and letting go, interrupted at random. An interrupt in the middle of Python's own locks cannot be helped."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "2"},
+    )
+    interrupts, left = map(int, done.stdout.split())
+    assert interrupts > 10
+    assert left < interrupts / 10
 
 
 def test_a_failing_task_is_told_and_the_pool_is_gone():

@@ -52,25 +52,27 @@ def available_threads(n_jobs: int | None = None) -> int:
 def one_blas_thread() -> Iterator[None]:
     """Run the block with single-threaded BLAS, for as long as any thread of the process is inside such a block."""
     global _users
-    with _lock:
-        if _users == 0:
-            _in_a_thread_of_its_own(_pin)
-        _users += 1
+    counted = False
     try:
+        with _lock:
+            if _users == 0:
+                _in_a_thread_of_its_own(_pin)
+            _users += 1
+            counted = True
         yield
     finally:
         with _lock:
-            _users -= 1
+            _users -= counted
             if _users == 0:
                 _in_a_thread_of_its_own(_unpin)
 
 
 def _pin() -> None:
     global _limit
-    if _limit is not None:
-        _unpin()
-    _limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
-    _limit.__enter__()
+    _unpin()
+    limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+    limit.__enter__()
+    _limit = limit
 
 
 @lru_cache(maxsize=1)
@@ -81,8 +83,9 @@ def _controller(n_modules: int) -> Any:
 
 def _unpin() -> None:
     global _limit
-    _limit.__exit__(None, None, None)
-    _limit = None
+    if _limit is not None:
+        _limit.__exit__(None, None, None)
+        _limit = None
 
 
 def _after_fork() -> None:
@@ -101,11 +104,39 @@ if hasattr(os, "register_at_fork"):
 def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
     """threadpoolctl lets only the thread that set OpenBLAS's limit change it again, for as long as that thread lives.
 
-    Whoever leaves last need not be whoever came first, so neither may own the limit.
+    Whoever leaves last need not be whoever came first, so neither may own the limit. An interrupt must not leave BLAS on one thread: it is kept until
+    the action is done. A thread whose ``start()`` is interrupted may never run, so that another one is asked; only one of them acts.
     """
-    thread = threading.Thread(target=action)
-    thread.start()
-    thread.join()
+    done: list[bool] = []
+    turn = threading.Lock()
+
+    def once() -> None:
+        with turn:
+            if not done:
+                try:
+                    action()
+                finally:
+                    done.append(True)
+
+    threads: list[threading.Thread] = []
+    interrupt: KeyboardInterrupt | None = None
+    while not done or any(thread.is_alive() for thread in threads):
+        try:
+            if not done:
+                threads.append(threading.Thread(target=once, daemon=True))
+                threads[-1].start()
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
+        except KeyboardInterrupt as error:
+            interrupt = error
+        except RuntimeError as error:
+            # Python's own locks do not always bear an interrupt, and then say so instead of it.
+            if not isinstance(error.__context__, KeyboardInterrupt):
+                raise
+            interrupt = error.__context__
+    if interrupt is not None:
+        raise interrupt
 
 
 def run_tasks(
@@ -130,11 +161,11 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
     results: list[Any] = [None] * len(arguments)
     failures: list[BaseException] = []
     waiting, turn = iter(range(len(arguments))), threading.Lock()
-    finished = 0
+    finished, closed = 0, False
 
     def take() -> int | None:
         with turn:
-            return None if failures else next(waiting, None)
+            return None if failures or closed else next(waiting, None)
 
     def work(tells: bool) -> None:
         nonlocal finished
@@ -149,13 +180,21 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
             failures.append(failure)
 
     helpers = [threading.Thread(target=work, args=(False,), name="odefs", daemon=True) for _ in range(n_threads - 1)]
-    for helper in helpers:
-        helper.start()
-    work(True)
+    try:
+        for helper in helpers:
+            helper.start()
+        work(True)
+    except BaseException as failure:
+        # Interrupted while they start, or there is no room for another thread.
+        failures.append(failure)
+    # A thread that an interrupt kept from being seen to start finds nothing to do when it comes.
+    closed = True
     for helper in helpers:
         _wait_for(helper, failures)
     if failures:
-        raise failures[0]
+        del failures[1:]
+        # No name may hold on to it: its traceback holds this frame, and with it the caller's arrays.
+        raise failures.pop()
     tell(len(arguments), len(arguments))
     return results
 
