@@ -1,6 +1,7 @@
 """Scoring from Arrow batch to Arrow batch: the form in which Spark, Ray, polars and DuckDB hand rows to a Python function."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.ensemble.combine import Judged
 from odefs.estimators.opening import judge_matrix
+from odefs.exceptions import ODEFSWarning
 from odefs.tables.columns import TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.files import load
+from odefs.tables.frames import table_of
+from odefs.tables.roles import NAMES, is_mostly_unreadable
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +51,22 @@ class BatchScorer:
         if not batch.num_rows:
             return Judged(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
-            table = pa.Table.from_batches([batch]).select(names)
-            return judge_matrix(self.model, self.encoder.transform(table))
+            return judge_matrix(self.model, _encoded(self.encoder, pa.Table.from_batches([batch]).select(names)))
         X = as_matrix(batch.select(names), matrix_dtype(batch.schema, names))
         return judge_matrix(self.model, X)
+
+
+def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
+    """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
+    table = table_of(rows)
+    read = encoder.recognised(table, is_part=True)
+    encoder.warn_of_strangers(read)
+    for spec, column in zip(encoder.specs_, read, strict=True):
+        if is_mostly_unreadable(table[spec.name], column, encoder.na):
+            # The sentence has no number in it, so that Python shows it once and not for every batch.
+            message = f"column {spec.name!r} held {NAMES[spec.kind]} in training; cells that are not count as missing, in some batches most."
+            warnings.warn(message, ODEFSWarning, stacklevel=2)
+    return encoder.encode_table(read)
 
 
 def batch_scorer(model: Any) -> BatchScorer:
@@ -77,9 +93,11 @@ def score_batches(
     ----------
     model : str, path or fitted estimator
         A model file is loaded when the first batch is asked for, so its name can be shipped to workers.
-    batches : iterable of pyarrow.RecordBatch
+    batches : iterable of pyarrow.RecordBatch, or a pyarrow.Table
+        A row's score does not depend on where batches are cut: text is read as in training, or as plain numbers and dates where training had no text, and cells
+        that cannot be read so are missing.
     id : str or sequence of str
-        Columns that go along as they are.
+        Columns that go along as they are; none may be called as a result is.
     threshold : float, optional
         Rows that score above it are flagged; by default the threshold of the training rows.
 
