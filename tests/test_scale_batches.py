@@ -15,6 +15,7 @@ import pytest
 import odefs
 from command import ODEFS as COMMAND
 from command import odefs as run
+from odefs.tables.columns import TableError
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +119,40 @@ def test_models_of_arrays(tmp_path):
     with pytest.raises(ValueError, match="contains NaN"):
         next(odefs.score_batches(model, [pa.RecordBatch.from_pydict({"a": [None], "b": [1.0], "c": [1.0]})]))
     assert next(odefs.score_batches(named, [batch.slice(0, 0)])).num_rows == 0
+
+
+def test_a_table_is_its_batches(frame, saved):
+    path, found = saved
+    table = frame.to_arrow().slice(0, 50)
+    whole = pa.Table.from_batches(odefs.score_batches(path, table, id="key"))
+    np.testing.assert_allclose(whole["score"].to_numpy(), found.scores[:50], rtol=1e-6)
+    (one,) = odefs.score_batches(path, table.combine_chunks().to_batches()[0], id="key")
+    assert one.column("score").to_pylist() == whole["score"].to_pylist()
+    (none,) = odefs.score_batches(path, pa.Table.from_batches([], schema=table.schema), id="key")
+    assert (none.num_rows, none.schema.names) == (0, ["key", "score", "agreement", "outlier"])
+
+
+@pytest.mark.parametrize("name", ["score", "agreement", "outlier"])
+def test_ids_that_are_called_as_results_are_refused(name, frame, saved, tmp_path):
+    path, _ = saved
+    named = frame.rename({"key": name})
+    with pytest.raises(TableError, match=f"the id column '{name}' is called as a result is"):
+        next(odefs.score_batches(path, iter([]), id=name))
+    write_parts(named, tmp_path / "in", 2)
+    done = run("score", path, "in", "-o", "out", "--id", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"the id column '{name}' is called as a result is" in done.stderr
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_ids_that_would_be_ambiguous_are_refused(frame, saved):
+    path, _ = saved
+    batch = frame.head(5).to_arrow().combine_chunks().to_batches()[0]
+    with pytest.raises(TableError, match="the id column 'key' is named twice"):
+        next(odefs.score_batches(path, [batch], id=["key", "shop", "key"]))
+    double = pa.RecordBatch.from_arrays([*batch.columns, batch.column(2)], names=[*batch.schema.names, "key"])
+    with pytest.raises(TableError, match="two columns of the batch are called 'key'"):
+        next(odefs.score_batches(path, [double], id="key"))
 
 
 def write_parts(frame, folder, n=4):

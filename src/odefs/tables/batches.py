@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -38,6 +38,15 @@ class BatchScorer:
     def has_agreement(self) -> bool:
         return hasattr(self.model, "agreement") and bool(self.model._model.has_thresholds)
 
+    @property
+    def results(self) -> list[str]:
+        """Names of the columns that come out, beside the ids."""
+        return ["score", *(["agreement"] if self.has_agreement else []), "outlier"]
+
+    def limit(self, threshold: float | None = None) -> float:
+        """The score above which rows are flagged."""
+        return float(-self.model.offset_ if threshold is None else threshold)
+
     def judged(self, batch: Any, ids: Sequence[str]) -> Judged:
         """Outlyingness of the rows of a record batch, and how far components agree about it."""
         import pyarrow as pa
@@ -46,6 +55,9 @@ class BatchScorer:
 
         names = self.names(batch, ids)
         absent = [name for name in (*names, *ids) if name not in batch.schema.names]
+        twice = [name for name in (*names, *ids) if batch.schema.names.count(name) > 1]
+        if twice:
+            raise TableError(f"two columns of the batch are called {twice[0]!r}.")
         if absent:
             raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
         if not batch.num_rows:
@@ -84,8 +96,30 @@ def batch_scorer(model: Any) -> BatchScorer:
     return BatchScorer(last, first)
 
 
+def check_ids(scorer: BatchScorer, ids: Sequence[str]) -> None:
+    """Refuse ids whose names the output could not hold beside the others."""
+    for place, name in enumerate(ids):
+        if name in scorer.results:
+            raise TableError(
+                f"the id column {name!r} is called as a result is ({', '.join(scorer.results)}): rename it, or name another one."
+            )
+        if name in ids[:place]:
+            raise TableError(f"the id column {name!r} is named twice; once is enough.")
+
+
+def _batches(given: Any) -> Iterable[Any]:
+    """Record batches of whatever holds rows; of a table without rows one without rows, so that its columns are known."""
+    import pyarrow as pa
+
+    if isinstance(given, pa.RecordBatch):
+        return [given]
+    if isinstance(given, pa.Table):
+        return given.to_batches() or [pa.RecordBatch.from_pylist([], schema=given.schema)]
+    return cast("Iterable[Any]", given)
+
+
 def score_batches(
-    model: Any, batches: Iterable[Any], id: str | Sequence[str] = (), threshold: float | None = None
+    model: Any, batches: Any, id: str | Sequence[str] = (), threshold: float | None = None
 ) -> Iterator[Any]:
     """Score record batches one after the other.
 
@@ -121,15 +155,13 @@ def score_batches(
 
     ids = [id] if isinstance(id, str) else list(id)
     scorer = batch_scorer(model)
-    limit = -scorer.model.offset_ if threshold is None else float(threshold)
-    for batch in batches:
+    check_ids(scorer, ids)
+    limit = scorer.limit(threshold)
+    for batch in _batches(batches):
         judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
         fields = [batch.schema.field(name) for name in ids]
-        found: dict[str, Any] = {"score": judged.scores}
-        if scorer.has_agreement:
-            found["agreement"] = judged.agreement
-        found["outlier"] = judged.scores > limit
-        arrays = [pa.array(values) for values in found.values()]
-        named = [pa.field(name, array.type) for name, array in zip(found, arrays, strict=True)]
+        found = {"score": judged.scores, "agreement": judged.agreement, "outlier": judged.scores > limit}
+        arrays = [pa.array(found[name]) for name in scorer.results]
+        named = [pa.field(name, array.type) for name, array in zip(scorer.results, arrays, strict=True)]
         yield pa.RecordBatch.from_arrays([*carried, *arrays], schema=pa.schema([*fields, *named]))
