@@ -186,6 +186,51 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
 
 
+def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, saved, tmp_path):
+    path, found = saved
+    write_parts(frame, tmp_path / "in", 2)
+    common = ("score", path, "in", "-o", "out")
+    assert run(*common, "--max-flagged", "0", cwd=tmp_path).returncode == 3
+    again = run(*common, "--max-flagged", "0", "--json", cwd=tmp_path)
+    assert again.returncode == 3, "a second run finds the same"
+    told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum())}
+    assert json.loads(again.stdout) == told
+    other = tmp_path / "other.odefs"
+    odefs.detect(frame.head(1000), id="key").save(other)
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    # A missing output is not made either: nothing of two kinds in one folder.
+    (tmp_path / "out" / "part-0.parquet").unlink()
+    for changed, says in (
+        (("score", other, "in", "-o", "out"), "another model"),
+        ((*common, "--threshold", "0.5"), "another threshold"),
+        ((*common, "--id", "shop"), "other id columns"),
+    ):
+        done = run(*changed, cwd=tmp_path)
+        assert done.returncode == 1
+        assert f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
+        assert "--force" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-1.parquet"]
+    assert (tmp_path / "out" / "part-1.parquet").read_bytes() == before["part-1.parquet"]
+    # As an earlier version wrote it.
+    pl.read_parquet(tmp_path / "out" / "part-1.parquet").write_parquet(tmp_path / "out" / "part-1.parquet")
+    done = run(*common, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "does not say with which model, threshold and ids it was made; --force" in done.stderr
+    done = run(*common, "--threshold", "0.5", "--force", cwd=tmp_path)
+    assert "2 files written" in done.stdout, done.stderr
+    assert "2 were there already" in run(*common, "--threshold", "0.5", cwd=tmp_path).stdout
+
+
+def test_a_column_that_cannot_be_read_is_told(frame, saved, tmp_path):
+    path, _ = saved
+    write_parts(frame.with_columns(amount=pl.lit("none of it")), tmp_path / "in", 2)
+    done = run("score", path, "in", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("odefs: column 'amount' held numbers in training; cells that are not count as missing")
+
+
 def test_what_a_folder_refuses(frame, saved, tmp_path):
     path, _ = saved
     write_parts(frame, tmp_path / "in", 2)
