@@ -15,6 +15,7 @@ import pytest
 import odefs
 from command import ODEFS as COMMAND
 from command import odefs as run
+from odefs.tables.columns import TableError
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,52 @@ def test_batches_of_any_size_get_the_scores_of_the_table(frame, saved):
         assert np.array_equal(scored["outlier"].to_numpy(), found.is_outlier[:n])
 
 
+def scores_in_batches(model, table, size):
+    batches = odefs.score_batches(model, table.to_batches(max_chunksize=size), id="key")
+    return pa.Table.from_batches(batches)["score"].to_pylist()
+
+
+def test_text_is_read_the_same_wherever_batches_are_cut(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 300
+    days = pl.Series(rng.integers(19_000, 19_300, n)).cast(pl.Date)
+    frame = pl.DataFrame(
+        {
+            "key": np.arange(n),
+            "price": [f"{value:.2f} EUR" for value in rng.normal(50, 5, n)],
+            "amount": rng.integers(100, 3000, n).astype(float),
+            "day": days,
+            "hour": (pl.Series(rng.integers(8, 18, n)) * 3_600_000_000_000).cast(pl.Time),
+        }
+    )
+    model = tmp_path / "m.odefs"
+    odefs.detect(frame, id="key").save(model)
+    table = pa.table(
+        {
+            "key": [1, 2, 3, 4],
+            "price": ["51.20 EUR", "49.00 EUR", "on request", "n/a"],
+            "amount": ["952", "1.032", "unknown", "1032"],
+            "day": ["2022-05-01", "2022-06-01", "03/04/2022", "13/04/2022"],
+            "hour": ["12:00", "12:00:00", "noon", "23:00"],
+        }
+    )
+    with pytest.warns(odefs.exceptions.ODEFSWarning, match="column 'price' held numbers in training"):
+        alone = scores_in_batches(model, table, 1)
+    for size in (2, 3, 4):
+        assert scores_in_batches(model, table, size) == alone
+    # Read plainly where training had no text: 1.032 is little more than one, and what is none of it is missing.
+    typed = pa.table(
+        {
+            "key": [1, 2, 3, 4],
+            "price": [51.2, 49.0, None, None],
+            "amount": [952, 1.032, None, 1032],
+            "day": pl.Series(["2022-05-01", "2022-06-01", None, None]).str.to_date().to_arrow(),
+            "hour": pl.Series(["12:00:00", "12:00:00", None, "23:00:00"]).str.to_time().to_arrow(),
+        }
+    )
+    assert scores_in_batches(model, typed, 4) == alone
+
+
 def test_models_of_arrays(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
@@ -72,6 +119,40 @@ def test_models_of_arrays(tmp_path):
     with pytest.raises(ValueError, match="contains NaN"):
         next(odefs.score_batches(model, [pa.RecordBatch.from_pydict({"a": [None], "b": [1.0], "c": [1.0]})]))
     assert next(odefs.score_batches(named, [batch.slice(0, 0)])).num_rows == 0
+
+
+def test_a_table_is_its_batches(frame, saved):
+    path, found = saved
+    table = frame.to_arrow().slice(0, 50)
+    whole = pa.Table.from_batches(odefs.score_batches(path, table, id="key"))
+    np.testing.assert_allclose(whole["score"].to_numpy(), found.scores[:50], rtol=1e-6)
+    (one,) = odefs.score_batches(path, table.combine_chunks().to_batches()[0], id="key")
+    assert one.column("score").to_pylist() == whole["score"].to_pylist()
+    (none,) = odefs.score_batches(path, pa.Table.from_batches([], schema=table.schema), id="key")
+    assert (none.num_rows, none.schema.names) == (0, ["key", "score", "agreement", "outlier"])
+
+
+@pytest.mark.parametrize("name", ["score", "agreement", "outlier"])
+def test_ids_that_are_called_as_results_are_refused(name, frame, saved, tmp_path):
+    path, _ = saved
+    named = frame.rename({"key": name})
+    with pytest.raises(TableError, match=f"the id column '{name}' is called as a result is"):
+        next(odefs.score_batches(path, iter([]), id=name))
+    write_parts(named, tmp_path / "in", 2)
+    done = run("score", path, "in", "-o", "out", "--id", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"the id column '{name}' is called as a result is" in done.stderr
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_ids_that_would_be_ambiguous_are_refused(frame, saved):
+    path, _ = saved
+    batch = frame.head(5).to_arrow().combine_chunks().to_batches()[0]
+    with pytest.raises(TableError, match="the id column 'key' is named twice"):
+        next(odefs.score_batches(path, [batch], id=["key", "shop", "key"]))
+    double = pa.RecordBatch.from_arrays([*batch.columns, batch.column(2)], names=[*batch.schema.names, "key"])
+    with pytest.raises(TableError, match="two columns of the batch are called 'key'"):
+        next(odefs.score_batches(path, [double], id="key"))
 
 
 def write_parts(frame, folder, n=4):
@@ -103,6 +184,51 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     assert "1 files written, 3 were there already" in done.stdout
     assert (tmp_path / "out" / "part-0.parquet").stat().st_mtime_ns == before
     assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
+
+
+def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, saved, tmp_path):
+    path, found = saved
+    write_parts(frame, tmp_path / "in", 2)
+    common = ("score", path, "in", "-o", "out")
+    assert run(*common, "--max-flagged", "0", cwd=tmp_path).returncode == 3
+    again = run(*common, "--max-flagged", "0", "--json", cwd=tmp_path)
+    assert again.returncode == 3, "a second run finds the same"
+    told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum())}
+    assert json.loads(again.stdout) == told
+    other = tmp_path / "other.odefs"
+    odefs.detect(frame.head(1000), id="key").save(other)
+    before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
+    # A missing output is not made either: nothing of two kinds in one folder.
+    (tmp_path / "out" / "part-0.parquet").unlink()
+    for changed, says in (
+        (("score", other, "in", "-o", "out"), "another model"),
+        ((*common, "--threshold", "0.5"), "another threshold"),
+        ((*common, "--id", "shop"), "other id columns"),
+    ):
+        done = run(*changed, cwd=tmp_path)
+        assert done.returncode == 1
+        assert f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
+        assert "--force" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-1.parquet"]
+    assert (tmp_path / "out" / "part-1.parquet").read_bytes() == before["part-1.parquet"]
+    # As an earlier version wrote it.
+    pl.read_parquet(tmp_path / "out" / "part-1.parquet").write_parquet(tmp_path / "out" / "part-1.parquet")
+    done = run(*common, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "does not say with which model, threshold and ids it was made; --force" in done.stderr
+    done = run(*common, "--threshold", "0.5", "--force", cwd=tmp_path)
+    assert "2 files written" in done.stdout, done.stderr
+    assert "2 were there already" in run(*common, "--threshold", "0.5", cwd=tmp_path).stdout
+
+
+def test_a_column_that_cannot_be_read_is_told(frame, saved, tmp_path):
+    path, _ = saved
+    write_parts(frame.with_columns(amount=pl.lit("none of it")), tmp_path / "in", 2)
+    done = run("score", path, "in", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("odefs: column 'amount' held numbers in training; cells that are not count as missing")
 
 
 def test_what_a_folder_refuses(frame, saved, tmp_path):

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -210,3 +211,65 @@ def test_parts_have_the_same_columns_of_the_same_types(tmp_path):
     pq.write_table(pa.table({"a": [3, 4], "b": ["z", None]}).cast(pa.schema(fields)), second)
     rows = read_large(tmp_path, tmp_path).table.rows(np.arange(4), ["b", "a"])
     assert pl.from_arrow(rows).equals(read_table(tmp_path).frame.select("b", "a"))
+
+
+def test_categories_of_files_that_know_different_ones(tmp_path):
+    """pandas gives a file's categories codes of 8 bits where these will do; the next file may have more, or others."""
+    rng = np.random.default_rng(0)
+    (tmp_path / "t").mkdir()
+    for part, shops in enumerate((np.arange(100), np.arange(300), np.arange(100, 200))):
+        cells = pd.Categorical([f"s{shop}" for shop in rng.choice(shops, 1000)])
+        pd.DataFrame({"a": rng.normal(size=1000), "shop": cells}).to_parquet(tmp_path / "t" / f"{part}.parquet")
+    common = ("detect", "t", "--reasons", "none", "--no-report", "-o")
+    here, there = run(*common, "here.csv", cwd=tmp_path), run(*common, "there.csv", cwd=tmp_path, ODEFS_MEMORY="1kB")
+    assert here.returncode == there.returncode == 0, there.stderr
+    assert "too large for memory" in there.stdout
+    a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
+    np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
+
+
+def odd_columns(n, rng):
+    """Columns of types that have no order in pyarrow; those that its oldest version can write, and others where there are such."""
+    yield "shop", pa.array(rng.choice(["x", "y", "z"], n), pa.string_view())
+    yield "raw", pa.array([b"%d" % i for i in range(n)], pa.binary_view())
+    if hasattr(pa, "uuid"):
+        sixteen = pa.array([i.to_bytes(16, "big") for i in range(n)], pa.binary(16))
+        yield "who", pa.ExtensionArray.from_storage(pa.uuid(), sixteen)
+    if hasattr(pa, "json_"):
+        yield "told", pa.ExtensionArray.from_storage(pa.json_(), pa.array([f"[{i}]" for i in range(n)]))
+
+
+def test_durations_and_types_without_an_order(tmp_path, monkeypatch):
+    """What the run in memory reads of a column, and what it leaves out, beyond the rows that are learned from."""
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 300)
+    rng = np.random.default_rng(0)
+    n = 2000
+    seconds = rng.integers(0, 3600, n)
+    seconds[77] = 10**6
+    rare = pa.array([None if i % 9 else int(i == 99) for i in range(n)], pa.duration("us"))
+    columns = {"a": pa.array(rng.normal(size=n)), "took": pa.array(seconds, pa.duration("s")), "rare": rare}
+    for name, column in odd_columns(n, rng):
+        try:
+            pq.write_table(pa.table({name: column}), tmp_path / "one.parquet")
+        except pa.ArrowNotImplementedError:
+            continue
+        columns[name] = column
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    table = LargeTable((tmp_path / "t.parquet",))
+    exact = odefs.TableEncoder().fit(read_table(tmp_path / "t.parquet").frame)
+    sampled = odefs.TableEncoder()
+    learning.learn_large(sampled, table, table.names, seed=0)
+    assert sampled.columns == exact.columns == [name for name in ("a", "took", "shop") if name in columns]
+    assert sampled.left_out_.keys() == exact.left_out_.keys() == columns.keys() - {"a", "took", "shop"}
+    for one, other in zip(sampled.specs_, exact.specs_, strict=True):
+        assert (one.kind, one.low, one.high, one.levels) == (other.kind, other.low, other.high, other.levels)
+    facts = table.facts(table.names)
+    assert facts["took"].rows == {"low": int(seconds.argmin()), "high": 77}
+    assert (facts["rare"].rows["high"], facts["rare"].missing) == (99, rare.null_count)
+
+
+def test_times_that_python_cannot_hold(tmp_path):
+    stamps = pa.array([5, None, 2**50, -(2**50)], pa.timestamp("s"))
+    pq.write_table(pa.table({"far": stamps}), tmp_path / "t.parquet")
+    facts = LargeTable((tmp_path / "t.parquet",)).facts(["far"])["far"]
+    assert (facts.rows, facts.missing) == ({"low": 3, "high": 2}, 1)

@@ -30,3 +30,28 @@ def test_the_command_and_what_a_fit_finds(tmp_path):
     assert evaluate(y, np.asarray(model.outlier_scores_))["auc"] > 0.9
     assert f"{int(y.sum())} outliers" in done.stdout
     assert str(wide.relevant_columns(40).tolist()) in done.stdout
+
+
+def test_a_folder_holds_one_table(tmp_path):
+    rows = wide.PARTITION_ROWS + 100
+
+    def make(n, *more):
+        return run("datasets", "make", "wide", "--rows", n, "--columns", "3", "-o", "w", *more, cwd=tmp_path)
+
+    def content():
+        return {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+
+    assert make(rows).returncode == 0
+    (tmp_path / "w" / "notes.txt").write_text("mine")
+    before = content()
+    done = make(500)
+    assert done.returncode == 1
+    assert done.stderr == "odefs: w: it holds part-00000.parquet of another table; --force replaces all of its parts.\n"
+    assert content() == before
+    assert make(500, "--force").returncode == 0
+    assert sorted(str(file) for file in content()) == [
+        "w/notes.txt",
+        "w/part-00000.parquet",
+        "w/truth/part-00000.parquet",
+    ]
+    assert pq.read_table(tmp_path / "w" / "part-00000.parquet").num_rows == 500

@@ -70,7 +70,9 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
     help="shifted: columns in which outliers differ.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option(
+    "--force", is_flag=True, help="Replace a file that exists; wide: all parts of another table in the folder."
+)
 @debugging
 def make(
     name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int, force: bool, debug: bool
@@ -81,7 +83,7 @@ def make(
         raise click.UsageError(f"--relevant {relevant} is more than the {columns} columns there are.")
     with guarded(debug):
         if name == "wide":
-            _make_wide(output, rows, columns, seed)
+            _make_wide(output, rows, columns, seed, force)
         else:
             _make_shifted(output, rows, columns, relevant, seed, force)
 
@@ -100,12 +102,12 @@ def _make_shifted(output: Path, rows: int, columns: int, relevant: int, seed: in
     click.echo(f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}")
 
 
-def _make_wide(output: Path, rows: int, columns: int, seed: int) -> None:
+def _make_wide(output: Path, rows: int, columns: int, seed: int, force: bool) -> None:
     from odefs.datasets.wide import relevant_columns, write_wide
 
     if output.exists() and not output.is_dir():
         raise click.UsageError(f"{output} is a file; wide data goes to a folder.")
-    n_outliers = write_wide(output, rows, columns, seed)
+    n_outliers = write_wide(output, rows, columns, seed, force)
     relevant = relevant_columns(columns, seed).tolist()
     click.echo(
         f"{output}: {rows:,} x {columns}, {n_outliers:,} outliers, relevant columns {relevant}; labels in {output / 'truth'}"

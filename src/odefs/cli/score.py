@@ -32,7 +32,7 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
     """Score the rows of FILE with a MODEL that 'odefs detect --save' wrote, and say how FILE differs from the training table.
 
     Where FILE is a folder and OUTPUT is none of the file types, OUTPUT is a folder: every parquet file gets one of the same name there. Those that are there already are
-    left as they are, so a run that was stopped can be started again.
+    left as they are and count for --max-flagged, so a run that was stopped can be started again; they must be of the same model, threshold and id, or --force makes them anew.
     """
     from odefs.cli.score_folder import goes_to_folder, score_folder
 

@@ -1,11 +1,13 @@
 """``odefs score MODEL DIR -o OUTDIR``: one file of scores per parquet file, as many rows as there may be."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
+from odefs.cli.guard import say_error
 from odefs.cli.progress import progress
 
 TOO_MANY = 3
@@ -22,10 +24,12 @@ def goes_to_folder(file: str, output: str | None) -> bool:
 
 def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     """Score the partitions and say what became of them."""
+    from odefs.exceptions import ODEFSWarning
     from odefs.tables.batches import BatchScorer
     from odefs.tables.columns import TableError
     from odefs.tables.files import load_table_model
     from odefs.tables.partitions import score_partitions
+    from odefs.tables.read import fingerprint
 
     asked = [name for name in NOT_HERE if chosen[name]]
     if asked:
@@ -36,7 +40,9 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     loaded = load_table_model(path)
     loaded.model.set_params(n_jobs=chosen["jobs"])
     identifier = chosen["identifier"] or loaded.identifier
-    with progress(quiet):
+    with warnings.catch_warnings(record=True) as told, progress(quiet):
+        # The command says nothing else of what is warned about; that a column cannot be read, nobody would find out.
+        warnings.filterwarnings("once", "column .* held", ODEFSWarning)
         done = score_partitions(
             BatchScorer(loaded.model, loaded.encoder),
             folder,
@@ -44,10 +50,13 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
             [identifier] if identifier else [],
             chosen["threshold"],
             chosen["force"],
+            fingerprint(path)[1],
         )
+    for message in () if quiet else told:
+        say_error(str(message.message))
     if chosen["as_json"]:
-        told = {"written": done.written, "skipped": done.skipped, "rows": done.n_rows, "flagged": done.n_flagged}
-        click.echo(json.dumps(told, sort_keys=True))
+        counts = {"written": done.written, "skipped": done.skipped, "rows": done.n_rows, "flagged": done.n_flagged}
+        click.echo(json.dumps(counts, sort_keys=True))
     elif not quiet:
         skipped = f", {done.skipped} were there already" if done.skipped else ""
         click.echo(f"{chosen['output']}: {done.written} files written{skipped}.")
@@ -55,7 +64,5 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
             click.echo(f"{done.n_rows:,} rows, {done.n_flagged:,} flagged ({done.flagged_share:.2%}).")
     allowed = chosen["max_flagged"]
     if allowed is not None and done.flagged_share > allowed:
-        click.echo(
-            f"odefs: {done.flagged_share:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.", err=True
-        )
+        say_error(f"{done.flagged_share:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.")
         raise SystemExit(TOO_MANY)

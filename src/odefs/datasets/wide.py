@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odefs.datasets.store import DatasetError
 from odefs.persist.replacing import replacing
 
 PARTITION_ROWS = 2**17
@@ -46,11 +47,24 @@ def parts(n_rows: int, n_columns: int, seed: int = 0) -> Iterator[Part]:
         yield make_part(index, min(PARTITION_ROWS, n_rows - start), n_columns, seed)
 
 
-def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0) -> int:
-    """Write ``part-00000.parquet`` and so on (columns x0, x1, ...), and labels of the same names under ``truth``; the number of outliers."""
+def parts_in(folder: Path) -> list[Path]:
+    """Partitions and labels of a table that was written there before."""
+    return sorted([*folder.glob("part-*.parquet"), *(folder / "truth").glob("part-*.parquet")])
+
+
+def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, force: bool = False) -> int:
+    """Write ``part-00000.parquet`` and so on (columns x0, x1, ...), and labels of the same names under ``truth``; the number of outliers.
+
+    A folder with such files is refused, since what is left of a longer table would be taken for rows of this one; ``force`` deletes them first.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    before = parts_in(folder)
+    if before and not force:
+        raise DatasetError(f"{folder}: it holds {before[0].name} of another table; --force replaces all of its parts.")
+    for file in before:
+        file.unlink()
     (folder / "truth").mkdir(parents=True, exist_ok=True)
     n_outliers = 0
     for index, part in enumerate(parts(n_rows, n_columns, seed)):

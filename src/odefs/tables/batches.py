@@ -1,9 +1,10 @@
 """Scoring from Arrow batch to Arrow batch: the form in which Spark, Ray, polars and DuckDB hand rows to a Python function."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -11,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.ensemble.combine import Judged
 from odefs.estimators.opening import judge_matrix
+from odefs.exceptions import ODEFSWarning
 from odefs.tables.columns import TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.files import load
+from odefs.tables.frames import table_of
+from odefs.tables.roles import NAMES, is_mostly_unreadable
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,15 @@ class BatchScorer:
     def has_agreement(self) -> bool:
         return hasattr(self.model, "agreement") and bool(self.model._model.has_thresholds)
 
+    @property
+    def results(self) -> list[str]:
+        """Names of the columns that come out, beside the ids."""
+        return ["score", *(["agreement"] if self.has_agreement else []), "outlier"]
+
+    def limit(self, threshold: float | None = None) -> float:
+        """The score above which rows are flagged."""
+        return float(-self.model.offset_ if threshold is None else threshold)
+
     def judged(self, batch: Any, ids: Sequence[str]) -> Judged:
         """Outlyingness of the rows of a record batch, and how far components agree about it."""
         import pyarrow as pa
@@ -42,15 +55,30 @@ class BatchScorer:
 
         names = self.names(batch, ids)
         absent = [name for name in (*names, *ids) if name not in batch.schema.names]
+        twice = [name for name in (*names, *ids) if batch.schema.names.count(name) > 1]
+        if twice:
+            raise TableError(f"two columns of the batch are called {twice[0]!r}.")
         if absent:
             raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
         if not batch.num_rows:
             return Judged(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
-            table = pa.Table.from_batches([batch]).select(names)
-            return judge_matrix(self.model, self.encoder.transform(table))
+            return judge_matrix(self.model, _encoded(self.encoder, pa.Table.from_batches([batch]).select(names)))
         X = as_matrix(batch.select(names), matrix_dtype(batch.schema, names))
         return judge_matrix(self.model, X)
+
+
+def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
+    """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
+    table = table_of(rows)
+    read = encoder.recognised(table, is_part=True)
+    encoder.warn_of_strangers(read)
+    for spec, column in zip(encoder.specs_, read, strict=True):
+        if is_mostly_unreadable(table[spec.name], column, encoder.na):
+            # The sentence has no number in it, so that Python shows it once and not for every batch.
+            message = f"column {spec.name!r} held {NAMES[spec.kind]} in training; cells that are not count as missing, in some batches most."
+            warnings.warn(message, ODEFSWarning, stacklevel=2)
+    return encoder.encode_table(read)
 
 
 def batch_scorer(model: Any) -> BatchScorer:
@@ -68,8 +96,30 @@ def batch_scorer(model: Any) -> BatchScorer:
     return BatchScorer(last, first)
 
 
+def check_ids(scorer: BatchScorer, ids: Sequence[str]) -> None:
+    """Refuse ids whose names the output could not hold beside the others."""
+    for place, name in enumerate(ids):
+        if name in scorer.results:
+            raise TableError(
+                f"the id column {name!r} is called as a result is ({', '.join(scorer.results)}): rename it, or name another one."
+            )
+        if name in ids[:place]:
+            raise TableError(f"the id column {name!r} is named twice; once is enough.")
+
+
+def _batches(given: Any) -> Iterable[Any]:
+    """Record batches of whatever holds rows; of a table without rows one without rows, so that its columns are known."""
+    import pyarrow as pa
+
+    if isinstance(given, pa.RecordBatch):
+        return [given]
+    if isinstance(given, pa.Table):
+        return given.to_batches() or [pa.RecordBatch.from_pylist([], schema=given.schema)]
+    return cast("Iterable[Any]", given)
+
+
 def score_batches(
-    model: Any, batches: Iterable[Any], id: str | Sequence[str] = (), threshold: float | None = None
+    model: Any, batches: Any, id: str | Sequence[str] = (), threshold: float | None = None
 ) -> Iterator[Any]:
     """Score record batches one after the other.
 
@@ -77,9 +127,11 @@ def score_batches(
     ----------
     model : str, path or fitted estimator
         A model file is loaded when the first batch is asked for, so its name can be shipped to workers.
-    batches : iterable of pyarrow.RecordBatch
+    batches : iterable of pyarrow.RecordBatch, or a pyarrow.Table
+        A row's score does not depend on where batches are cut: text is read as in training, or as plain numbers and dates where training had no text, and cells
+        that cannot be read so are missing.
     id : str or sequence of str
-        Columns that go along as they are.
+        Columns that go along as they are; none may be called as a result is.
     threshold : float, optional
         Rows that score above it are flagged; by default the threshold of the training rows.
 
@@ -103,15 +155,13 @@ def score_batches(
 
     ids = [id] if isinstance(id, str) else list(id)
     scorer = batch_scorer(model)
-    limit = -scorer.model.offset_ if threshold is None else float(threshold)
-    for batch in batches:
+    check_ids(scorer, ids)
+    limit = scorer.limit(threshold)
+    for batch in _batches(batches):
         judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
         fields = [batch.schema.field(name) for name in ids]
-        found: dict[str, Any] = {"score": judged.scores}
-        if scorer.has_agreement:
-            found["agreement"] = judged.agreement
-        found["outlier"] = judged.scores > limit
-        arrays = [pa.array(values) for values in found.values()]
-        named = [pa.field(name, array.type) for name, array in zip(found, arrays, strict=True)]
+        found = {"score": judged.scores, "agreement": judged.agreement, "outlier": judged.scores > limit}
+        arrays = [pa.array(found[name]) for name in scorer.results]
+        named = [pa.field(name, array.type) for name, array in zip(scorer.results, arrays, strict=True)]
         yield pa.RecordBatch.from_arrays([*carried, *arrays], schema=pa.schema([*fields, *named]))

@@ -100,10 +100,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             )
         table = self.recognised(table_of(X))
-        self._warn_of_strangers(table)
+        self.warn_of_strangers(table)
         return self.encode_table(table)
 
-    def _warn_of_strangers(self, table: Table) -> None:
+    def warn_of_strangers(self, table: Table) -> None:
         """A column most of whose values were never seen is likely another column, or of another type."""
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:
@@ -114,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     warnings.warn(message, ODEFSWarning, stacklevel=3)
 
     def recognised(self, table: Table, is_part: bool = False) -> Table:
-        """The used columns of another table, read as the training table's were. Of a part of the training table nothing is refused."""
+        """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
         check_is_fitted(self, "specs_")
         absent = [spec.name for spec in self.specs_ if spec.name not in table]
         if absent:
@@ -122,7 +122,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
             )
-        read = (apply_style(table[spec.name], spec.kind, spec.style, self.na, not is_part) for spec in self.specs_)
+        read = (apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part) for spec in self.specs_)
         return Table(tuple(read), table.n_rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

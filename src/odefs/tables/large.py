@@ -48,8 +48,8 @@ class LargeTable:
         for file in self.files[1:]:
             if not _same_columns(pq.read_schema(file), first):
                 raise TableError(f"{file}: its columns are not those of {self.files[0].name}.")
-        # Files of one table may differ in what their columns are said to allow.
-        return pa.schema([field.with_nullable(True) for field in first])
+        # Files of one table may differ in what their columns are said to allow, and in how they hold their values.
+        return pa.schema([field.with_nullable(True).with_type(_plain(field.type)) for field in first])
 
     @property
     def names(self) -> list[str]:
@@ -106,10 +106,25 @@ def _same_columns(one: Any, other: Any) -> bool:
 def _same_type(one: Any, other: Any) -> bool:
     import pyarrow as pa
 
+    if pa.types.is_dictionary(one) != pa.types.is_dictionary(other):
+        return False
     long = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-    if pa.types.is_dictionary(one) and pa.types.is_dictionary(other):
-        return _same_type(one.value_type, other.value_type)
+    one, other = _plain(one), _plain(other)
     return bool(long.get(one, one) == long.get(other, other))
+
+
+def _plain(kind: Any) -> Any:
+    """A column's type without the way in which a file holds it.
+
+    The codes of a dictionary may be too small for the values of another file; views have no kernels; UUIDs are bytes, as the reader in memory has them.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType) and pa.types.is_fixed_size_binary(kind.storage_type):
+        return kind.storage_type
+    return {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(kind, kind)
 
 
 def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:
@@ -129,6 +144,9 @@ def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:
         return
     if pa.types.is_dictionary(kind):
         column = column.dictionary_decode()
+    if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
+        # Durations have no order here, and times need not be ones that Python can hold.
+        column = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
     _look_at_text(facts, column, start)
 
 
@@ -145,7 +163,10 @@ def _look_at_text(facts: ColumnFacts, column: Any, start: int) -> None:
     else:
         facts.counts = None
     if column.null_count < len(column):
-        ends = pc.min_max(column)
+        try:
+            ends = pc.min_max(column)
+        except pa.ArrowNotImplementedError:
+            return  # a type without an order, which nothing is read from
         low, high = ends["min"], ends["max"]
         places = [start + pc.index(column, end).as_py() for end in (low, high)]
         _extend(facts, low.as_py(), places[0], high.as_py(), places[1])

@@ -1,6 +1,7 @@
 """Scoring a folder of parquet files: one output per input, whole or not at all, and never twice.
 
-An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended.
+An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended. Outputs say what they were made with
+(:mod:`odefs.tables.partition_settings`), and those that are there already count as those that are written.
 """
 
 from collections.abc import Sequence
@@ -10,8 +11,9 @@ from typing import Any
 
 from odefs._progress import stage, tell
 from odefs.persist.replacing import take_away_leftovers
-from odefs.tables.batches import BatchScorer, score_batches
+from odefs.tables.batches import BatchScorer, check_ids, score_batches
 from odefs.tables.columns import TableError
+from odefs.tables.partition_settings import Settings, count, require_same
 from odefs.tables.write import replacing
 
 BATCH_ROWS = 65_536
@@ -19,7 +21,7 @@ BATCH_ROWS = 65_536
 
 @dataclass(frozen=True)
 class Progress:
-    """What became of the partitions."""
+    """What became of the partitions; rows and flags are those of all outputs, also of those that were there already."""
 
     written: int
     skipped: int
@@ -38,21 +40,35 @@ def score_partitions(
     id: Sequence[str] = (),
     threshold: float | None = None,
     force: bool = False,
+    model: str = "",
 ) -> Progress:
-    """Score every parquet file of ``folder`` into ``target``; outputs that are there already are left as they are, unless forced."""
+    """Score every parquet file of ``folder`` into ``target``.
+
+    Outputs that are there already are left as they are, unless forced, and refused if they were made with another threshold, other ids or another model, of which
+    ``model`` is the digest.
+    """
     parts = sorted(folder.glob("*.parquet"))
     if not parts:
         raise TableError(f"{folder}: there is no parquet file in this folder.")
+    check_ids(scorer, id)
+    settings = Settings(model, scorer.limit(threshold), tuple(id))
+    outputs = [target / part.name for part in parts]
     _prepare(target, folder)
+    if not force:
+        # Before any work is done.
+        for out in filter(Path.exists, outputs):
+            require_same(out, settings)
     written = skipped = n_rows = n_flagged = 0
     with stage("scoring partitions"):
-        for done, part in enumerate(parts, 1):
-            out = target / part.name
+        for done, (part, out) in enumerate(zip(parts, outputs, strict=True), 1):
             if out.exists() and not force:
+                require_same(out, settings)  # another run may have written it meanwhile
+                rows, flagged = count(out)
                 skipped += 1
             else:
-                rows, flagged = _score_one(scorer, part, out, id, threshold)
-                written, n_rows, n_flagged = written + 1, n_rows + rows, n_flagged + flagged
+                rows, flagged = _score_one(scorer, part, out, settings)
+                written += 1
+            n_rows, n_flagged = n_rows + rows, n_flagged + flagged
             tell(done, len(parts))
     return Progress(written, skipped, n_rows, n_flagged)
 
@@ -70,13 +86,12 @@ def _prepare(target: Path, folder: Path) -> None:
     take_away_leftovers(target)
 
 
-def _score_one(
-    scorer: BatchScorer, part: Path, out: Path, id: Sequence[str], threshold: float | None
-) -> tuple[int, int]:
+def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -> tuple[int, int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     n_rows = n_flagged = 0
+    id, threshold = settings.id, settings.threshold
     try:
         with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
             names = opened.schema_arrow.names
@@ -86,13 +101,13 @@ def _score_one(
             writer: Any = None
             try:
                 for batch in score_batches(scorer, batches, id, threshold):
-                    writer = writer or pq.ParquetWriter(partial, batch.schema)
+                    writer = writer or pq.ParquetWriter(partial, batch.schema.with_metadata(settings.noted()))
                     writer.write_batch(batch)
                     n_rows += batch.num_rows
                     n_flagged += int(batch.column("outlier").true_count)
                 if writer is None:
                     first = next(score_batches(scorer, [empty.select(wanted)], id, threshold))
-                    writer = pq.ParquetWriter(partial, first.schema)
+                    writer = pq.ParquetWriter(partial, first.schema.with_metadata(settings.noted()))
             finally:
                 if writer is not None:
                     writer.close()

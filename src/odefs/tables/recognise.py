@@ -111,6 +111,15 @@ _ALL = (
 STYLES = {style.name: style for style in _ALL}
 
 
+def _plain_time(text: str) -> float:
+    seconds = _iso(text)
+    return _time_of_day(text) if np.isnan(seconds) else seconds
+
+
+PLAIN = {"number": STYLES["numbers"], "time": Style("ISO dates or times of day", "time", _plain_time)}
+"""How text is read where training held numbers or times of their own type, and no style can be told from one cell."""
+
+
 def recognise(levels: Sequence[str], counts: np.ndarray) -> Style | None:
     """The style that reads a column's distinct values, or ``None`` where they are just text. ``counts`` says how often each occurs."""
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from odefs.tables.columns import Column, Kind, TableError
-from odefs.tables.recognise import STYLES, Style, describe, is_missing_word, read_levels, recognise
+from odefs.tables.recognise import PLAIN, STYLES, Style, describe, is_missing_word, read_levels, recognise
 
 IDENTIFIER_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)|[a-z](?:Id|ID|Nr|No|Key)$"
@@ -65,39 +65,53 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     return Role(column, style, left_out, tuple(notes))
 
 
-def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = (), refuses: bool = True) -> Column:
-    """Read a column of another table as the training table's column was read; ``refuses`` text of which most is not what it must be."""
+def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = (), is_part: bool = False) -> Column:
+    """Read a column of another table as the training table's column was read.
+
+    Text of which most is not what it must be is refused. In a part of a table every cell is read by itself, since another cut must give the same: nothing is
+    guessed from the other cells, and what cannot be read is missing.
+    """
     column = _without_words(column, na)
     if kind == "category":
         return column if column.kind == "category" else as_category(column)
     if column.missing.all():
         return Column(column.name, kind, np.full(len(column), np.nan))
     if column.kind == "category":
-        return _read_as(column, kind, style, na, refuses)
+        return _read_as(column, kind, style, na, is_part)
     alike = {column.kind, kind} <= {"number", "boolean"}
     if column.kind != kind and not alike:
         raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds {NAMES[column.kind]} here.")
     return column
 
 
-def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], refuses: bool) -> Column:
+def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_part: bool) -> Column:
     """Text that must be numbers, times or truth values."""
     if kind == "boolean":
         values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
         read = Column(column.name, "boolean", values[column.category_codes])
     else:
-        counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
-        found = STYLES[style] if style else recognise(column.levels, counts)
+        found = STYLES[style] if style else PLAIN[kind] if is_part else _guessed(column)
         if found is None or found.kind != kind:
             raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
         read = _without_words(_converted(column, found), na)
     lost = read.missing & ~column.missing
-    if refuses and lost.sum() > MOSTLY_MISSING * (~column.missing).sum():
+    if not is_part and lost.sum() > MOSTLY_MISSING * (~column.missing).sum():
         first = column.at(int(np.flatnonzero(lost)[0]))
         raise TableError(
             f"column {column.name!r} held {NAMES[kind]} in training, which {first!r} and most others here are not."
         )
     return read
+
+
+def is_mostly_unreadable(column: Column, read: Column, na: Collection[str] = ()) -> bool:
+    """Whether most of the cells that are there were lost in reading."""
+    known = ~_without_words(column, na).missing
+    return bool((read.missing & known).sum() > MOSTLY_MISSING * known.sum())
+
+
+def _guessed(column: Column) -> Style | None:
+    counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+    return recognise(column.levels, counts)
 
 
 def as_category(column: Column) -> Column:
