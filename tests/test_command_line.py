@@ -246,7 +246,7 @@ def test_what_cannot_be_meant_is_refused_before_the_file_is_opened(name, tmp_pat
         detect, [str(tmp_path / "gone.csv"), *(a.replace("gone", f"{tmp_path}/gone") for a in arguments)]
     )
     assert done.exit_code == 2
-    assert sentence in " ".join(done.stderr.replace(f"{tmp_path}/", "").split())
+    assert sentence in " ".join(done.output.replace(f"{tmp_path}/", "").split())
 
 
 def test_labels_are_checked_before_the_fit(tmp_path, monkeypatch):
@@ -254,7 +254,7 @@ def test_labels_are_checked_before_the_fit(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n5,5\n")
     done = CliRunner().invoke(detect, [str(tmp_path / "t.csv"), "--label", "b", "--no-report"])
     assert done.exit_code == 1
-    assert "labels must be 0 (normal) and 1 (outlier)" in done.stderr
+    assert "labels must be 0 (normal) and 1 (outlier)" in done.output
 
 
 def test_hidden_values_are_shown_nowhere(tmp_path):
@@ -333,9 +333,9 @@ def test_data_sets_are_made_whole_or_not_at_all(tmp_path):
     assert make("-o", tmp_path / "t.npz").exit_code == 1, "it exists"
     gone = make("-o", tmp_path / "nowhere" / "t.npz")
     assert gone.exit_code == 1
-    assert "cannot be written" in gone.stderr
+    assert "cannot be written" in gone.output
     assert make("-o", tmp_path / "u.npz", "--rows", -5).exit_code == 2
-    assert "--relevant 9 is more" in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).stderr
+    assert "--relevant 9 is more" in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).output
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
 
 
@@ -343,8 +343,8 @@ def test_experiments_ask_for_their_folder_before_they_begin(tmp_path):
     (tmp_path / "file").write_text("")
     done = CliRunner().invoke(reproduce, ["theorem", "--jobs", "1", "-o", str(tmp_path / "file" / "results")])
     assert done.exit_code == 1
-    assert done.stderr.startswith(f"odefs: {tmp_path}/file")
-    assert "Traceback" not in done.stderr
+    assert done.output.startswith(f"odefs: {tmp_path}/file")
+    assert "Traceback" not in done.output
 
 
 def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):

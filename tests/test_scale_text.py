@@ -148,6 +148,8 @@ def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "arrow", "ndjson"])
 @pytest.mark.parametrize("start", [b"t\xff.", b"t[1]."])
 def test_names_that_polars_takes_for_others(start, ending, tmp_path):
+    if (start, ending) == (b"t\xff.", "arrow") and tuple(map(int, pl.__version__.split(".")[:2])) < (1, 38):
+        pytest.skip("this polars panics at the name of an Arrow file that is no UTF-8, also behind a link")
     path = tmp_path / os.fsdecode(start + ending.encode())
     frame = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     with open(path, "wb") as file:

@@ -128,8 +128,10 @@ def test_an_interrupt_while_the_last_task_runs_waits_for_it():
     """It comes when the caller has nothing left to do but to wait for the others."""
     finished = threading.Event()
     caller = threading.get_ident()
+    both = threading.Barrier(2)
 
     def task(number):
+        both.wait()
         if threading.get_ident() != caller:
             time.sleep(0.2)
             signal.raise_signal(signal.SIGINT)

@@ -88,7 +88,7 @@ class DaskEngine(DistantEngine):
             ({what: held[what].numbers[span] - self.starts[index] for what, span in spans.items()},)
             for index, spans in zip(parts, places, strict=True)
         ]
-        results = self._results(tasks.with_rows, arguments, (task, value), [self.parts[index] for index in parts])
+        results = self._results(tasks.with_rows, arguments, (value, task), [self.parts[index] for index in parts])
         for spans, (result, rows) in zip(places, results, strict=True):
             for what, span in spans.items():
                 held[what].rows[span] = rows[what]
@@ -136,7 +136,8 @@ class DaskEngine(DistantEngine):
     ) -> Iterator[Any]:
         """``task(rows, shared, *arguments)`` of every partition, in order.
 
-        What is shared is a task of its own, which the scheduler can run again; data scattered to workers would die with them.
+        What is shared is a task of its own, which the scheduler can run again; data scattered to workers would die with them. Older versions of Dask
+        would call a tuple that begins with a function.
         """
         from dask.delayed import delayed
 

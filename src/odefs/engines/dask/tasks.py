@@ -23,7 +23,7 @@ def nothing(rows: np.ndarray, _: Any) -> None:
 
 
 def with_rows(rows: np.ndarray, shared: Any, wanted: dict[str, np.ndarray]) -> tuple[Any, dict[str, np.ndarray]]:
-    task, value = shared
+    value, task = shared
     return task(rows, value), {what: rows[numbers] for what, numbers in wanted.items()}
 
 
