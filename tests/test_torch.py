@@ -14,7 +14,7 @@ from odefs.ensemble.model import Component
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
 
-from odefs.engines.torch import device, engine, fused, scorer, training  # noqa: E402
+from odefs.engines.torch import device, engine, fused, scorer, table, training  # noqa: E402
 from odefs.engines.torch.fused import can_fuse, fused_scores, lay_out_fused  # noqa: E402
 from odefs.engines.torch.scoring import lay_rows_out, raw_scores, send_references  # noqa: E402
 from odefs.engines.torch.table import DeviceTable  # noqa: E402
@@ -199,6 +199,32 @@ def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
     assert rows[:3] == [700, 350, 175]
     assert components == [5, 2, 2, 1]
     assert_agree(whole, halved, X)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "too_large"),
+    [
+        (table, "group_rows", lambda rows: True),
+        (engine, "_thresholds", lambda scores, *_: scores.shape[0] > 2),
+        (engine, "total_shares", lambda rows, *_: True),
+        (engine, "Scorer", lambda detector, components, *_: len(components) > 2),
+    ],
+)
+def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 20)) < 0.3).astype(np.uint8)[rng.integers(0, 300, 1500)]
+    settings = {"engine": "torch:cpu", "n_estimators": 5, "n_rounds": 1, "random_state": 0}
+    whole, real, refused = ODEFS(**settings).fit(X), getattr(module, name), []
+
+    def scarce(*arguments):
+        if too_large(*arguments):
+            refused.append(name)
+            raise torch.cuda.OutOfMemoryError("no room")
+        return real(*arguments)
+
+    monkeypatch.setattr(module, name, scarce)
+    assert_agree(whole, ODEFS(**settings).fit(X), X)
+    assert refused
 
 
 def test_out_of_memory_for_a_single_row_is_an_error(monkeypatch):

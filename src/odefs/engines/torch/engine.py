@@ -1,6 +1,6 @@
 """The engine on a device: training and scoring run there, column statistics and explanations on the processor."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -47,19 +47,29 @@ class TorchEngine(LocalEngine):
 
     def judged(self, model: Model, known: Known | None = None) -> Judged:
         lines = self._numbers((n_lines(model), self.table.n_rows))
-        for part in self._groups(model.scoring):
+
+        def add(places: slice) -> None:
+            part = model.scoring[places]
             raw = self._raw_scores(model.scaling, DTYPES[model.dtype], model.detector, part)
             weights = self._tensor([component.weight for component in part])
             means = self._tensor([component.normaliser for component in part])
-            lines[0] += torch.mv(raw.t(), weights / means)
-            if len(lines) > 1:
-                self._agree(lines[1], raw, means, [component.threshold or 0.0 for component in part], weights)
+            limits = [component.threshold or 0.0 for component in part] if len(lines) > 1 else None
+            self._add(lines, raw, means, limits, weights)
+
+        self._in_groups(len(model.scoring), add)
         return of_lines(self.table.spread(lines))
 
-    def _agree(self, line: Tensor, raw: Tensor, means: Tensor, thresholds: list[float], weights: Tensor) -> None:
-        """Add the weights of the components that put a row above their thresholds."""
-        above = raw / means[:, None] > self._tensor(thresholds)[:, None]
-        line += torch.mv(above.to(torch.float64).t(), weights)
+    def _add(self, lines: Tensor, raw: Tensor, means: Tensor, thresholds: list[float] | None, weights: Tensor) -> None:
+        """Add the components' scores and, with thresholds, the weights of those that put a row above theirs.
+
+        Nothing is added before all is computed: what runs out of memory is done again.
+        """
+        found = [torch.mv(raw.t(), weights / means)]
+        if thresholds is not None:
+            above = raw / means[:, None] > self._tensor(thresholds)[:, None]
+            found.append(torch.mv(above.to(torch.float64).t(), weights))
+        for line, more in zip(lines, found, strict=True):
+            line += more
 
     def _numbers(self, shape: tuple[int, ...]) -> Tensor:
         return torch.zeros(shape, dtype=torch.float64, device=self.device)
@@ -80,25 +90,31 @@ class TorchEngine(LocalEngine):
         counts /= counts.sum()
         lines = self._numbers((1 if rate is None else 2, self.table.n_rows))
         frozen: list[Component] = []
-        for part in self._groups(components):
+
+        def freeze(places: slice) -> None:
+            part = components[places]
             raw = self._raw_scores(scaling, DTYPES[self.dtype], detector, part)
             means = torch.mv(raw, counts)
             means = torch.where(means > 0, means, 1.0)
             weights = self._tensor([component.weight for component in part])
-            lines[0] += torch.mv(raw.t(), weights / means)
             found = [replace(one, normaliser=mean) for one, mean in zip(part, means.tolist(), strict=True)]
-            if rate is not None:
-                thresholds = _thresholds(raw / means[:, None], counts, rate)
-                self._agree(lines[1], raw, means, thresholds, weights)
+            thresholds = None if rate is None else _thresholds(raw / means[:, None], counts, rate)
+            if thresholds is not None:
                 found = [replace(one, threshold=limit) for one, limit in zip(found, thresholds, strict=True)]
-            frozen += found
+            self._add(lines, raw, means, thresholds, weights)
+            frozen.extend(found)
+
+        self._in_groups(len(components), freeze)
         return frozen, of_lines(self.table.spread(lines))
 
     def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
-        """Shares of the columns in each component's scores, added up over some rows of the table."""
+        """Shares of the columns in each component's scores, added up over some rows of the table; ``None`` where the processor must find them."""
         assert isinstance(model.detector, LeSiNNDetector)
-        X = self.table.take(rows, model.scaling)
-        return total_shares(X, model.scoring, model.detector.metric == "euclidean")
+        try:
+            X = self.table.take(rows, model.scaling)
+            return total_shares(X, model.scoring, model.detector.metric == "euclidean")
+        except torch.cuda.OutOfMemoryError:
+            return [None] * len(model.scoring)
 
     def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
         """Components of the given numbers, all in one batch."""
@@ -106,10 +122,9 @@ class TorchEngine(LocalEngine):
             return trainer.in_batches(indices)
         return train_batch(trainer, self.table, indices)
 
-    def _groups(self, components: Sequence[Component]) -> list[Sequence[Component]]:
-        """As many components at a time as leave room for their raw scores."""
-        size = max(1, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows))
-        return [components[start : start + size] for start in range(0, len(components), size)]
+    def _in_groups(self, n_components: int, task: Callable[[slice], None]) -> None:
+        """As many components at a time as leave room for their raw scores, and fewer where they do not."""
+        in_parts(n_components, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows), task)
 
     def _raw_scores(
         self, scaling: Scaling, dtype: torch.dtype, detector: Detector, components: Sequence[Component]

@@ -50,7 +50,7 @@ class DeviceTable:
                 self.n_rows = self._distinct.first.size
                 self._copy_of = torch.from_numpy(self._distinct.copy_of).to(device)
         elif repeats and self._resident is not None:
-            groups = group_rows(self._resident)
+            groups = _grouped(self._resident)
             if groups is not None:
                 first, self._copy_of = groups
                 self._resident = self._resident[first]
@@ -129,3 +129,11 @@ class DeviceTable:
 
     def _tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float64) -> Tensor:
         return torch.tensor(values, dtype=dtype, device=self.device)
+
+
+def _grouped(table: Tensor) -> tuple[Tensor, Tensor] | None:
+    """Equal rows, where there is room to look for them: scoring each of them is slower, and the same."""
+    try:
+        return group_rows(table)
+    except torch.cuda.OutOfMemoryError:
+        return None
