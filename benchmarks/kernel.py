@@ -45,7 +45,7 @@ def _one(d: int, dtype: np.dtype) -> list[Result]:
             return best_of(1, lambda: run_tasks(score, tasks, threads))
 
     # Taken in turns, so that a slow moment of the machine hits both.
-    times = [(seconds("numpy", for_numpy, THREADS), seconds("compiled", for_kernel, THREADS)) for _ in range(15)]
+    times = [(seconds("numpy", for_numpy, THREADS), seconds("compiled", for_kernel, THREADS)) for _ in range(30)]
     by_numpy, compiled = (min(column) for column in zip(*times, strict=True))
     ratio = by_numpy / compiled
     what = f"compiled kernel, d = {d}, {dtype.name}"
