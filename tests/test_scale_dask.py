@@ -128,6 +128,35 @@ def test_partitions_are_kept_where_there_is_room_and_let_go_after_the_fit(
     assert not any(keys for keys in client.has_what().values()), model
 
 
+def fewer_later(block, counter, n_times):
+    """The block, which lacks its last row from some reading on."""
+    with open(counter, "a") as file:
+        file.write("x")
+    return block[:-1] if os.path.getsize(counter) > n_times else block
+
+
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_every_pass_has_the_rows_of_the_first(client, X, tmp_path, monkeypatch, n_times):
+    import dask.array as da
+
+    monkeypatch.setattr(partitions, "KEPT_SHARE", 0)
+    rows = da.from_array(X, chunks=(3000, 12)).map_blocks(
+        fewer_later, str(tmp_path / "reads"), n_times, dtype=X.dtype, meta=np.empty((0, 0))
+    )
+    with pytest.raises(ValueError, match="a partition has 2999 rows in a later pass and had 3000 in the first"):
+        LeSiNN(random_state=0).fit(rows)
+
+
+def test_no_partition_is_not_all_of_them(client, X):
+    import dask.array as da
+
+    engine = dask_engine.DaskEngine(da.from_array(X, chunks=(1000, 12)))
+    engine.ranges()
+    engine.foresee("none", np.empty(0, dtype=np.int64))
+    engine.bring()
+    assert engine._held["none"].rows.shape == (0, 12)
+
+
 def test_without_a_client(monkeypatch, X):
     import distributed
 

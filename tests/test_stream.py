@@ -297,6 +297,51 @@ def test_shapes_and_names_that_do_not_fit_are_refused(X):
         RowBlocks.from_arrays([])
 
 
+@pytest.mark.parametrize(
+    ("model", "later"),
+    [
+        (LeSiNN(random_state=0), 2),
+        (LeSiNN(random_state=0), 3),
+        (ODEFS(random_state=0, row_sample=700), 3),
+        (ODEFS(random_state=0, row_sample=700), 4),
+        (ODEFS(random_state=0, row_sample=700, trust=0.5), 6),
+    ],
+)
+def test_every_pass_has_the_rows_of_the_first(model, later, X):
+    """Rows that do not come again would be scored 0 or not be there, and components would learn from what lay in memory."""
+    parts = [X[:1000], X[1000:2000], X[2000:]]
+
+    def blocks(first, then):
+        passes = []
+
+        def read():
+            passes.append(1)
+            return iter(first if len(passes) < later else then)
+
+        return RowBlocks(read, 12, X.dtype)
+
+    for then in (parts[:2], []):
+        with pytest.raises(
+            ValueError, match=rf"{sum(map(len, then))} rows came in a later pass, and 3000 in the first"
+        ):
+            model.fit(blocks(parts, then))
+    with pytest.raises(ValueError, match="rows came, or more in a later pass, and 2000 in the first"):
+        model.fit(blocks(parts[:2], parts))
+
+
+def test_an_iterator_that_is_used_up(X):
+    iterator = iter([X[:1000], X[1000:]])
+    with pytest.raises(ValueError, match="0 rows came in a later pass"):
+        ODEFS(random_state=0).fit(RowBlocks(lambda: iterator, 12, X.dtype))
+
+
+def test_rows_that_were_announced_come_when_scoring(X):
+    model = LeSiNN(random_state=0).fit(X)
+    for n_rows in (2999, 3001):
+        with pytest.raises(ValueError, match=f"and {n_rows} were announced"):
+            model.outlier_scores(RowBlocks(lambda: iter([X]), 12, X.dtype, n_rows=n_rows))
+
+
 def test_what_is_refused(X):
     model = ODEFS(random_state=0).fit(X)
     with pytest.raises(TypeError, match="explain takes rows that are in memory"):
