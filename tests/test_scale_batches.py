@@ -67,6 +67,13 @@ def test_models_of_arrays(tmp_path):
     assert np.array_equal(scored.column("score").to_numpy(), named.outlier_scores_)
     with pytest.raises(ValueError, match="lacks column 'c'"):
         next(odefs.score_batches(named, [batch.drop_columns(["c"])]))
+    table = pa.Table.from_batches([batch])
+    for wrong in (table, batch):
+        with pytest.raises(TypeError, match=r"iterable over record batches, .*: hand over table\.to_batches\(\)"):
+            list(odefs.score_batches(model, wrong))
+    twice = pa.RecordBatch.from_arrays([batch.column(0)] * 3, names=["a", "a", "c"])
+    with pytest.raises(ValueError, match="two columns of the batch are called 'a'"):
+        list(odefs.score_batches(model, [twice]))
     with pytest.raises(ValueError, match="4 features"):
         next(odefs.score_batches(model, [batch]))
     with pytest.raises(ValueError, match="contains NaN"):

@@ -1,6 +1,7 @@
 """Scoring from Arrow batch to Arrow batch: the form in which Spark, Ray, polars and DuckDB hand rows to a Python function."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,9 +42,13 @@ class BatchScorer:
         from odefs.engines.arrow import as_matrix, matrix_dtype
 
         names = self.names(batch, ids)
-        absent = [name for name in (*names, *ids) if name not in batch.schema.names]
+        held = Counter(batch.schema.names)
+        absent = [name for name in (*names, *ids) if name not in held]
         if absent:
             raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
+        twice = [name for name in (*names, *ids) if held[name] > 1]
+        if twice:
+            raise TableError(f"two columns of the batch are called {twice[0]!r}: give each a name of its own.")
         if not batch.num_rows:
             return Judged(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
@@ -105,6 +110,10 @@ def score_batches(
     scorer = batch_scorer(model)
     limit = -scorer.model.offset_ if threshold is None else float(threshold)
     for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            raise TypeError(
+                f"batches must be an iterable over record batches, and it gave {type(batch).__name__}: hand over table.to_batches(), or [batch]."
+            )
         judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
         fields = [batch.schema.field(name) for name in ids]
