@@ -114,6 +114,11 @@ def test_models_of_arrays(tmp_path):
     assert np.array_equal(scored.column("score").to_numpy(), named.outlier_scores_)
     with pytest.raises(ValueError, match="lacks column 'c'"):
         next(odefs.score_batches(named, [batch.drop_columns(["c"])]))
+    with pytest.raises(TypeError, match="record batches, and it gave Table"):
+        list(odefs.score_batches(model, [pa.Table.from_batches([batch])]))
+    twice = pa.RecordBatch.from_arrays([batch.column(0)] * 3, names=["a", "a", "c"])
+    with pytest.raises(ValueError, match="two columns of the batch are called 'a'"):
+        list(odefs.score_batches(model, [twice]))
     with pytest.raises(ValueError, match="4 features"):
         next(odefs.score_batches(model, [batch]))
     with pytest.raises(ValueError, match="contains NaN"):

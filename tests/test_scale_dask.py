@@ -128,6 +128,35 @@ def test_partitions_are_kept_where_there_is_room_and_let_go_after_the_fit(
     assert not any(keys for keys in client.has_what().values()), model
 
 
+def fewer_later(block, counter, n_times):
+    """The block, which lacks its last row from some reading on."""
+    with open(counter, "a") as file:
+        file.write("x")
+    return block[:-1] if os.path.getsize(counter) > n_times else block
+
+
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_every_pass_has_the_rows_of_the_first(client, X, tmp_path, monkeypatch, n_times):
+    import dask.array as da
+
+    monkeypatch.setattr(partitions, "KEPT_SHARE", 0)
+    rows = da.from_array(X, chunks=(3000, 12)).map_blocks(
+        fewer_later, str(tmp_path / "reads"), n_times, dtype=X.dtype, meta=np.empty((0, 0))
+    )
+    with pytest.raises(ValueError, match="a partition has 2999 rows in a later pass and had 3000 in the first"):
+        LeSiNN(random_state=0).fit(rows)
+
+
+def test_no_partition_is_not_all_of_them(client, X):
+    import dask.array as da
+
+    engine = dask_engine.DaskEngine(da.from_array(X, chunks=(1000, 12)))
+    engine.ranges()
+    engine.foresee("none", np.empty(0, dtype=np.int64))
+    engine.bring()
+    assert engine._held["none"].rows.shape == (0, 12)
+
+
 def test_without_a_client(monkeypatch, X):
     import distributed
 
@@ -141,8 +170,34 @@ def test_without_a_client(monkeypatch, X):
 
 
 def test_what_is_refused(client, X):
-    with pytest.raises(TypeError, match="takes a Dask array"):
-        ODEFS(engine="dask").fit(X)
+    import dask.array as da
+    import dask.dataframe as dd
+    import pandas as pd
+
+    frame = dd.from_pandas(pd.DataFrame(X, columns=[f"c{k}" for k in range(12)]), npartitions=2)
+    for rows in (X, frame["c1"], da.from_array(X[:, 0])):
+        with pytest.raises(TypeError, match="takes a Dask array"):
+            ODEFS(engine="dask").fit(rows)
+    for rows in (frame[[]], da.from_array(X[:, :0])):
+        with pytest.raises(ValueError, match="the table has 0 columns: at least one is needed"):
+            ODEFS().fit(rows)
+    with pytest.raises(ValueError, match="hold complex128, not numbers"):
+        ODEFS().fit(da.from_array(X.astype(complex)))
+
+
+def test_every_parquet_file_counts_for_the_type(client, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1.7e9 + 60 * rng.random(600), rng.random(600)])
+    none = pa.array([], pa.null())
+    pq.write_table(pa.table({"a": none, "b": none}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "1.parquet")
+    assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
+    pq.write_table(pa.table({"a": ["x"], "b": [1.0]}), tmp_path / "2.parquet")
+    with pytest.raises(ValueError, match=r"2\.parquet: column 'a' holds string, not numbers"):
+        ODEFS(engine="dask").fit(str(tmp_path))
 
 
 def slowly(block):

@@ -1,5 +1,6 @@
 """``odefs detect`` on files that are said not to fit: the same outliers as in memory, from passes over the file."""
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -56,6 +57,55 @@ def test_what_fits(frame, tmp_path, monkeypatch):
     assert not fits(tmp_path)
     assert fits(tmp_path / "nothing.parquet")
     assert fits("-")
+
+
+def flags(n=200_000):
+    rng = np.random.default_rng(0)
+    return pl.DataFrame({f"f{k}": rng.random(n) < 0.01 for k in range(8)})
+
+
+@pytest.mark.parametrize("file", ["t.parquet", "t.csv", "t.csv.gz", "t.ndjson", "t.arrow", "packed.arrow"])
+def test_cells_count_however_small_they_are_in_a_file(file, tmp_path, monkeypatch):
+    """A flag is a bit in parquet and arrow and two bytes in a csv file; in a run each cell is at least a number of 8 bytes, twice."""
+    frame, path = flags(), tmp_path / file
+    if file.endswith("arrow"):
+        frame.write_ipc(path, compression="zstd" if file == "packed.arrow" else "uncompressed")
+    elif file == "t.csv.gz":
+        path.write_bytes(gzip.compress(frame.cast(pl.Int8).write_csv().encode()))
+    else:
+        frame = frame.cast(pl.Int8) if file == "t.csv" else frame
+        getattr(frame, f"write_{path.suffix[1:]}")(path)
+    cells = frame.height * frame.width
+    assert 16 * cells < bytes_in_memory(path) < 80 * cells
+    monkeypatch.setenv("ODEFS_MEMORY", str(16 * cells))
+    assert not fits(path)
+    monkeypatch.setenv("ODEFS_MEMORY", str(80 * cells))
+    assert fits(path)
+
+
+def test_a_delimiter_that_is_named_counts(tmp_path):
+    flags(1000).cast(pl.Int8).write_csv(tmp_path / "t.txt", separator="#")
+    assert bytes_in_memory(tmp_path / "t.txt", "#") > 7 * bytes_in_memory(tmp_path / "t.txt") / 2
+
+
+def test_sheets_that_are_too_large_are_refused(tmp_path):
+    flags(3000).cast(pl.Int8).write_excel(tmp_path / "t.xlsx")
+    assert bytes_in_memory(tmp_path / "t.xlsx") > 40 * 3000 * 8
+    done = run("detect", "t.xlsx", cwd=tmp_path, ODEFS_MEMORY="500kB")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "t.xlsx: the file is too large to be read at once" in done.stderr
+    assert "convert it, or raise ODEFS_MEMORY" in done.stderr
+    done = run("detect", "t.xlsx", "--no-report", cwd=tmp_path, ODEFS_MEMORY="50MB")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("file", ["t.xlsx", "t.xls", "t.arrow", "t.parquet", "t.csv.gz", "t", "t.csv"])
+def test_sizes_leave_broken_files_to_the_reader(file, tmp_path):
+    (tmp_path / file).write_bytes(b"\x1f\x8bnothing" if file == "t.csv.gz" else b"")
+    assert fits(tmp_path / file)
+    (tmp_path / file).chmod(0)
+    assert fits(tmp_path / file)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "folder"])

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from odefs._ops import memory
-from odefs._ops.cgroups import cpu_quota, memory_left, memory_limit
+from odefs._ops.cgroups import cpu_quota, memory_left
 
 
 def fake(root, files):
@@ -48,18 +48,18 @@ CONTAINER = {
 
 
 @pytest.mark.parametrize(
-    ("files", "limit", "left", "cores"),
+    ("files", "left", "cores"),
     [
-        (V2, 10**6, 700_000, 3),
-        (V1, 2 * 10**6, 1_500_000, 1),
-        (CONTAINER, 3 * 10**6, 2 * 10**6, 4),
-        ({}, None, None, None),
+        (V2, 700_000, 3),
+        (V1, 1_500_000, 1),
+        (CONTAINER, 2 * 10**6, 4),
+        ({}, None, None),
     ],
     ids=["v2", "v1", "container", "none"],
 )
-def test_limits(files, limit, left, cores, tmp_path):
+def test_limits(files, left, cores, tmp_path):
     root = fake(tmp_path, files)
-    assert (memory_limit(root), memory_left(root), cpu_quota(root)) == (limit, left, cores)
+    assert (memory_left(root), cpu_quota(root)) == (left, cores)
 
 
 def test_the_budget(tmp_path, monkeypatch):

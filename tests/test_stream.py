@@ -218,6 +218,130 @@ def test_parquet_with_nulls_and_mixed_types(tmp_path):
     assert_same(ODEFS(**kept).fit(blocks), ODEFS(**kept).fit(X))
 
 
+def far_numbers(n=600):
+    """Cells that float32 does not hold: seconds of a minute in the year 2023."""
+    rng = np.random.default_rng(0)
+    return np.column_stack([1.7e9 + 60 * rng.random(n), rng.random(n)])
+
+
+@pytest.mark.parametrize("first", ["null", "int16", "bool", "float"])
+def test_every_parquet_file_counts_for_the_type(first, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    X = far_numbers()
+    column = {
+        "null": pa.array([], pa.null()),
+        "int16": pa.array([0, 1, 1], pa.int16()),
+        "bool": pa.array([False, True, True]),
+        "float": pa.array([0.0, 1.0, 1.0], pa.float32()),
+    }[first]
+    pq.write_table(pa.table({"a": column, "b": column}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "1.parquet")
+    blocks = RowBlocks.from_parquet(tmp_path)
+    rows = np.concatenate([np.repeat([[0.0], [1.0], [1.0]], 2, axis=1)[: len(column)], X])
+    assert np.array_equal(np.concatenate(list(blocks)), rows)
+    assert_same(LeSiNN(random_state=0).fit(blocks), LeSiNN(random_state=0).fit(rows))
+    pq.write_table(pa.table({"a": ["x"], "b": [1.0]}), tmp_path / "2.parquet")
+    with pytest.raises(ValueError, match=r"2\.parquet: column 'a' holds string, not numbers"):
+        RowBlocks.from_parquet(tmp_path)
+    assert RowBlocks.from_parquet(tmp_path, columns=["b"]).n_columns == 1
+
+
+def test_two_parquet_columns_of_one_name(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table([pa.array([1.0, 2.0])] * 2, names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="two columns are called 'a'"):
+        RowBlocks.from_parquet(tmp_path / "t.parquet")
+
+
+def test_every_block_counts_for_the_type():
+    X = far_numbers()
+    whole = np.arange(200, dtype=np.int16).reshape(100, 2)
+    both = np.concatenate([whole, X])
+    assert_same(LeSiNN(random_state=0).fit(RowBlocks.from_arrays([whole, X])), LeSiNN(random_state=0).fit(both))
+    # Of a function the first block alone can be asked beforehand.
+    blocks = RowBlocks.from_arrays(lambda: iter([whole, X]))
+    with pytest.raises(ValueError, match=r"holds float64, .* is int16, which would cut digits"):
+        LeSiNN(random_state=0).fit(blocks)
+    with pytest.raises(ValueError, match=r"holds float64, .* is int16, which would cut digits"):
+        LeSiNN(random_state=0).fit(both).outlier_scores(blocks)
+    wide = RowBlocks(lambda: iter([whole, X]), 2, np.dtype(np.float64))
+    assert_same(LeSiNN(random_state=0).fit(wide), LeSiNN(random_state=0).fit(both))
+
+
+@pytest.mark.parametrize("kind", ["complex128", "U8", "datetime64[s]", "object"])
+def test_what_are_no_numbers_is_refused(kind, X):
+    strange = X.astype(kind)
+    for arrays in (strange, [strange], lambda: iter([strange]), [X, strange]):
+        with pytest.raises(ValueError, match="blocks are 2-D arrays of numbers"):
+            RowBlocks.from_arrays(arrays)
+    with pytest.raises(ValueError, match="blocks are 2-D arrays of numbers"):
+        LeSiNN().fit(RowBlocks(lambda: iter([strange]), 12, X.dtype))
+    with pytest.raises(ValueError, match=r"the rows hold .*, not numbers"):
+        RowBlocks(lambda: iter([strange]), 12, strange.dtype)
+
+
+def test_shapes_and_names_that_do_not_fit_are_refused(X):
+    for arrays in (X[:, 0], [X[:, 0]], X[None]):
+        with pytest.raises(ValueError, match="blocks are 2-D arrays of numbers"):
+            RowBlocks.from_arrays(arrays)
+    for arrays in (X[:, :0], [X[:, :0]]):
+        with pytest.raises(ValueError, match="the table has 0 columns: at least one is needed"):
+            RowBlocks.from_arrays(arrays)
+    with pytest.raises(ValueError, match="5 names for 12 columns"):
+        RowBlocks.from_arrays(X, names=list("abcde"))
+    with pytest.raises(ValueError, match="there is no block of rows"):
+        RowBlocks.from_arrays([])
+
+
+@pytest.mark.parametrize(
+    ("model", "later"),
+    [
+        (LeSiNN(random_state=0), 2),
+        (LeSiNN(random_state=0), 3),
+        (ODEFS(random_state=0, row_sample=700), 3),
+        (ODEFS(random_state=0, row_sample=700), 4),
+        (ODEFS(random_state=0, row_sample=700, trust=0.5), 6),
+    ],
+)
+def test_every_pass_has_the_rows_of_the_first(model, later, X):
+    """Rows that do not come again would be scored 0 or not be there, and components would learn from what lay in memory."""
+    parts = [X[:1000], X[1000:2000], X[2000:]]
+
+    def blocks(first, then):
+        passes = []
+
+        def read():
+            passes.append(1)
+            return iter(first if len(passes) < later else then)
+
+        return RowBlocks(read, 12, X.dtype)
+
+    for then in (parts[:2], []):
+        with pytest.raises(
+            ValueError, match=rf"{sum(map(len, then))} rows came in a later pass, and 3000 in the first"
+        ):
+            model.fit(blocks(parts, then))
+    with pytest.raises(ValueError, match="rows came, or more in a later pass, and 2000 in the first"):
+        model.fit(blocks(parts[:2], parts))
+
+
+def test_an_iterator_that_is_used_up(X):
+    iterator = iter([X[:1000], X[1000:]])
+    with pytest.raises(ValueError, match="0 rows came in a later pass"):
+        ODEFS(random_state=0).fit(RowBlocks(lambda: iterator, 12, X.dtype))
+
+
+def test_rows_that_were_announced_come_when_scoring(X):
+    model = LeSiNN(random_state=0).fit(X)
+    for n_rows in (2999, 3001):
+        with pytest.raises(ValueError, match=f"and {n_rows} were announced"):
+            model.outlier_scores(RowBlocks(lambda: iter([X]), 12, X.dtype, n_rows=n_rows))
+
+
 def test_what_is_refused(X):
     model = ODEFS(random_state=0).fit(X)
     with pytest.raises(TypeError, match="explain takes rows that are in memory"):

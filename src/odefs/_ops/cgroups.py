@@ -12,20 +12,13 @@ from pathlib import Path, PurePosixPath
 ROOT = Path("/")
 
 
-def memory_limit(root: Path = ROOT) -> int | None:
-    """Bytes that this process's groups may use, the least of all; ``None`` without a limit."""
-    limits = [_number(folder / name) for folder, name in _memory_files(root, ("memory.max", "memory.limit_in_bytes"))]
-    # Version 1 writes "no limit" as a number near 2^63.
-    known = [limit for limit in limits if limit is not None and limit < 2**60]
-    return min(known, default=None)
-
-
 def memory_left(root: Path = ROOT) -> int | None:
     """Bytes that may still be used before the first limit is met; files in the page cache give way and do not count."""
     left = []
     for folder, name in _memory_files(root, ("memory.max", "memory.limit_in_bytes")):
         limit = _number(folder / name)
         used = _number(folder / ("memory.current" if name == "memory.max" else "memory.usage_in_bytes"))
+        # Version 1 writes "no limit" as a number near 2^63.
         if limit is not None and limit < 2**60 and used is not None:
             left.append(max(0, limit - used + _cache(folder / "memory.stat")))
     return min(left, default=None)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from odefs.tables.large_reading import LargeReading
 
 
-def is_large(file: str) -> bool:
+def is_large(file: str, delimiter: str | None = None) -> bool:
     """Whether the file would not fit."""
     from odefs.tables.sizes import fits
 
-    return file != "-" and not fits(file)
+    return file != "-" and not fits(file, delimiter)
 
 
 def find_large(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple["LargeReading", "Detection"]:

@@ -1,6 +1,8 @@
 """Blocks of rows out of parquet files and Arrow datasets. The only file of the engines that imports pyarrow."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +29,52 @@ def parquet_files(path: Any) -> list[Path]:
     return [found]
 
 
-def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+@dataclass(frozen=True)
+class ParquetParts:
+    """Parquet files with the same columns: what is known of them before any row is read."""
+
+    files: list[Path]
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
+    """The type of a matrix that holds the cells of all files."""
+    n_groups: list[int]
+    n_rows: int
+
+
+def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetParts:
+    """Every file's columns are looked at: one may have text or longer numbers where others have none."""
     import pyarrow.parquet as pq
 
     files = parquet_files(path)
-    schema = pq.read_schema(files[0])
-    names = list(schema.names if columns is None else columns)
-    dtype = matrix_dtype(schema, names)
-    n_rows = 0
+    first = pq.read_schema(files[0]).names
+    names = tuple(first if columns is None else columns)
+    found, n_groups, n_rows = [], [], 0
     for file in files:
         with pq.ParquetFile(file) as opened:
-            if opened.schema_arrow.names != schema.names:
+            if opened.schema_arrow.names != first:
                 raise ValueError(f"{file}: its columns are not those of {files[0].name}.")
+            try:
+                found.append(matrix_dtype(opened.schema_arrow, names))
+            except ValueError as error:
+                raise ValueError(f"{file}: {error}") from None
+            n_groups.append(opened.metadata.num_row_groups)
             n_rows += opened.metadata.num_rows
+    return ParquetParts(files, names, np.result_type(*found), n_groups, n_rows)
+
+
+def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+    import pyarrow.parquet as pq
+
+    parts = parquet_parts(path, columns)
+    names = list(parts.names)
 
     def read() -> Iterator[np.ndarray]:
-        for file in files:
+        for file in parts.files:
             with pq.ParquetFile(file, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=batch_rows, columns=names):
-                    yield as_matrix(batch.select(names), dtype)
+                    yield as_matrix(batch.select(names), parts.dtype)
 
-    return RowBlocks(read, len(names), dtype, tuple(names), n_rows)
+    return RowBlocks(read, len(names), parts.dtype, parts.names, parts.n_rows)
 
 
 def dataset_blocks(dataset: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
@@ -66,9 +93,13 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
     """The type of a matrix of the named columns: float32 where it holds them all exactly, float64 otherwise."""
     import pyarrow as pa
 
-    absent = [name for name in names if name not in schema.names]
+    held = Counter(schema.names)
+    absent = [name for name in names if name not in held]
     if absent:
         raise ValueError(f"there is no column {absent[0]!r}; the columns are {', '.join(schema.names)}.")
+    twice = [name for name in names if held[name] > 1]
+    if twice:
+        raise ValueError(f"two columns are called {twice[0]!r}: give each a name of its own.")
     found = []
     for name in names:
         kind = schema.field(name).type

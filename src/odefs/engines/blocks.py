@@ -19,6 +19,20 @@ def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if exact else np.float64)
 
 
+def require_numbers(dtype: np.dtype[Any]) -> None:
+    """Refuse cells that are no real numbers: of complex ones a part would be dropped, and dates have no scale."""
+    if dtype.kind not in "biuf":
+        raise ValueError(f"the rows hold {dtype}, not numbers: whole and real numbers and booleans can be used.")
+
+
+def require_columns(n_columns: int, names: Sequence[str] | None) -> None:
+    """Refuse tables without columns, and names that are more or fewer than these."""
+    if not n_columns >= 1:
+        raise ValueError(f"the table has {n_columns} columns: at least one is needed.")
+    if names is not None and len(names) != n_columns:
+        raise ValueError(f"there are {len(names)} names for {n_columns} columns: each column needs one.")
+
+
 @dataclass(frozen=True, eq=False)
 class RowBlocks:
     """A table as a function that starts a new walk over its blocks of rows.
@@ -52,46 +66,53 @@ class RowBlocks:
     names: tuple[str, ...] | None = None
     n_rows: int | None = None
 
+    def __post_init__(self) -> None:
+        require_numbers(self.dtype)
+        require_columns(self.n_columns, self.names)
+
     def __iter__(self) -> Iterator[np.ndarray]:
+        working = working_dtype(self.dtype)
         for block in self.read():
-            rows = np.asarray(block)
-            if rows.ndim != 2 or rows.shape[1] != self.n_columns:
+            rows = _as_rows(block)
+            if rows.shape[1] != self.n_columns:
                 raise ValueError(
                     f"a block has the shape {rows.shape}: blocks are 2-D arrays of {self.n_columns} columns, as the first one is."
+                )
+            if not np.can_cast(working_dtype(rows.dtype), working):
+                raise ValueError(
+                    f"a block holds {rows.dtype}, and the type of the rows, as it was given or the first block has it, is {self.dtype}, which would cut digits: "
+                    "give a type that holds all blocks, RowBlocks(read, n_columns, dtype)."
                 )
             yield rows
 
     @classmethod
     def from_arrays(cls, arrays: Any, names: Sequence[str] | None = None) -> "RowBlocks":
-        """From a 2-D array, a sequence of them, or a function that gives an iterator over them; the first block tells type and width."""
-        if isinstance(arrays, np.ndarray):
-            return cls._cut(arrays, names)
-        if callable(arrays):
-            read = arrays
-        elif isinstance(arrays, Sequence):
+        """From a 2-D array, a sequence of them, or a function that gives an iterator over them.
 
-            def read() -> Iterator[np.ndarray]:
-                return iter(arrays)
-        else:
+        The type is one that holds all arrays of a sequence; of a function the first block tells it.
+        """
+        known = None if names is None else tuple(names)
+        if isinstance(arrays, np.ndarray):
+            X = _as_rows(arrays)
+
+            def cut() -> Iterator[np.ndarray]:
+                return (X[rows] for rows in row_blocks(X.shape[0], BATCH_ROWS))
+
+            return cls(cut, X.shape[1], X.dtype, known, X.shape[0])
+        if callable(arrays):
+            first = next(iter(arrays()), None)
+            if first is None:
+                raise ValueError("there is no block of rows.")
+            first = _as_rows(first)
+            return cls(arrays, first.shape[1], first.dtype, known)
+        if not isinstance(arrays, Sequence):
             raise TypeError(
                 f"rows must be readable several times: a sequence of arrays, or a function that gives an iterator over them, not {type(arrays).__name__}."
             )
-        first = next(iter(read()), None)
-        if first is None:
+        if not len(arrays):
             raise ValueError("there is no block of rows.")
-        first = np.asarray(first)
-        if first.ndim != 2 or first.dtype.kind not in "biuf":
-            raise ValueError(
-                f"a block has the shape {first.shape} and the type {first.dtype}: blocks are 2-D arrays of numbers."
-            )
-        return cls(read, first.shape[1], first.dtype, None if names is None else tuple(names))
-
-    @classmethod
-    def _cut(cls, X: np.ndarray, names: Sequence[str] | None) -> "RowBlocks":
-        def read() -> Iterator[np.ndarray]:
-            return (X[rows] for rows in row_blocks(X.shape[0], BATCH_ROWS))
-
-        return cls(read, X.shape[1], X.dtype, None if names is None else tuple(names), X.shape[0])
+        widths, dtypes = zip(*((rows.shape[1], rows.dtype) for rows in map(_as_rows, arrays)), strict=True)
+        return cls(lambda: iter(arrays), widths[0], np.result_type(*dtypes), known)
 
     @classmethod
     def from_parquet(cls, path: Any, columns: Sequence[str] | None = None, batch_rows: int = BATCH_ROWS) -> "RowBlocks":
@@ -108,6 +129,16 @@ class RowBlocks:
         from odefs.engines.arrow import dataset_blocks
 
         return dataset_blocks(dataset, columns, batch_rows)
+
+
+def _as_rows(block: Any) -> np.ndarray:
+    """A block as an array, if it is one of rows of numbers."""
+    rows = np.asarray(block)
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        raise ValueError(
+            f"a block has the shape {rows.shape} and the type {rows.dtype}: blocks are 2-D arrays of numbers."
+        )
+    return rows
 
 
 def recut(blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:

@@ -45,8 +45,6 @@ class StreamEngine(DistantEngine):
             total, n_rows = part if total is None else total.merge(part), rows.stop
         if total is None:
             raise ValueError("there is no row in the blocks.")
-        if self.blocks.n_rows not in (None, n_rows):
-            raise ValueError(f"{n_rows} rows came, and {self.blocks.n_rows} were announced.")
         self.n_rows = n_rows
         return self.checked(total)
 
@@ -112,14 +110,28 @@ class StreamEngine(DistantEngine):
         start = 0
         for slab in _read_ahead(recut(self.blocks, n_rows, self.n_columns, self.dtype)):
             stop = start + slab.shape[0]
+            self._require_rows(stop, is_end=False)
             for held in wanted.values():
                 first, last = np.searchsorted(held.numbers, (start, stop))
                 held.rows[first:last] = slab[held.numbers[first:last] - start]
             yield start, slab
             start = stop
             tell(start, max(start, self.n_rows))
+        self._require_rows(start, is_end=True)
         self._held |= wanted
         self._foreseen.clear()
+
+    def _require_rows(self, n_rows: int, is_end: bool) -> None:
+        """Refuse a pass with more or fewer rows than the first one had, or than were announced: rows that were drawn would not come, or others."""
+        expected = self.n_rows if self.is_checked else self.blocks.n_rows
+        if expected is None or n_rows == expected or (n_rows < expected and not is_end):
+            return
+        came = f"{n_rows} rows came" if is_end else f"{n_rows} rows came, or more"
+        if not self.is_checked:
+            raise ValueError(f"{came}, and {expected} were announced.")
+        raise ValueError(
+            f"{came} in a later pass, and {expected} in the first: each must bring the same rows, so let read() begin anew whenever it is called, and leave files alone while they are read."
+        )
 
 
 def _read_ahead(items: Iterator[Item]) -> Iterator[Item]:

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -54,12 +55,13 @@ class BatchScorer:
         from odefs.engines.arrow import as_matrix, matrix_dtype
 
         names = self.names(batch, ids)
-        absent = [name for name in (*names, *ids) if name not in batch.schema.names]
-        twice = [name for name in (*names, *ids) if batch.schema.names.count(name) > 1]
-        if twice:
-            raise TableError(f"two columns of the batch are called {twice[0]!r}.")
+        held = Counter(batch.schema.names)
+        absent = [name for name in (*names, *ids) if name not in held]
         if absent:
             raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
+        twice = [name for name in (*names, *ids) if held[name] > 1]
+        if twice:
+            raise TableError(f"two columns of the batch are called {twice[0]!r}: give each a name of its own.")
         if not batch.num_rows:
             return Judged(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
@@ -158,6 +160,10 @@ def score_batches(
     check_ids(scorer, ids)
     limit = scorer.limit(threshold)
     for batch in _batches(batches):
+        if not isinstance(batch, pa.RecordBatch):
+            raise TypeError(
+                f"batches must be a table or an iterable over record batches, and it gave {type(batch).__name__}."
+            )
         judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
         fields = [batch.schema.field(name) for name in ids]

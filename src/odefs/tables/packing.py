@@ -52,6 +52,19 @@ def unpacked_beginning(source: Path | bytes, n_bytes: int) -> bytes:
             return b""
 
 
+def unpacked_growth(source: Path) -> float:
+    """How many times larger the text is than the file, going by its beginning; 1 for what is not packed."""
+    head = beginning(source, PIECE)
+    if not head.startswith(GZIP):
+        return 1.0
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        text = unpacker.decompress(head, PIECE)
+    except zlib.error:
+        return 1.0
+    return len(text) / max(1, len(head) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data))
+
+
 def unpack_to(source: Path, name: str, target: Path) -> Path:
     """A packed file's text in a file of its own; others as they are."""
     if beginning(source, len(GZIP)) != GZIP:

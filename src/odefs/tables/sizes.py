@@ -1,16 +1,29 @@
-"""Whether a file would fit into memory once it is read, encoded and scored."""
+"""Whether a file would fit into memory once it is read, encoded and scored.
+
+Files of one kind differ a hundredfold in what a byte of them becomes: a flag is an eighth of a byte in parquet, two bytes in a csv file, and 24 in a run. So cells are counted,
+from metadata where a file has them and from its beginning where it is text.
+"""
 
 import glob
+import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from odefs._ops.memory import memory_budget
-from odefs.tables.read import ending_of
+from odefs.tables.delimited import DELIMITERS, HEAD_BYTES
+from odefs.tables.packing import unpacked_beginning, unpacked_growth
+from odefs.tables.read import ARROW, EXCEL, LINES, TEXT, ending_of
 
 CELL_BYTES = 24
 """A cell as it was read, as a float64 of the table, and encoded."""
-
-GROWTH = {".csv": 5, ".tsv": 5, ".txt": 5, ".gz": 30, ".ndjson": 3, ".jsonl": 3, ".arrow": 3, ".feather": 4, ".ipc": 3}
-"""What a byte of a file becomes; text has about five characters a cell, and packed text is a sixth of it."""
+TEXT_BYTES = 24
+"""What a cell takes besides while it is text; whole numbers of a text file are text at first, too."""
+ARROW_GROWTH = 4
+"""What a byte of an arrow file becomes at least: its text may be compressed."""
+SHEET_GROWTH = 2
+"""What a byte of a sheet's XML becomes: cells are 30 to 100 characters, and are held as they stand in the sheet and as a table at once."""
+XLS_GROWTH = 12
+"""The same of the old Excel files, which have 6 to 18 bytes a cell."""
 
 
 def parquet_parts(path: str | Path) -> list[Path]:
@@ -23,21 +36,35 @@ def parquet_parts(path: str | Path) -> list[Path]:
     return sorted(Path(part) for part in glob.glob(str(path)) if part.lower().endswith(".parquet"))
 
 
-def bytes_in_memory(path: str | Path) -> int:
+def bytes_in_memory(path: str | Path, delimiter: str | None = None) -> int:
     """An estimate of what the whole run takes; 0 where nothing is known."""
     parts = parquet_parts(path)
     if parts:
         return sum(_parquet_bytes(part) for part in parts)
     found = Path(path)
-    return found.stat().st_size * GROWTH.get(ending_of(found), 0) if found.is_file() else 0
+    try:
+        return _file_bytes(found, delimiter) if found.is_file() else 0
+    except OSError:
+        # Whoever reads it will say what is wrong with it.
+        return 0
 
 
-def fits(path: str | Path) -> bool:
-    """Whether the estimate is within the budget. Small files are not looked at: their metadata would cost time."""
-    budget = memory_budget()
-    found = parquet_parts(path) or [Path(path)]
-    on_disk = sum(part.stat().st_size for part in found if part.is_file())
-    return on_disk * 100 < budget or bytes_in_memory(path) <= budget
+def fits(path: str | Path, delimiter: str | None = None) -> bool:
+    """Whether the estimate is within the budget."""
+    return bytes_in_memory(path, delimiter) <= memory_budget()
+
+
+def _file_bytes(path: Path, delimiter: str | None) -> int:
+    ending = ending_of(path)
+    if ending in TEXT:
+        return _text_bytes(path, [delimiter] if delimiter else DELIMITERS)
+    if ending in LINES:
+        return _text_bytes(path, ['":'])
+    if ending in ARROW:
+        return _arrow_bytes(path)
+    if ending in EXCEL:
+        return _excel_bytes(path)
+    return _parquet_bytes(path) if ending == ".parquet" else 0
 
 
 def _parquet_bytes(path: Path) -> int:
@@ -45,14 +72,49 @@ def _parquet_bytes(path: Path) -> int:
     try:
         import pyarrow.parquet as pq
 
-        metadata = pq.read_metadata(path)
+        with open(path, "rb") as file:
+            metadata = pq.read_metadata(file)
     except ModuleNotFoundError:
         return 0
     except (OSError, ValueError):
-        # Whoever reads it will say what is wrong with it.
         return 0
-    text = 0
-    for group in range(metadata.num_row_groups):
-        columns = (metadata.row_group(group).column(k) for k in range(metadata.num_columns))
-        text += sum(column.total_uncompressed_size for column in columns if column.physical_type == "BYTE_ARRAY")
-    return metadata.num_rows * metadata.num_columns * CELL_BYTES + text
+    columns = [k for k in range(metadata.num_columns) if metadata.schema.column(k).physical_type == "BYTE_ARRAY"]
+    groups = (metadata.row_group(group) for group in range(metadata.num_row_groups)) if columns else ()
+    text = sum(group.column(k).total_uncompressed_size for group in groups for k in columns)
+    cells = metadata.num_columns * CELL_BYTES + len(columns) * TEXT_BYTES
+    return int(metadata.num_rows * cells + text)
+
+
+def _text_bytes(path: Path, marks: Sequence[str]) -> int:
+    """From the first lines: each cell ends in a mark or a line break. The mark that occurs most is taken: too many cells are better than too few."""
+    head = unpacked_beginning(path, HEAD_BYTES)
+    if not head:
+        return 0
+    cells = max(head.count(mark.encode()) for mark in marks) + head.count(b"\n")
+    size = path.stat().st_size * unpacked_growth(path)
+    return int(size * (1 + cells / len(head) * (CELL_BYTES + TEXT_BYTES)))
+
+
+def _arrow_bytes(path: Path) -> int:
+    """From the metadata, which tells rows and columns but not how long text is."""
+    least = path.stat().st_size * ARROW_GROWTH
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+
+        with open(path, "rb") as file:
+            table = ds.IpcFileFormat().make_fragment(file)
+            n_rows, types = table.count_rows(), table.physical_schema.types
+    except (ModuleNotFoundError, OSError, ValueError):
+        return least
+    n_text = sum(not pa.types.is_primitive(kind) for kind in types)
+    return max(least, int(n_rows * (len(types) * CELL_BYTES + n_text * TEXT_BYTES)))
+
+
+def _excel_bytes(path: Path) -> int:
+    """From the directory of the packed file, which tells how long its parts are."""
+    try:
+        with zipfile.ZipFile(path) as parts:
+            return SHEET_GROWTH * sum(part.file_size for part in parts.infolist() if part.filename.endswith(".xml"))
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return XLS_GROWTH * path.stat().st_size

@@ -88,7 +88,7 @@ class DaskEngine(DistantEngine):
             ({what: held[what].numbers[span] - self.starts[index] for what, span in spans.items()},)
             for index, spans in zip(parts, places, strict=True)
         ]
-        results = self._results(tasks.with_rows, arguments, (value, task), [self.parts[index] for index in parts])
+        results = self._results(tasks.with_rows, arguments, (value, task), parts)
         for spans, (result, rows) in zip(places, results, strict=True):
             for what, span in spans.items():
                 held[what].rows[span] = rows[what]
@@ -132,9 +132,13 @@ class DaskEngine(DistantEngine):
         return Judged(*self.folder.lines(blocks()))
 
     def _results(
-        self, task: Any, arguments: Sequence[tuple[Any, ...]], shared: Any = None, parts: Any = None
+        self,
+        task: Any,
+        arguments: Sequence[tuple[Any, ...]],
+        shared: Any = None,
+        parts: Sequence[int] | None = None,
     ) -> Iterator[Any]:
-        """``task(rows, shared, *arguments)`` of every partition, in order.
+        """``task(rows, shared, *arguments)`` of every partition, or of those with the given numbers, in order.
 
         What is shared is a task of its own, which the scheduler can run again; data scattered to workers would die with them. Older versions of Dask
         would call a tuple that begins with a function.
@@ -142,8 +146,14 @@ class DaskEngine(DistantEngine):
         from dask.delayed import delayed
 
         everyone = delayed(shared, traverse=False)
-        run = delayed(task, pure=False, traverse=False)
-        calls = [run(part, everyone, *own) for part, own in zip(parts or self.parts, arguments, strict=True)]
+        run = delayed(tasks.counted, pure=False, traverse=False)
+        numbers = range(len(self.parts)) if parts is None else parts
+        # Once the rows have been counted, every pass must find as many.
+        counts = np.diff(self.starts).tolist() if self.is_checked else [None] * len(self.parts)
+        calls = [
+            run(self.parts[index], everyone, task, counts[index], *own)
+            for index, own in zip(numbers, arguments, strict=True)
+        ]
         futures = self.client.compute(calls, retries=RETRIES)
         while futures:
             future = futures.pop(0)

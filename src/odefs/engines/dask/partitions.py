@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from odefs.engines.arrow import as_matrix, matrix_dtype, parquet_files
-from odefs.engines.blocks import working_dtype
+from odefs.engines.arrow import as_matrix, parquet_parts
+from odefs.engines.blocks import require_columns, require_numbers, working_dtype
 
 KEPT_SHARE = 1 / 3
 """Of the workers' free memory, what partitions may take that are kept from pass to pass; the passes themselves need the rest."""
@@ -23,6 +23,9 @@ class Partitions:
     dtype: np.dtype[Any]
     n_rows: int | None
 
+    def __post_init__(self) -> None:
+        require_columns(self.n_columns, self.names)
+
 
 def fits_into_workers(client: Any, n_bytes: int) -> bool:
     """Whether the workers have the room to keep so many bytes, each as much as the one with the least."""
@@ -37,26 +40,27 @@ def partitions(X: Any) -> Partitions:
 
     if isinstance(X, str | os.PathLike | list | tuple):
         return _parquet_partitions(X)
+    if not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
+        raise TypeError(
+            f"engine='dask' takes a Dask array of two dimensions, a Dask data frame or the path of parquet files, not {type(X).__name__}."
+        )
     as_rows = delayed(_as_rows, pure=True)
-    if hasattr(X, "to_delayed") and hasattr(X, "dtypes"):
+    if hasattr(X, "dtypes"):
         wrong = [name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
         if wrong:
             raise ValueError(
                 f"column {wrong[0]!r} holds {X.dtypes[wrong[0]]}, not numbers: drop it or encode the table."
             )
-        dtype = working_dtype(np.result_type(*(np.dtype(getattr(k, "numpy_dtype", k)) for k in X.dtypes)))
         names = tuple(str(name) for name in X.columns)
+        require_columns(len(names), names)
+        dtype = working_dtype(np.result_type(*(np.dtype(getattr(k, "numpy_dtype", k)) for k in X.dtypes)))
         return Partitions([as_rows(part, dtype) for part in X.to_delayed()], names, len(names), dtype, None)
-    if hasattr(X, "to_delayed") and getattr(X, "ndim", 0) == 2:
-        if X.dtype.kind not in "biuf":
-            raise ValueError(f"the array holds {X.dtype}, not numbers.")
-        dtype = working_dtype(X.dtype)
-        parts = X.rechunk({1: -1}).to_delayed().ravel()
-        n_rows = None if np.isnan(X.shape[0]) else int(X.shape[0])
-        return Partitions([as_rows(part, dtype) for part in parts], None, int(X.shape[1]), dtype, n_rows)
-    raise TypeError(
-        f"engine='dask' takes a Dask array of two dimensions, a Dask data frame or the path of parquet files, not {type(X).__name__}."
-    )
+    require_numbers(X.dtype)
+    require_columns(X.shape[1], None)
+    dtype = working_dtype(X.dtype)
+    parts = X.rechunk({1: -1}).to_delayed().ravel()
+    n_rows = None if np.isnan(X.shape[0]) else int(X.shape[0])
+    return Partitions([as_rows(part, dtype) for part in parts], None, int(X.shape[1]), dtype, n_rows)
 
 
 def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -66,24 +70,16 @@ def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:
 
 def _parquet_partitions(path: Any) -> Partitions:
     """One partition per row group, so that files of any size are shared out."""
-    import pyarrow.parquet as pq
     from dask.delayed import delayed
 
-    files = parquet_files(path)
-    schema = pq.read_schema(files[0])
-    names = tuple(schema.names)
-    dtype = matrix_dtype(schema, names)
+    found = parquet_parts(path)
     read = delayed(_read_group, pure=True)
-    parts: list[Any] = []
-    n_rows = 0
-    for file in files:
-        with pq.ParquetFile(file) as opened:
-            if opened.schema_arrow.names != schema.names:
-                raise ValueError(f"{file}: its columns are not those of {files[0].name}.")
-            n_groups = opened.metadata.num_row_groups
-            n_rows += opened.metadata.num_rows
-        parts += [read(str(file.absolute()), group, names, dtype) for group in range(n_groups)]
-    return Partitions(parts, names, len(names), dtype, n_rows)
+    parts = [
+        read(str(file.absolute()), group, found.names, found.dtype)
+        for file, n_groups in zip(found.files, found.n_groups, strict=True)
+        for group in range(n_groups)
+    ]
+    return Partitions(parts, found.names, len(found.names), found.dtype, found.n_rows)
 
 
 def _read_group(file: str, group: int, names: tuple[str, ...], dtype: np.dtype[Any]) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What workers do with a partition: functions of its rows and of values that the scheduler holds."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,16 @@ from odefs.engines.distant import require_finite, with_known
 from odefs.engines.local import LocalEngine
 from odefs.ensemble.combine import n_lines
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
+
+
+def counted(rows: np.ndarray, shared: Any, task: Callable[..., Any], n_rows: int | None, *own: Any) -> Any:
+    """A task's result, if the partition has as many rows as when they were counted."""
+    if n_rows is not None and len(rows) != n_rows:
+        raise ValueError(
+            f"a partition has {len(rows)} rows in a later pass and had {n_rows} in the first: each must bring the same rows; persist() a collection that changes when "
+            "it is computed again, and leave files alone while they are read."
+        )
+    return task(rows, shared, *own)
 
 
 def measure(rows: np.ndarray, _: Any) -> tuple[int, ColumnRanges | None]:
