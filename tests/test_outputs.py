@@ -2,6 +2,8 @@
 
 import gzip
 import json
+from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -97,3 +99,20 @@ def test_a_command_less_its_threshold_stays_a_command():
         "odefs detect 'my file.csv' --id 'a --flag b'"
     )
     assert _without_choice("odefs detect t.csv --threshold=2.5 --contamination '0.1'") == "odefs detect t.csv"
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "xlsx"])
+def test_cells_without_a_form_in_text_are_written_as_text(ending, tmp_path):
+    columns = {
+        "took": [timedelta(days=1, seconds=3), None],
+        "raw": [b"\x00ab", None],
+        "parts": [[1, 2], None],
+        "other": pl.Series([Path("a"), None], dtype=pl.Object),
+    }
+    write_table(tmp_path / f"t.{ending}", columns)
+    if ending == "csv":
+        assert (tmp_path / "t.csv").read_text() == 'took,raw,parts,other\nP1DT3S,AGFi,"[1, 2]",a\n,,,\n'
+    if ending == "ndjson":
+        first = json.loads((tmp_path / "t.ndjson").read_text().splitlines()[0])
+        assert first["raw"] == "AGFi"
+        assert first["parts"] == [1, 2]

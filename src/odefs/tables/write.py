@@ -69,7 +69,7 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
         elif ending.endswith((".arrow", ".feather")):
             frame.write_ipc(file)
         elif ending.endswith((".ndjson", ".jsonl")):
-            frame.write_ndjson(file)
+            json_frame(pl, frame).write_ndjson(file)
         elif ending.endswith(".xlsx"):
             _write_excel(frame, file)
         else:
@@ -120,13 +120,22 @@ def _flat(pl: Any, frame: Any) -> Any:
                 None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()
             ]
             found.append(pl.Series(series.name, cells, dtype=pl.String))
-        elif series.dtype == pl.Binary:
+        elif series.dtype in (pl.Categorical, pl.Enum):
+            found.append(series.cast(pl.String))
+        elif series.dtype == pl.Duration:
+            found.append(series.dt.to_string("iso"))
+    return json_frame(pl, frame.with_columns(found))
+
+
+def json_frame(pl: Any, frame: Any) -> Any:
+    """Bytes and Python's own objects as text, for which JSON has no form either."""
+    found = []
+    for series in frame:
+        if series.dtype == pl.Binary:
             found.append(series.bin.encode("base64"))
         elif series.dtype == pl.Object:
             cells = [None if cell is None else str(cell) for cell in series.to_list()]
             found.append(pl.Series(series.name, cells, dtype=pl.String))
-        elif series.dtype in (pl.Categorical, pl.Enum):
-            found.append(series.cast(pl.String))
     return frame.with_columns(found)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from odefs.tables.write import replacing, spreadsheet_frame
+from odefs.tables.write import json_frame, replacing, spreadsheet_frame
 
 Write = Callable[[Any], None]
 
@@ -78,7 +78,7 @@ def _text(out: Any, ending: str, excel: bool) -> Iterator[Write]:
         frame: Any = pl.from_arrow(table)
         content = io.BytesIO()
         if ending.endswith((".ndjson", ".jsonl")):
-            frame.write_ndjson(content)
+            json_frame(pl, frame).write_ndjson(content)
         else:
             separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
             spreadsheet_frame(pl, frame, excel).write_csv(
