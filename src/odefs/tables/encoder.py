@@ -55,7 +55,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     left_out_ : dict of str
         Columns that are not used, and why.
     notes_ : list of str
-        What was recognised.
+        What was recognised; of an encoder from a file only how text was read.
     feature_names_in_, n_features_in_
     """
 
@@ -152,12 +152,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.add.reduceat(np.asarray(values), starts, axis=-1)
 
     def state(self) -> dict[str, Any]:
-        """Everything that was learned, as plain values."""
+        """Everything that was learned, as plain values.
+
+        Of the notes only what the columns themselves say: others quote cells, also of columns that are left out, which have no place in a file.
+        """
         return {
             "parameters": {name: list(v) if isinstance(v, Sequence) else v for name, v in self.get_params().items()},
             "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
             "left_out": self.left_out_,
-            "notes": self.notes_,
+            "notes": [f"{spec.name}: text read as {spec.style}" for spec in self.specs_ if spec.style],
             "columns": [str(name) for name in self.feature_names_in_],
         }
 
