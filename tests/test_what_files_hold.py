@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from command import odefs as run
 
 import odefs
+from command import odefs as run
 from odefs.persist.reading import read_file
 
 N = 300
@@ -54,7 +54,8 @@ def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
 
 def test_notes_in_a_file_quote_no_cell(tmp_path):
     found = odefs.detect(table(), id="cust", drop=["secretcol"])
-    assert "paid" in found.encoder.columns and any("JANE ROE" in note for note in found.notes)
+    assert "paid" in found.encoder.columns
+    assert any("JANE ROE" in note for note in found.notes)
     found.save(tmp_path / "m.odefs")
     assert b"JANE ROE" not in (tmp_path / "m.odefs").read_bytes()
     assert odefs.load(tmp_path / "m.odefs")[0].notes_ == ["paid: text read as numbers with decimal comma"]
@@ -74,7 +75,8 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
         "run": ["command", "parameters", "resolved", "seed", "versions"],
     }
     assert sorted(extra) == ["encoder", "flagged_share", "hidden", "identifier", "run", "source"]
-    assert extra["source"]["name"] == "t.csv" and "--drop secretcol" in extra["run"]["command"]
+    assert extra["source"]["name"] == "t.csv"
+    assert "--drop secretcol" in extra["run"]["command"]
     page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text().split())
     for said in ("whole command line", "file name", "SHA-256", "every value that has a column of its own", "median"):
         assert said in page

@@ -7,7 +7,7 @@ common value, and marked in a column of its own only on request. What was learne
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -85,12 +85,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : data frame
         y : ignored
         """
-        self.learn_table(table_of(X))
+        self.learn_table(table_of(X, self.is_read))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn what each column holds and encode the frame."""
-        return self.encode_table(self.learn_table(table_of(X)))
+        return self.encode_table(self.learn_table(table_of(X, self.is_read)))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode another frame with the columns of the training frame."""
@@ -99,9 +99,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             )
-        table = self.recognised(table_of(X))
+        table = self.recognised(table_of(X, self.is_used))
         self.warn_of_strangers(table)
         return self.encode_table(table)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a column of the training table is looked at."""
+        return name not in self.drop
+
+    @property
+    def is_used(self) -> Callable[[str], bool]:
+        """Whether a column of another table is looked at, by its name."""
+        check_is_fitted(self, "specs_")
+        return frozenset(self.columns).__contains__
 
     def warn_of_strangers(self, table: Table) -> None:
         """A column most of whose values were never seen is likely another column, or of another type."""
