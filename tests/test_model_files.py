@@ -444,6 +444,46 @@ print([event for event, args in seen if event in bad], [args[0] for event, args 
     assert done.stdout.strip() == "[] True"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+@pytest.mark.parametrize("accounted", [False, True], ids=["bytes of no array", "one huge array"])
+def test_a_file_that_is_said_to_be_longer_than_memory_is_refused(tmp_path, accounted):
+    """Files with holes have any length and take no room."""
+    content = bytearray(golden_bytes("bare"))
+    length = PREAMBLE.unpack(content[: PREAMBLE.size])[3]
+    header = bytes(content[PREAMBLE.size : PREAMBLE.size + length])
+    size = 2**42
+    if accounted:
+        header = b'{"arrays":[{"dtype":"uint8","name":"a","shape":[%d]}]}' % (size - 192)
+    start = PREAMBLE.pack(*PREAMBLE.unpack(content[: PREAMBLE.size])[:3], len(header), size, b"0" * 32)
+    path = tmp_path / "holes.odefs"
+    path.write_bytes(start + header)
+    os.truncate(path, size)
+    script = f"""
+import resource, odefs
+resource.setrlimit(resource.RLIMIT_AS, (8_000_000_000,) * 2)
+try:
+    odefs.load({str(path)!r})
+except odefs.ModelFileError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert ("too large for the memory" if accounted else "its header tells of") in done.stdout
+
+
+def test_a_model_is_not_saved_under_parameters_that_it_was_not_fitted_with(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for change, said in (({"detector": "tails"}, "'tails'.*'lesinn'"), ({"n_subsets": 7}, "n_subsets': 7")):
+        model = ODEFS(**FEW).fit(X).set_params(**change)
+        with pytest.raises(ModelFileError, match=f"cannot be saved.*{said}.*fit it again"):
+            model.save(tmp_path / "m.odefs")
+        assert not (tmp_path / "m.odefs").exists()
+        model.fit(X).save(tmp_path / "m.odefs")
+        assert odefs.load(tmp_path / "m.odefs").get_params() == model.get_params()
+        (tmp_path / "m.odefs").unlink()
+    with pytest.raises(ModelFileError, match="fit it again"):
+        LeSiNN(random_state=0).fit(X).set_params(subset_size=3).save(tmp_path / "m.odefs")
+
+
 # Golden files
 
 
