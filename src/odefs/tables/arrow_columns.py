@@ -18,14 +18,16 @@ def arrow_of(series: Any) -> Any:
     return None
 
 
-def decoded(column: Any) -> Any:
-    """Numbers for codes of numbers; a dictionary of texts stays one."""
+def is_coded(column: Any) -> bool:
+    """Whether it holds codes of something else than text."""
     import pyarrow as pa
 
-    kind = column.type
-    if pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
-        return column.cast(kind.value_type)
-    return column
+    return bool(pa.types.is_dictionary(column.type)) and not _is_text(column.type.value_type)
+
+
+def decoded(column: Any) -> Any:
+    """The values of a dictionary in the place of its codes."""
+    return column.cast(column.type.value_type)
 
 
 def seconds_of(column: Any) -> np.ndarray | None:

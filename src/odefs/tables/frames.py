@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, seconds_of
+from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, is_coded, seconds_of
 from odefs.tables.columns import LARGE, Column, Table, TableError
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
@@ -80,24 +80,23 @@ def frame_index(frame: Any) -> Any:
 
 
 def _column(series: Any) -> Column:
-    name = str(series.name)
-    arrow = arrow_of(series)
-    if arrow is not None:
-        arrow = decoded(arrow)
-        # What Arrow would refuse to round.
-        seconds = seconds_of(arrow)
-        if seconds is not None:
-            return Column(name, "time", seconds)
-        series = nw.from_native(arrow, series_only=True)
-    elif hasattr(series.to_native(), "sparse"):
-        series = nw.from_native(series.to_native().sparse.to_dense(), series_only=True)
-    dtype = series.dtype
+    name, dtype = str(series.name), series.dtype
     if dtype.is_integer():
         return _integers(name, series)
     if dtype.is_numeric():
         return _numbers(name, series.cast(nw.Float64).to_numpy())
     if dtype == nw.Boolean:
         return Column(name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    arrow = arrow_of(series)
+    if arrow is not None:
+        # What Arrow would refuse to round.
+        seconds = seconds_of(arrow)
+        if seconds is not None:
+            return Column(name, "time", seconds)
+        if is_coded(arrow):
+            return _column(nw.from_native(decoded(arrow), series_only=True).alias(name))
+    elif hasattr(series.to_native(), "sparse"):
+        return _column(nw.from_native(series.to_native().sparse.to_dense(), series_only=True))
     if dtype == nw.Time:
         times = [np.nan if t is None else t.hour * 3600 + t.minute * 60 + t.second for t in series.to_list()]
         return Column(name, "time", np.array(times, dtype=np.float64))
