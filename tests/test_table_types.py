@@ -180,3 +180,10 @@ def test_numbers_in_python_and_sparse_columns_and_codes_of_numbers_are_numbers()
     np.testing.assert_array_equal(read["sparse"].values, np.arange(N) % 4 * 1.5)
     np.testing.assert_array_equal(read["coded"].values, [np.nan if k == 3 else k % 5 for k in range(N)])
     np.testing.assert_array_equal(read["decimal"].values, [np.nan if k == 5 else k % 7 / 4 for k in range(N)])
+
+
+def test_a_large_number_for_missing_cells_is_compared_by_all_of_its_digits():
+    frame = pa.table({"a": np.arange(60) % 7.5, "x": pa.array([IDS[k % 3] for k in range(60)])})
+    spec = TableEncoder(na=[str(IDS[1])]).fit(frame).specs_[1]
+    assert spec.levels == (str(IDS[0]), str(IDS[2]))
+    assert spec.missing_share == pytest.approx(1 / 3)
