@@ -144,14 +144,14 @@ def _without_words(column: Column, words: Collection[str]) -> Column:
     numbers = [float(word) for word in words if _is_number(word)]
     if not numbers:
         return column
-    gone = np.isin(column.values, numbers)
+    absent = np.isin(column.values, numbers)
     exact = column.exact
     if exact is not None:
         # What float64 cannot tell apart is compared by all of its digits.
         exact = _without_words(exact, words)
-        gone = np.where(np.abs(column.values) >= LARGE, exact.missing, gone)
-        exact = replace(exact, codes=np.where(gone, -1, exact.category_codes))
-    return replace(column, numbers=np.where(gone, np.nan, column.values), exact=exact)
+        absent = np.where(np.abs(column.values) >= LARGE, exact.missing, absent)
+        exact = replace(exact, codes=np.where(absent, -1, exact.category_codes))
+    return replace(column, numbers=np.where(absent, np.nan, column.values), exact=exact)
 
 
 def _is_number(word: str) -> bool:
