@@ -7,7 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,13 +19,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import odefs
-from odefs import ODEFS, LeSiNN, ModelFileError
+from odefs import ODEFS, LeSiNN, ModelFileError, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
 from odefs.estimators.base import OF_TRAINING_ROWS
 from odefs.estimators.files import read_model, save_model
 from odefs.persist.layout import PREAMBLE
 from odefs.persist.writing import replace_file
+from odefs.tables.column_spec import ColumnSpec
 
 GOLDEN = Path(__file__).parent / "golden"
 FEW = {"n_estimators": 3, "random_state": 0}
@@ -443,10 +444,52 @@ print([event for event, args in seen if event in bad], [args[0] for event, args 
     assert done.stdout.strip() == "[] True"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+@pytest.mark.parametrize("accounted", [False, True], ids=["bytes of no array", "one huge array"])
+def test_a_file_that_is_said_to_be_longer_than_memory_is_refused(tmp_path, accounted):
+    """Files with holes have any length and take no room."""
+    content = bytearray(golden_bytes("bare"))
+    length = PREAMBLE.unpack(content[: PREAMBLE.size])[3]
+    header = bytes(content[PREAMBLE.size : PREAMBLE.size + length])
+    size = 2**42
+    if accounted:
+        header = b'{"arrays":[{"dtype":"uint8","name":"a","shape":[%d]}]}' % (size - 192)
+    start = PREAMBLE.pack(*PREAMBLE.unpack(content[: PREAMBLE.size])[:3], len(header), size, b"0" * 32)
+    path = tmp_path / "holes.odefs"
+    path.write_bytes(start + header)
+    os.truncate(path, size)
+    script = f"""
+import resource, odefs
+resource.setrlimit(resource.RLIMIT_AS, (8_000_000_000,) * 2)
+try:
+    odefs.load({str(path)!r})
+except odefs.ModelFileError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert ("too large for the memory" if accounted else "its header tells of") in done.stdout
+
+
+def test_a_model_is_not_saved_under_parameters_that_it_was_not_fitted_with(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for change, said in (({"detector": "tails"}, "'tails'.*'lesinn'"), ({"n_subsets": 7}, "n_subsets': 7")):
+        model = ODEFS(**FEW).fit(X).set_params(**change)
+        with pytest.raises(ModelFileError, match=f"cannot be saved.*{said}.*fit it again"):
+            model.save(tmp_path / "m.odefs")
+        assert not (tmp_path / "m.odefs").exists()
+        model.fit(X).save(tmp_path / "m.odefs")
+        assert odefs.load(tmp_path / "m.odefs").get_params() == model.get_params()
+        (tmp_path / "m.odefs").unlink()
+    with pytest.raises(ModelFileError, match="fit it again"):
+        LeSiNN(random_state=0).fit(X).set_params(subset_size=3).save(tmp_path / "m.odefs")
+
+
 # Golden files
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.odefs")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(set(GOLDEN.glob("*.odefs")) - set(GOLDEN.glob("*-table.odefs"))), ids=lambda path: path.stem
+)
 def test_files_of_every_format_version_stay_readable(path):
     expected = json.loads(path.with_suffix(".json").read_text())
     X = np.array(expected["rows"], dtype=np.float64)
@@ -458,6 +501,54 @@ def test_files_of_every_format_version_stay_readable(path):
     assert PREAMBLE.unpack(path.read_bytes()[: PREAMBLE.size])[1] == int(path.stem[1])
 
 
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*-table.odefs")), ids=lambda path: path.stem)
+def test_table_models_of_every_format_version_stay_readable(path):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    frame = pd.DataFrame(expected["cells"])
+    pipeline = odefs.load(path)
+    encoded = pipeline[0].transform(frame)
+    # Tables are scored in float32, whose last digits depend on the processor.
+    np.testing.assert_allclose(encoded, expected["encoded"], rtol=1e-6)
+    np.testing.assert_allclose(pipeline[-1].outlier_scores(encoded), expected["outlier_scores"], rtol=1e-5)
+    np.testing.assert_array_equal(pipeline.predict(frame), expected["predict"])
+    np.testing.assert_allclose(odefs.explain(pipeline, frame).values, expected["contributions"], rtol=1e-4, atol=1e-6)
+    assert pipeline[-1].offset_ == expected["offset"]
+
+
+def test_the_golden_table_has_columns_of_every_kind():
+    specs = odefs.load(GOLDEN / "v1-table.odefs")[0].specs_
+    assert {spec.kind for spec in specs} == {"number", "boolean", "time", "category"}
+    assert {spec.style for spec in specs} == {"", "numbers with decimal comma", "day-first dates"}
+    for part in ("grouped", "by_hour", "marks_missing", "levels", "missing_share"):
+        assert any(getattr(spec, part) for spec in specs), part
+
+
+def test_table_models_stay_readable_when_columns_get_a_new_part(monkeypatch):
+    """Of a part that an earlier writer did not know the default is taken."""
+    spec = make_dataclass("Spec", [("new_part", int, 7)], bases=(ColumnSpec,), frozen=True)
+    monkeypatch.setattr("odefs.tables.encoder_state.ColumnSpec", spec)
+    specs = odefs.load(GOLDEN / "v1-table.odefs")[0].specs_
+    assert {spec.new_part for spec in specs} == {7}
+
+
+def test_columns_with_unknown_parts_or_without_known_ones_are_refused():
+    state = odefs.load(GOLDEN / "v1-table.odefs")[0].state()
+    more, less = (json.loads(json.dumps(state)) for _ in range(2))
+    more["specs"][0]["newer"] = 1
+    del less["specs"][0]["fill"]
+    for changed in (more, less):
+        with pytest.raises(ModelFileError, match="other parts"):
+            TableEncoder.from_state(changed)
+
+
 def test_there_is_a_golden_file_of_each_detector_and_version():
     names = {path.stem for path in GOLDEN.glob("*.odefs")}
-    assert names >= {"v1-lesinn", "v1-iforest", "v1-tails", "v1-bare", "v1-lesinn-weighted-missing"}
+    assert names >= {
+        "v1-lesinn",
+        "v1-iforest",
+        "v1-tails",
+        "v1-bare",
+        "v1-lesinn-weighted-missing",
+        "v1-baseline",
+        "v1-table",
+    }

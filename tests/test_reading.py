@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import zlib
 
 import numpy as np
@@ -275,3 +276,9 @@ def test_a_number_of_thousands_of_digits_is_no_finite_one(tmp_path):
     frame = read_table(tmp_path / "t.csv").frame
     assert frame["a"].to_list() == [1.0, float("inf"), 3.0]
     assert frame["b"].to_list() == [2, 2, 4]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there is no such device")
+def test_what_is_no_file_is_not_said_to_be_absent():
+    with pytest.raises(TableError, match="/dev/null: this is neither a file nor a folder"):
+        read_table("/dev/null")

@@ -1,6 +1,7 @@
 """Write the golden files of the current format version: ``python tests/golden/write.py``.
 
-They are written once, when a format version is new, and then kept: every later version must read them and score as is written beside them.
+They are written once, when a format version is new, and then kept: every later version must read them and score as is written beside them. Files that are there are not
+written again.
 """
 
 import json
@@ -8,8 +9,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+import odefs
 from odefs import ODEFS, LeSiNN, ODEFSWarning
+from odefs.baselines import RandFS
 from odefs.detectors import IForestDetector, TailsDetector
 from odefs.persist.layout import VERSION
 
@@ -26,7 +30,50 @@ def models():
         "iforest": ODEFS(detector=IForestDetector(n_trees=4, subset_size=8), **small),
         "tails": ODEFS(detector=TailsDetector(n_references=32), **small),
         "bare": LeSiNN(n_subsets=4, subset_size=4, random_state=0),
+        "baseline": RandFS(n_estimators=3, n_subsets=4, subset_size=4, random_state=0),
     }
+
+
+def table():
+    """Columns of all kinds: numbers, truth values, times with their time of day, text that is read as numbers and as dates, few and many categories, and blanks."""
+    rng = np.random.default_rng(1)
+    n = 80
+    frame = pd.DataFrame(
+        {
+            "key": [f"row-{k}" for k in range(n)],
+            "amount": rng.normal(100, 5, n).round(2),
+            "paid": [f"{x:.2f}".replace(".", ",") for x in rng.normal(50, 2, n)],
+            "is_new": rng.random(n) < 0.3,
+            "when": (1_700_000_000 + rng.integers(0, 10**6, n)).astype("datetime64[s]"),
+            "day": [f"{1 + k % 28:02d}.03.2020" for k in range(n)],
+            "city": [f"city {k}" for k in rng.zipf(1.7, n) % 12],
+            "shop": rng.choice(["a", "b", "c"], n),
+        }
+    )
+    for name, row in (("amount", 3), ("paid", 5), ("city", 7), ("when", 11)):
+        frame.loc[[row, row + 30], name] = None
+    return frame
+
+
+def write_table():
+    frame = table()
+    model = ODEFS(scaling="none", n_estimators=2, n_outlier_examples=8, n_subsets=4, subset_size=4, random_state=0)
+    found = odefs.detect(frame, id="key", model=model, mark_missing=True, max_categories=5)
+    found.save(FOLDER / f"v{VERSION}-table.odefs")
+    some = frame.iloc[:12].astype({"when": str}).replace({"when": {"NaT": None}}).drop(columns="key")
+    cells = {name: [None if pd.isna(cell) else cell for cell in some[name].tolist()] for name in some}
+    # As they are read from the file beside the model.
+    rows = pd.DataFrame(cells)
+    pipeline = odefs.load(FOLDER / f"v{VERSION}-table.odefs")
+    expected = {
+        "cells": cells,
+        "encoded": pipeline[0].transform(rows).tolist(),
+        "outlier_scores": pipeline[-1].outlier_scores(pipeline[0].transform(rows)).tolist(),
+        "predict": pipeline.predict(rows).tolist(),
+        "contributions": odefs.explain(pipeline, rows).values.tolist(),
+        "offset": pipeline[-1].offset_,
+    }
+    (FOLDER / f"v{VERSION}-table.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 def main():
@@ -34,10 +81,14 @@ def main():
     X = rng.normal(size=(80, 5))
     X[:6, 2] += 9
     warnings.simplefilter("ignore", ODEFSWarning)
+    if not (FOLDER / f"v{VERSION}-table.odefs").exists():
+        write_table()
     for name, model in models().items():
         rows = X.copy()
         if getattr(model, "missing", "") == "ignore":
             rows[rng.random(rows.shape) < 0.1] = np.nan
+        if (FOLDER / f"v{VERSION}-{name}.odefs").exists():
+            continue
         model.fit(rows)
         model.save(FOLDER / f"v{VERSION}-{name}.odefs")
         some = rows[:12]

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from odefs.detectors import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.parameters import resolve_detector
 from odefs.exceptions import Fallback, ModelFileError
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 from odefs.persist.detectors import describe_detector, restore_detector
@@ -72,12 +74,26 @@ def make_estimator(kind: str, stored: dict[str, Any], handed_over: Detector | No
     estimator: Any = chosen(**parameters)
     try:
         estimator._check_settings(detector)
+        said = _described(estimator)
     except (ValueError, TypeError, OverflowError) as error:
         raise ModelFileError(f"its parameters are not valid: {error}") from None
+    # A model that was fitted with other settings than it now has would come back as what it is not.
+    fitted = describe_detector(detector)
+    differing = said["name"] if said["name"] != fitted["name"] else said["settings"]
+    used = fitted["name"] if said["name"] != fitted["name"] else fitted["settings"]
+    require(
+        said == fitted, f"its parameters say the detector {differing!r} and it was fitted with {used!r}: fit it again"
+    )
     require(estimator._why_not_saved() is None, "its parameters need what no file holds")
     jobs = estimator.n_jobs
     require(jobs is None or (jobs != 0 and abs(jobs) <= MAX_LISTED_JOBS), f"n_jobs={jobs} is out of range")
     return estimator
+
+
+def _described(estimator: Any) -> dict[str, Any]:
+    """The detector that the parameters say."""
+    named = getattr(estimator, "detector", LeSiNNDetector.name)
+    return describe_detector(resolve_detector(named, estimator.n_subsets, estimator.subset_size, estimator.metric))
 
 
 def get_names(names: list[Any], n_columns: int) -> np.ndarray:

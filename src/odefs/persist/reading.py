@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -25,6 +26,10 @@ from odefs.persist.layout import (
 )
 from odefs.persist.plain import nested_deeper
 
+LARGE = 2**26
+"""From this length on a file's header is looked at before there is memory for the file; below, damage is told by the checksum."""
+LONGEST_HEADER = 2**30
+
 
 def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays by name."""
@@ -35,7 +40,13 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, n
         size = os.fstat(file.fileno()).st_size
         preamble = file.read(PREAMBLE.size)
         header_length = _check_preamble(preamble, size)
-        content = _aligned_buffer(size)
+        try:
+            if size > LARGE:
+                _check_extent(file.read(header_length), size)
+                file.seek(PREAMBLE.size)
+            content = _aligned_buffer(size)
+        except MemoryError:
+            raise ModelFileError(f"it is too large for the memory of this machine: it holds {size} bytes.") from None
         content[: PREAMBLE.size] = np.frombuffer(preamble, dtype=np.uint8)
         read, rest = PREAMBLE.size, content[PREAMBLE.size :].data
         while count := file.readinto(rest[read - PREAMBLE.size :]):
@@ -70,7 +81,18 @@ def _check_preamble(preamble: bytes, size: int) -> int:
         raise ModelFileError(f"it is {what}: it should hold {length} bytes and holds {size}.")
     if header_length > size - PREAMBLE.size:
         raise ModelFileError("it is damaged: its header is longer than the file.")
+    if header_length > LONGEST_HEADER:
+        raise ModelFileError(f"it is damaged: its header is said to hold {header_length} bytes.")
     return int(header_length)
+
+
+def _check_extent(header: bytes, size: int) -> None:
+    """Refuse a large file whose header does not account for all of its bytes, before there is memory for it: a file may be said to be longer than any disk."""
+    position = PREAMBLE.size + len(header)
+    for entry in _entries(_parse_header(header)):
+        position = aligned(position) + entry.n_bytes
+    if position != size:
+        raise ModelFileError(f"it is damaged: its header tells of {position} bytes and it holds {size}.")
 
 
 def _aligned_buffer(size: int) -> np.ndarray:
@@ -95,13 +117,16 @@ def _parse_header(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> dict[str, np.ndarray]:
+def _entries(header: dict[str, Any]) -> Iterator[Entry]:
     listed = header.get("arrays")
     if not isinstance(listed, list):
         raise ModelFileError("its header lists no arrays.")
+    return map(parse_entry, listed)
+
+
+def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
-    for described in listed:
-        entry = parse_entry(described)
+    for entry in _entries(header):
         start = aligned(position)
         position = start + entry.n_bytes
         if position > content.size:

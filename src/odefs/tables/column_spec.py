@@ -12,7 +12,10 @@ FAR = 1e6
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """One input column as it was in training."""
+    """One input column as it was in training.
+
+    Model files hold it part by part. A part that is added must have a default, which columns from earlier files get; one without would refuse these files.
+    """
 
     name: str
     kind: Kind

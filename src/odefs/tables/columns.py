@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 
 Kind = Literal["number", "boolean", "time", "category"]
+LARGE = 2.0**53
+"""From here on float64 cannot tell whole numbers apart."""
 
 
 class TableError(ValueError):
@@ -33,6 +35,8 @@ class Column:
     """Cells that were infinite, which count as missing."""
     opaque: bool = False
     """Whether the cells are neither numbers nor text, as lists are."""
+    exact: "Column | None" = None
+    """Whole numbers of which some have more digits than float64: the same cells as categories, by all of their digits."""
 
     def __len__(self) -> int:
         return len(self._data)
@@ -79,7 +83,9 @@ class Column:
 
     def take(self, rows: np.ndarray) -> "Column":
         data = self._data[rows]
-        return replace(self, codes=data) if self.kind == "category" else replace(self, numbers=data)
+        if self.kind == "category":
+            return replace(self, codes=data)
+        return replace(self, numbers=data, exact=None if self.exact is None else self.exact.take(rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """From a table to scores and reasons in its own columns: the same door for files and for data frames."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -205,13 +205,13 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    identifier, row_names, table = split_identifier(frame, id)
     if encoder is not None and encoding:
         raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
+    encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
+    identifier, row_names, table = split_identifier(frame, id, encoder.is_read)
     unknown = [column for column in hide if column not in (*table.names, identifier)]
     if unknown:
         raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
-    encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
     with stage("encoding"):
         tell(0, 0)
         used = encoder.learn_table(table)
@@ -256,7 +256,7 @@ def score(
     hide: Sequence[str] = (),
 ) -> Detection:
     """The rows of another frame under a fitted model and encoder."""
-    identifier, row_names, table = split_identifier(frame, id)
+    identifier, row_names, table = split_identifier(frame, id, encoder.is_used)
     with stage("encoding"):
         tell(0, 0)
         used = encoder.recognised(table)
@@ -284,9 +284,14 @@ def score(
     )
 
 
-def split_identifier(frame: Any, name: str | None) -> tuple[str, Sequence[Any], Table]:
-    """The column that names the rows, cell by cell as it is, apart from the others; without one the frame's own index, or row numbers from 1."""
-    table = table_of(frame)
+def split_identifier(
+    frame: Any, name: str | None, wanted: Callable[[str], bool] = lambda column: True
+) -> tuple[str, Sequence[Any], Table]:
+    """The column that names the rows, cell by cell as it is, apart from the others, of which those that are not wanted are not read.
+
+    Without such a column the frame's own index, or row numbers from 1.
+    """
+    table = table_of(frame, lambda column: column != name and wanted(column))
     if name is None:
         index = frame_index(frame)
         if index is None or type(index).__name__ == "RangeIndex":

@@ -7,7 +7,7 @@ common value, and marked in a column of its own only on request. What was learne
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -55,7 +55,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     left_out_ : dict of str
         Columns that are not used, and why.
     notes_ : list of str
-        What was recognised.
+        What was recognised; of an encoder from a file only how text was read.
     feature_names_in_, n_features_in_
     """
 
@@ -85,12 +85,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : data frame
         y : ignored
         """
-        self.learn_table(table_of(X))
+        self.learn_table(table_of(X, self.is_read))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn what each column holds and encode the frame."""
-        return self.encode_table(self.learn_table(table_of(X)))
+        return self.encode_table(self.learn_table(table_of(X, self.is_read)))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode another frame with the columns of the training frame."""
@@ -99,9 +99,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             )
-        table = self.recognised(table_of(X))
+        table = self.recognised(table_of(X, self.is_used))
         self.warn_of_strangers(table)
         return self.encode_table(table)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a column of the training table is looked at."""
+        return name not in self.drop
+
+    @property
+    def is_used(self) -> Callable[[str], bool]:
+        """Whether a column of another table is looked at, by its name."""
+        check_is_fitted(self, "specs_")
+        return frozenset(self.columns).__contains__
 
     def warn_of_strangers(self, table: Table) -> None:
         """A column most of whose values were never seen is likely another column, or of another type."""
@@ -152,12 +162,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.add.reduceat(np.asarray(values), starts, axis=-1)
 
     def state(self) -> dict[str, Any]:
-        """Everything that was learned, as plain values."""
+        """Everything that was learned, as plain values.
+
+        Of the notes only what the columns themselves say: others quote cells, also of columns that are left out, which have no place in a file.
+        """
         return {
             "parameters": {name: list(v) if isinstance(v, Sequence) else v for name, v in self.get_params().items()},
             "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
             "left_out": self.left_out_,
-            "notes": self.notes_,
+            "notes": [f"{spec.name}: text read as {spec.style}" for spec in self.specs_ if spec.style],
             "columns": [str(name) for name in self.feature_names_in_],
         }
 

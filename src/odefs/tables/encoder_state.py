@@ -5,7 +5,7 @@ Every refusal is a :class:`~odefs.exceptions.ModelFileError` of one sentence.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, get_args
 
 from odefs.persist.checks import need, need_count, need_number, require
@@ -64,7 +64,10 @@ def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
 
 def _read_spec(found: Any) -> ColumnSpec:
     require(isinstance(found, dict), "a column of its encoder is not an object")
-    require(found.keys() == {field.name for field in fields(ColumnSpec)}, "a column of its encoder has other parts")
+    # Parts that came after the first version have a default, which files of earlier writers get.
+    parts = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(ColumnSpec)}
+    needed = {name for name, is_needed in parts.items() if is_needed}
+    require(needed <= found.keys() <= parts.keys(), "a column of its encoder has other parts")
     name, kind, style = need(found, "name", str), need(found, "kind", str), need(found, "style", str)
     require(kind in get_args(Kind), f"its column {name!r} is of a kind that does not exist")
     fits = not style or (style in STYLES and (kind not in ("number", "time") or STYLES[style].kind == kind))

@@ -1,20 +1,26 @@
 """From a data frame (pandas, polars, pyarrow) to a :class:`~odefs.tables.columns.Table`; frames are read through narwhals."""
 
 import datetime
+import decimal
 import numbers
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, is_coded, seconds_of
+from odefs.tables.columns import LARGE, Column, Table, TableError
 
+PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
+EPOCH = datetime.date(1970, 1, 1)
 SHORT = 1000
 """Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
 
 
-def table_of(frame: Any) -> Table:
-    """Numbers, truth values and times as they are, text as categories; cells that are neither are left unread."""
+def table_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Table:
+    """Numbers, truth values and times as they are, text as categories; cells that are neither are left unread, and so are columns that are not wanted."""
     if isinstance(frame, Table):
         return frame
     if hasattr(frame, "toarray"):
@@ -29,7 +35,12 @@ def table_of(frame: Any) -> Table:
         native = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
-    return Table(tuple(_column(series) for series in native.iter_columns()), len(native))
+    n_rows = len(native)
+    columns = (
+        _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
+        for series in native.iter_columns()
+    )
+    return Table(tuple(columns), n_rows)
 
 
 def frame_names(frame: Any) -> list[str] | None:
@@ -40,7 +51,9 @@ def frame_names(frame: Any) -> list[str] | None:
 
 def column_cells(frame: Any, name: str) -> list[Any]:
     """One column of a frame as it is, cell by cell."""
-    return list(nw.from_native(frame, eager_only=True)[name].to_list())
+    series = nw.from_native(frame, eager_only=True)[name]
+    arrow = arrow_of(series)
+    return list(series.to_list() if arrow is None else cells_of(arrow))
 
 
 def _table_of_array(array: np.ndarray) -> Table:
@@ -52,7 +65,13 @@ def _table_of_array(array: np.ndarray) -> Table:
         raise TableError("Complex data not supported.")
     if array.dtype.kind not in "biuf":
         raise TableError(f"an array of {array.dtype} is not a table of numbers: give a data frame.")
-    return Table(tuple(_numbers(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array))
+    return Table(tuple(_of_array(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array))
+
+
+def _of_array(name: str, cells: np.ndarray) -> Column:
+    column = _numbers(name, cells)
+    exact = cells.dtype.kind in "iu" and has_large(column.values)
+    return replace(column, exact=_coded(name, [str(cell) for cell in cells.tolist()])) if exact else column
 
 
 def frame_index(frame: Any) -> Any:
@@ -62,10 +81,22 @@ def frame_index(frame: Any) -> Any:
 
 def _column(series: Any) -> Column:
     name, dtype = str(series.name), series.dtype
+    if dtype.is_integer():
+        return _integers(name, series)
     if dtype.is_numeric():
-        return _numbers(name, series.cast(nw.Float64).to_numpy(), dtype.is_integer())
+        return _numbers(name, series.cast(nw.Float64).to_numpy())
     if dtype == nw.Boolean:
         return Column(name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    arrow = arrow_of(series)
+    if arrow is not None:
+        # What Arrow would refuse to round.
+        seconds = seconds_of(arrow)
+        if seconds is not None:
+            return Column(name, "time", seconds)
+        if is_coded(arrow):
+            return _column(nw.from_native(decoded(arrow), series_only=True).alias(name))
+    elif hasattr(series.to_native(), "sparse"):
+        return _column(nw.from_native(series.to_native().sparse.to_dense(), series_only=True))
     if dtype == nw.Time:
         times = [np.nan if t is None else t.hour * 3600 + t.minute * 60 + t.second for t in series.to_list()]
         return Column(name, "time", np.array(times, dtype=np.float64))
@@ -79,7 +110,17 @@ def _column(series: Any) -> Column:
         return _category(name, series)
     if dtype == nw.Object:
         return _mixed(name, series.to_list())
-    return _opaque(name, len(series))
+    return unread(name, len(series), opaque=series.null_count() < len(series))
+
+
+def _integers(name: str, series: Any) -> Column:
+    """Whole numbers; where some have more digits than float64, what they are exactly goes along."""
+    try:
+        values = np.asarray(series.to_numpy())
+    except Exception:  # integers of 128 bits, for which numpy has no type
+        values = np.asarray(series.cast(nw.Float64).to_numpy())
+    column = _numbers(name, values, whole=True)
+    return replace(column, exact=_category(name, series)) if has_large(column.values) else column
 
 
 def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
@@ -92,11 +133,21 @@ def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
     )
 
 
-def _opaque(name: str, n_rows: int) -> Column:
-    return Column(name, "category", codes=np.full(n_rows, -1, dtype=np.int32), opaque=True)
+def has_large(values: np.ndarray) -> bool:
+    """Whether there are numbers of which float64 cannot tell all whole ones apart."""
+    return bool(values.size and (np.abs(values) >= LARGE).any())
+
+
+def unread(name: str, n_rows: int, opaque: bool = True) -> Column:
+    """A column without cells."""
+    return Column(name, "category", codes=np.full(n_rows, -1, dtype=np.int32), opaque=opaque)
 
 
 def _category(name: str, series: Any) -> Column:
+    labels = getattr(getattr(series.to_native(), "cat", None), "categories", None)
+    if labels is not None and labels.dtype.kind in "iufb":
+        codes = np.asarray(series.to_native().cat.codes)
+        return _labelled(_column(nw.from_native(labels.to_series(name=name), series_only=True)), codes)
     # Asked before the cast, which turned missing cells of pandas into words in earlier versions of narwhals.
     missing = series.is_null().to_numpy()
     text = series.cast(nw.String)
@@ -111,16 +162,50 @@ def _category(name: str, series: Any) -> Column:
     return Column(name, "category", codes=codes, levels=tuple(levels))
 
 
+def _labelled(labels: Column, codes: np.ndarray) -> Column:
+    """Cells that are given as codes into numbers or truth values, -1 where missing."""
+    if not len(labels):
+        return unread(labels.name, codes.size, opaque=False)
+    taken = labels.take(codes)  # -1 takes the last one, which goes again
+    exact = taken.exact and replace(taken.exact, codes=np.where(codes < 0, -1, taken.exact.category_codes))
+    return replace(taken, numbers=np.where(codes < 0, np.nan, taken.values), exact=exact)
+
+
 def _mixed(name: str, cells: list[Any]) -> Column:
-    """A column of Python objects: truth values if all are, text if all are plain, unread otherwise."""
+    """A column of Python objects: truth values, numbers or dates if all are, text if all are plain, unread otherwise."""
     missing = [cell is None or (isinstance(cell, float) and cell != cell) for cell in cells]
     known = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
         values = [np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)]
         return Column(name, "boolean", np.array(values))
+    if known and all(isinstance(cell, PLAIN_NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in known):
+        return _objects(name, cells, missing)
+    if known and all(type(cell) is datetime.date for cell in known):
+        days = [np.nan if gone else (cell - EPOCH).days for cell, gone in zip(cells, missing, strict=True)]
+        return Column(name, "time", np.array(days) * 86_400.0)
     if any(not isinstance(cell, str | numbers.Number | datetime.date | datetime.time) for cell in known):
-        return _opaque(name, len(cells))
+        return unread(name, len(cells))
     return _coded(name, [None if gone else str(cell) for cell, gone in zip(cells, missing, strict=True)])
+
+
+def _objects(name: str, cells: list[Any], missing: list[bool]) -> Column:
+    """Numbers that are Python's own, as decimals are."""
+    pairs = list(zip(cells, missing, strict=True))
+    whole = all(gone or isinstance(cell, numbers.Integral) for cell, gone in pairs)
+    column = _numbers(name, np.array([np.nan if gone else _as_float(cell) for cell, gone in pairs]), whole)
+    exact = whole and (has_large(column.values) or bool(column.n_infinite))
+    return (
+        replace(column, exact=_coded(name, [None if gone else str(cell) for cell, gone in pairs])) if exact else column
+    )
+
+
+def _as_float(cell: Any) -> float:
+    try:
+        return float(cell)
+    except OverflowError:
+        return float("inf")
+    except ValueError:  # decimals have a NaN that does not become one
+        return float("nan")
 
 
 def _coded(name: str, cells: list[str | None]) -> Column:

@@ -9,6 +9,7 @@ import numpy as np
 from odefs._ops.ranks import fill_ranks
 from odefs._progress import tell
 from odefs.engines.distant import Folder
+from odefs.tables.arrow_columns import cells_of
 from odefs.tables.columns import TableError
 from odefs.tables.detection import Detection, plain_cell
 from odefs.tables.extent import Extent
@@ -79,7 +80,7 @@ def _names(column: Any) -> Any:
         or pa.types.is_large_string(kind)
     ):
         return column
-    cells = [plain_cell(cell) for cell in column.to_pylist()]
+    cells = [plain_cell(cell) for cell in cells_of(column)]
     return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
 
 
@@ -88,7 +89,7 @@ def _texts(found: Detection, part: Any, scores: np.ndarray, wanted: np.ndarray) 
     if not wanted.size:
         return [None] * part.num_rows
     # The whole batch is read, for text is read by what most of it is; then only the rows that are wanted go on.
-    table = found.encoder.recognised(table_of(part), is_part=True).take(wanted)
+    table = found.encoder.recognised(table_of(part, found.encoder.is_used), is_part=True).take(wanted)
     X = found.encoder.encode_table(table)
     reasons = found.finder.reasons(table, X, np.asarray(scores[wanted]), np.arange(wanted.size))
     return reason_texts(found.hidden, part.num_rows, wanted, reasons)

@@ -27,13 +27,13 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     """Fit the encoder to some columns of a table."""
     n_rows = table.n_rows
     if n_rows <= SAMPLE_ROWS:
-        encoder.learn_table(table_of(table.rows(np.arange(n_rows), columns)))
+        encoder.learn_table(table_of(table.rows(np.arange(n_rows), columns), encoder.is_read))
         return
     facts = table.facts(columns)
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
     ends = [row for known in facts.values() for row in known.rows.values()]
     numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
-    sample = table_of(table.rows(numbers, columns))
+    sample = table_of(table.rows(numbers, columns), encoder.is_read)
     encoder.learn_table(sample)
     encoder.notes_ = [_of_table(note, numbers) for note in encoder.notes_]
     counters = [spec.name for spec in encoder.specs_ if _counts_rows(facts[spec.name], sample, spec.name, n_rows)]

@@ -128,6 +128,8 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
         if other:
             raise TableError(f"{path}: {other[0].name} is not a parquet file; only these can be read together.")
         return parts
+    if found.exists():
+        raise TableError(f"{path}: this is neither a file nor a folder.")
     raise TableError(f"{path}: there is no such file.")
 
 

@@ -5,12 +5,12 @@ whole numbers that count the rows or carry an identifier's name, and text that d
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs.tables.columns import Column, Kind, TableError
+from odefs.tables.columns import LARGE, Column, Kind, TableError
 from odefs.tables.recognise import PLAIN, STYLES, Style, describe, is_missing_word, read_levels, recognise
 
 IDENTIFIER_NAME = re.compile(
@@ -20,6 +20,8 @@ FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
 """Where more cells are missing, what takes their place would be the column's main value, and every known value odd."""
+
+DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
 
 NAMES = {"number": "numbers", "time": "dates or times", "boolean": "truth values", "category": "text"}
 TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
@@ -54,7 +56,7 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     forced = column.name in (overrides.number | overrides.category)
     if column.kind == "category" and column.name not in overrides.category:
         column, style, notes = _recognised(column, overrides.na, forced)
-    elif column.kind != "category" and column.name in overrides.category:
+    elif column.kind != "category" and (column.name in overrides.category or (not forced and _is_rounded(column))):
         column = as_category(column)
     left_out = _useless(column, forced, column.name in overrides.keep)
     if not left_out and column.kind == "number":
@@ -115,7 +117,9 @@ def _guessed(column: Column) -> Style | None:
 
 
 def as_category(column: Column) -> Column:
-    """Numbers and times as categories, one per distinct value."""
+    """Numbers and times as categories, one per distinct value; those that float64 would round by all of their digits."""
+    if column.exact is not None:
+        return column.exact
     numbers = column.values
     known, codes = np.unique(numbers[~column.missing], return_inverse=True)
     names = [f"{int(v)}" if float(v).is_integer() else repr(float(v)) for v in known]
@@ -140,7 +144,14 @@ def _without_words(column: Column, words: Collection[str]) -> Column:
     numbers = [float(word) for word in words if _is_number(word)]
     if not numbers:
         return column
-    return replace(column, numbers=np.where(np.isin(column.values, numbers), np.nan, column.values))
+    absent = np.isin(column.values, numbers)
+    exact = column.exact
+    if exact is not None:
+        # What float64 cannot tell apart is compared by all of its digits.
+        exact = _without_words(exact, words)
+        absent = np.where(np.abs(column.values) >= LARGE, exact.missing, absent)
+        exact = replace(exact, codes=np.where(absent, -1, exact.category_codes))
+    return replace(column, numbers=np.where(absent, np.nan, column.values), exact=exact)
 
 
 def _is_number(word: str) -> bool:
@@ -156,6 +167,8 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
     style = recognise(column.levels, counts) if len(column.levels) else None
     if style is None and forced:
         style = STYLES["numbers"]
+    if style is not None and style.kind == "number" and not forced and _have_long_digits(column.levels, counts):
+        return column, "", []
     if style is None:
         return column, "", _half_numbers(column, counts)
     read = _converted(column, style)
@@ -167,6 +180,20 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
             f"{column.name}: {int(lost.sum())} cells are not {style.name.split()[0]} and count as missing, the first is {column.at(row)!r} in row {row + 1}"
         )
     return _without_words(read, na), style.name, notes
+
+
+def _is_rounded(column: Column) -> bool:
+    """Whether most cells are whole numbers that float64 cannot tell apart: codes, not measurements. One that is far out among small ones stays a number."""
+    if column.exact is None:
+        return False
+    known = column.values[~column.missing]
+    return bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size) or bool(column.n_infinite)
+
+
+def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
+    """The same of text."""
+    long = [len(level) >= 16 and bool(DIGITS.match(level)) and abs(int(level)) >= LARGE for level in levels]
+    return bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
 
 
 def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:

@@ -1,0 +1,74 @@
+"""Columns of Arrow as numbers, where Arrow's own conversions refuse to round: they end with an error at the first nanosecond."""
+
+from typing import Any
+
+import numpy as np
+
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+DAY = 86_400
+
+
+def arrow_of(series: Any) -> Any:
+    """The chunked array behind a series of pyarrow, or of a pandas frame that keeps its columns in Arrow; ``None`` for others."""
+    native = series.to_native()
+    if hasattr(native, "dictionary_encode"):
+        return native
+    if type(getattr(native, "dtype", None)).__name__ == "ArrowDtype":
+        return native.array.__arrow_array__()
+    return None
+
+
+def is_coded(column: Any) -> bool:
+    """Whether it holds codes of something else than text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(column.type)) and not _is_text(column.type.value_type)
+
+
+def decoded(column: Any) -> Any:
+    """The values of a dictionary in the place of its codes."""
+    return column.cast(column.type.value_type)
+
+
+def seconds_of(column: Any) -> np.ndarray | None:
+    """Dates and times as seconds since 1970, times of day as seconds since midnight, NaN where missing; ``None`` for other types.
+
+    Cut off at microseconds, times of day at seconds, towards the past: as frames of pandas and polars are read.
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_time(kind)):
+        return None
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        column = column.cast(pa.int32())
+    whole = column.cast(pa.int64()).fill_null(0).to_numpy()
+    if pa.types.is_date32(kind):
+        seconds = whole.astype(np.float64) * DAY
+    else:
+        per_second = 1000 if pa.types.is_date64(kind) else PER_SECOND[kind.unit]
+        if pa.types.is_time(kind):
+            whole, per_second = whole // per_second, 1
+        elif per_second > 10**6:
+            whole, per_second = whole // (per_second // 10**6), 10**6
+        seconds = whole.astype(np.float64) / per_second
+    if column.null_count:
+        seconds[np.asarray(column.is_null().to_numpy(), dtype=bool)] = np.nan
+    return seconds
+
+
+def cells_of(column: Any) -> list[Any]:
+    """Cell by cell as Python has them; times that Python cannot hold as text."""
+    import pyarrow as pa
+
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):
+        return list(column.cast(pa.string()).to_pylist())
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    views = {pa.string_view()}
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind in views)

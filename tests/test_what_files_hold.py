@@ -1,0 +1,82 @@
+"""What a model file gives away: no cell of columns that are not used, and of the header's parts those that SECURITY.md names."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import odefs
+from command import odefs as run
+from odefs.persist.reading import read_file
+
+N = 300
+
+
+def table():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "cust": [f"customer-{i:04d}" for i in range(N)],
+            "secretcol": [f"secret-{i % 7}" for i in range(N)],
+            "amount": rng.normal(100, 5, N).round(3),
+            "paid": [*(f"{x:.2f}".replace(".", ",") for x in rng.normal(50, 2, N - 1)), "JANE ROE owes 7"],
+            "ssn": [*[None] * 200, *(str(100 + i % 30) for i in range(N - 201)), "JOHN DOE 123-45-6789"],
+            "mixed": [*[None] * 200, *(f"{4000 + i}" if i % 2 else f"plate-{i}" for i in range(N - 200))],
+            "letter": [f"Dear madam, this is letter {i}" for i in range(N)],
+            "same": ["one and only"] * N,
+        }
+    )
+
+
+def cells_in(path, frame, names):
+    held = Path(path).read_bytes()
+    cells = {str(cell) for name in names for cell in frame[name].dropna()}
+    return sorted(cell for cell in cells if cell.encode() in held)
+
+
+def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
+    frame = table()
+    found = odefs.detect(frame, id="cust", drop=["secretcol"])
+    assert set(found.left_out) == {"ssn", "mixed", "letter", "same"}
+    assert any("JOHN DOE" in note for note in found.notes), "it is quoted on the screen"
+    found.save(tmp_path / "m.odefs")
+    unused = [*found.left_out, "cust", "secretcol"]
+    # Three digits occur in any file of numbers.
+    long = frame[unused].map(lambda cell: cell if cell is not None and len(str(cell)) > 4 else None)
+    assert cells_in(tmp_path / "m.odefs", long, unused) == []
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = run(
+        "detect", "t.csv", "--id", "cust", "--drop", "secretcol", "--save", "c.odefs", "--no-report", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert cells_in(tmp_path / "c.odefs", long, unused) == []
+
+
+def test_notes_in_a_file_quote_no_cell(tmp_path):
+    found = odefs.detect(table(), id="cust", drop=["secretcol"])
+    assert "paid" in found.encoder.columns
+    assert any("JANE ROE" in note for note in found.notes)
+    found.save(tmp_path / "m.odefs")
+    assert b"JANE ROE" not in (tmp_path / "m.odefs").read_bytes()
+    assert odefs.load(tmp_path / "m.odefs")[0].notes_ == ["paid: text read as numbers with decimal comma"]
+
+
+def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
+    """A new part is to be thought about, and told in SECURITY.md."""
+    table().to_csv(tmp_path / "t.csv", index=False)
+    done = run(
+        "detect", "t.csv", "--id", "cust", "--drop", "secretcol", "--save", "c.odefs", "--no-report", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    extra = read_file(tmp_path / "c.odefs")[0]["extra"]
+    assert {part: sorted(extra[part]) for part in ("encoder", "source", "run")} == {
+        "encoder": ["columns", "left_out", "notes", "parameters", "specs"],
+        "source": ["bytes", "columns", "name", "rows", "sha256"],
+        "run": ["command", "parameters", "resolved", "seed", "versions"],
+    }
+    assert sorted(extra) == ["encoder", "flagged_share", "hidden", "identifier", "run", "source"]
+    assert extra["source"]["name"] == "t.csv"
+    assert "--drop secretcol" in extra["run"]["command"]
+    page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text().split())
+    for said in ("whole command line", "file name", "SHA-256", "every value that has a column of its own", "median"):
+        assert said in page
