@@ -7,11 +7,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
@@ -354,6 +355,31 @@ def test_column_transformers_are_traced(frame):
     mixing = make_pipeline(StandardScaler(), PCA(1), ODEFS(n_estimators=4)).fit(frame[["price", "member"]])
     with pytest.raises(ValueError, match="PCA cannot be traced"):
         odefs.explain(mixing, frame[["price", "member"]])
+
+
+@pytest.mark.parametrize(
+    "chosen", [["price", "member"], [0, 2], slice("price", "member"), slice(None, "member")], ids=str
+)
+def test_column_transformers_are_traced_by_name_whatever_the_order(chosen):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=["price", "size", "member", "weight"])
+    frame.loc[0, "member"] = 50.0
+    columns = ColumnTransformer([("n", StandardScaler(), chosen)])
+    pipeline = make_pipeline(columns, ODEFS(n_estimators=2, random_state=0)).fit(frame)
+    before = odefs.explain(pipeline, frame.iloc[:3])
+    assert before.reasons(0)[0][:2] == ("member", 50.0)
+    turned = frame[["weight", "member", "size", "price"]].copy()
+    turned.insert(0, "further", 1.0)
+    after = odefs.explain(pipeline, turned.iloc[:3])
+    assert after.reasons(0) == before.reasons(0)
+    assert np.asarray(after).sum(axis=1) == pytest.approx(-pipeline.score_samples(turned.iloc[:3]))
+
+
+def test_pipelines_are_explained_on_sparse_rows():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    X[0, 2] = 50.0
+    pipeline = make_pipeline(MaxAbsScaler(), ODEFS(n_estimators=2, random_state=0)).fit(csr_array(X))
+    assert odefs.explain(pipeline, csr_array(X[:3])).reasons(0)[0][:2] == ("x2", 50.0)
 
 
 def test_detect_takes_frames_and_keeps_the_index(frame):
