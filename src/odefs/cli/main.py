@@ -4,6 +4,8 @@ import sys
 from importlib import import_module
 from io import TextIOWrapper
 
+from odefs._extras import needed_by
+
 COMMANDS = {
     "detect": "Find the outliers of a table and say which columns gave them away.",
     "score": "Score the rows of another table with a saved model.",
@@ -20,9 +22,10 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        import click
-    except ModuleNotFoundError:
-        sys.exit('The command line needs extra packages: pip install "odefs[cli]"')
+        with needed_by("the command line", "cli"):
+            import click
+    except ModuleNotFoundError as error:
+        sys.exit(f"odefs: {error}")
 
     import odefs
     from odefs.cli.guard import leave_at_once_when_interrupted

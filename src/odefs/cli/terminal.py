@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from odefs._extras import command
 from odefs.cli.guard import leave_pipe
 from odefs.report.rows import foremost_rows
 from odefs.report.words import percent
@@ -114,7 +115,7 @@ def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
     if targets.page:
         out.say(f"Report: {targets.page}")
     elif targets.lacks_report:
-        out.say('No report: it needs further packages, pip install "odefs[report]"')
+        out.say(f"No report: it needs further packages, {command('report')}")
 
 
 def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:

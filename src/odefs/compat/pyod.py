@@ -11,20 +11,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from odefs._extras import needed_by
 from odefs.estimators import ODEFS as _ODEFS
 from odefs.estimators import LeSiNN as _LeSiNN
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.odefs import PAPER
 from odefs.inspection.explanation import Explanation, TopExplanation
 
-try:
+with needed_by("odefs.compat.pyod", "pyod"):
     from pyod.models.base import BaseDetector
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "pyod":
-        raise
-    raise ModuleNotFoundError(
-        "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.", name="pyod"
-    ) from None
 
 __all__ = ["ODEFS", "LeSiNN"]
 

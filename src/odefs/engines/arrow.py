@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._extras import needed_by
 from odefs._ops.blocks import row_blocks
 from odefs.engines.blocks import RowBlocks, working_dtype
 
@@ -28,7 +29,8 @@ def parquet_files(path: Any) -> list[Path]:
 
 
 def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
-    import pyarrow.parquet as pq
+    with needed_by("reading parquet files", "stream"):
+        import pyarrow.parquet as pq
 
     files = parquet_files(path)
     schema = pq.read_schema(files[0])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -139,19 +140,16 @@ class Detection:
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
-        from importlib import import_module
-
         return import_module("odefs.report").build_report(self)
 
     def save(self, path: Any) -> None:
         """Write model and encoder to one file; :func:`odefs.load` gives them back as a pipeline that takes raw frames."""
-        from importlib import import_module
-
         import_module("odefs.tables.files").save_detection(self, path)
 
-    def _repr_html_(self) -> str:
-        text: str = self.report()._repr_html_()
-        return text
+    def _repr_html_(self) -> str | None:
+        """The report; where its packages are missing nothing, and a notebook shows the line that ``repr`` gives."""
+        report = import_module("odefs.report")
+        return None if report.missing_packages() else report.build_report(self)._repr_html_()
 
 
 def noise_names(model: Any, encoder: TableEncoder) -> list[str]:

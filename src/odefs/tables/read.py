@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from odefs._extras import command
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
 from odefs.tables.names import handed_to_polars, readable
@@ -193,7 +194,7 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
     try:
         return pl.read_excel(source, sheet_name=sheet) if sheet else pl.read_excel(source)
     except ModuleNotFoundError as error:
-        raise TableError(f'{name}: reading Excel files needs another package: pip install "odefs[cli]"') from error
+        raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
     except Exception as error:  # the readers behind polars raise errors of their own
         raise TableError(f"{name}: {first_line(error)}.") from error
 

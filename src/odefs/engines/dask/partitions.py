@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._extras import needed_by
 from odefs.engines.arrow import as_matrix, matrix_dtype, parquet_files
 from odefs.engines.blocks import working_dtype
 
@@ -66,7 +67,8 @@ def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:
 
 def _parquet_partitions(path: Any) -> Partitions:
     """One partition per row group, so that files of any size are shared out."""
-    import pyarrow.parquet as pq
+    with needed_by("engine='dask' with parquet files", "dask"):
+        import pyarrow.parquet as pq
     from dask.delayed import delayed
 
     files = parquet_files(path)
