@@ -1,5 +1,6 @@
 """The entry point ``odefs``. Commands live in modules of their own and are imported when called, so that help comes at once."""
 
+import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -17,6 +18,9 @@ COMMANDS = {
 
 
 def main() -> None:
+    # Whoever starts it with an output closed wants nothing of what would be shown there.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     # A terminal or pipe that cannot show a character shows its code.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

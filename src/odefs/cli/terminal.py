@@ -4,6 +4,7 @@ Names and values are the user's: square brackets in them are no markup, and cont
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,11 @@ class Screen(Console):
     """Standard output as it is: plain in a pipe, coloured and wrapped on a terminal."""
 
     def __init__(self) -> None:
-        free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-        super().__init__(highlight=False, markup=False, emoji=False, width=UNLIMITED if free else None)
+        asked = os.environ.get("COLUMNS", "")
+        # A width of no columns would show nothing: it counts as none.
+        given = asked.isdecimal() and int(asked) > 0
+        width = shutil.get_terminal_size().columns if given or sys.stdout.isatty() else UNLIMITED
+        super().__init__(highlight=False, markup=False, emoji=False, width=width)
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """A line, or several."""

@@ -70,7 +70,7 @@ def read_table(
     import polars as pl
 
     name = readable(table_name(path))
-    source = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
+    source = _standard_input() if str(path) == "-" else _existing(path)
     try:
         if isinstance(source, list):
             found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
@@ -88,6 +88,12 @@ def read_table(
     require_height(frame.height, path, least_rows)
     require_width(frame.width, path)
     return Reading(frame, name, size, digest, lines, notes)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise TableError("standard input is closed: name a file, or hand the table over through a pipe.")
+    return sys.stdin.buffer.read()
 
 
 def first_line(error: Exception) -> str:
