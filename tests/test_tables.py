@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -19,6 +20,7 @@ import odefs
 from odefs import ODEFS, TableEncoder
 from odefs.tables.column_spec import RARE
 from odefs.tables.columns import TableError
+from odefs.tables.files import load_table_model
 from odefs.tables.frames import table_of
 
 N = 60
@@ -407,6 +409,43 @@ def test_saved_by_detect_it_loads_as_a_pipeline_that_takes_raw_frames(frame, tmp
     found.save(tmp_path / "m.odefs")
     pipeline = odefs.load(tmp_path / "m.odefs")
     assert np.array_equal(-pipeline.score_samples(frame), found.model.outlier_scores(found.X))
+
+
+def test_a_pipeline_is_saved_as_one_and_again(frame, tmp_path):
+    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)
+    first, second = tmp_path / "a.odefs", tmp_path / "b.odefs"
+    odefs.save(pipeline, first)
+    loaded = odefs.load(first)
+    assert np.array_equal(loaded.score_samples(frame), pipeline.score_samples(frame))
+    odefs.save(loaded, second)
+    assert first.read_bytes() == second.read_bytes()
+    assert load_table_model(second).flagged_share == pipeline[-1].is_outlier_.mean()
+
+
+def test_what_detect_noted_stays_with_the_model_until_it_is_fitted_again(frame, tmp_path):
+    path = tmp_path / "m.odefs"
+    odefs.save(odefs.detect(frame, id="shop", hide=["price"]), path)
+    loaded = odefs.load(path)
+    odefs.save(loaded, path)
+    assert (load_table_model(path).identifier, load_table_model(path).hidden) == ("shop", ("price",))
+    odefs.save(loaded.fit(frame), path)
+    assert (load_table_model(path).identifier, load_table_model(path).hidden) == (None, ())
+
+
+def test_what_no_model_file_holds_is_refused(frame, tmp_path):
+    path = tmp_path / "m.odefs"
+    model = ODEFS(scaling="none", n_estimators=2, random_state=0)
+    numbers = frame[["price", "member"]].astype(float)
+    with pytest.raises(TypeError, match="not one of StandardScaler, ODEFS"):
+        odefs.save(make_pipeline(StandardScaler(), clone(model)).fit(numbers), path)
+    with pytest.raises(NotFittedError):
+        odefs.save(make_pipeline(TableEncoder(), clone(model)), path)
+    with pytest.raises(ValueError, match="fit the pipeline as one"):
+        odefs.save(make_pipeline(TableEncoder().fit(frame), clone(model).fit(numbers)), path)
+    encoder = TableEncoder()
+    odefs.save(model.fit(encoder.fit_transform(frame)), path)
+    with pytest.raises(ValueError, match="loaded from a file without an encoder"):
+        odefs.save(make_pipeline(encoder, odefs.load(path)), path)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-OF_THE_MODEL = ("_model", "_baseline", "_from_file")
+OF_THE_MODEL = ("_model", "_baseline", "_from_file", "_noted")
 """What a fit sets beside attributes whose names end in an underscore."""
 
 
