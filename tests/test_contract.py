@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from odefs import ODEFS, LeSiNN, ODEFSSelector
+from odefs import ODEFS, LeSiNN, ODEFSSelector, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import LeSiNNDetector
 from odefs.estimators.odefs import PAPER
@@ -191,3 +191,9 @@ def test_a_fit_that_fails_late_leaves_an_unfitted_estimator(noisy, monkeypatch):
         model.fit(noisy)
     with pytest.raises(NotFittedError):
         model.predict(noisy)
+
+
+def test_warnings_point_at_whoever_fits():
+    with pytest.warns(ODEFSWarning) as told:
+        LeSiNN(random_state=0).fit(np.arange(6.0).reshape(3, 2))
+    assert told[0].filename == __file__

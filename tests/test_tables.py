@@ -17,7 +17,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
-from odefs import ODEFS, TableEncoder
+from odefs import ODEFS, LeSiNN, TableEncoder
 from odefs.tables.column_spec import RARE
 from odefs.tables.columns import TableError
 from odefs.tables.files import load_table_model
@@ -463,6 +463,27 @@ def test_ties_are_flagged_together():
     found = odefs.detect(pd.DataFrame({"x": [0.0, 1.0] * 20 + [50.0] * 3, "y": [1.0, 2.0] * 20 + [9.0] * 3}), flag=1)
     assert found.is_outlier.sum() == 3
     assert found.ranks[found.is_outlier].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("flag", [0, 2.5, True, "3"])
+def test_no_number_of_rows_to_flag(frame, flag):
+    with pytest.raises(TableError, match="must be a whole number of at least 1"):
+        odefs.detect(frame, flag=flag)
+
+
+def test_one_name_to_hide_is_no_list_of_names(frame):
+    with pytest.raises(TableError, match="hide='price' must be a list of names"):
+        odefs.detect(frame, hide="price")
+
+
+def test_a_model_without_importances_says_so(frame):
+    found = odefs.detect(frame, model=LeSiNN(random_state=0))
+    with pytest.raises(ValueError, match="LeSiNN learns nothing about columns"):
+        _ = found.importances
+    with pytest.raises(ValueError, match="LeSiNN learns nothing about columns"):
+        found.report()
+    assert found._repr_html_() is None
+    assert found.reasons([0]) is not None
 
 
 def test_contradicting_flags_are_refused(frame):

@@ -72,7 +72,9 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
 
 
 def show_columns(out: Screen, found: "Detection") -> None:
-    """The foremost columns, and how far they count."""
+    """The foremost columns, and how far they count; nothing where the model learns nothing about columns."""
+    if not hasattr(found.model, "feature_importances_"):
+        return
     columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
     out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
     if found.noise:

@@ -64,6 +64,10 @@ class _Adapter(BaseDetector):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit, score the training rows and find the threshold; ``y`` is ignored."""
+        if isinstance(self.contamination, str):
+            raise ValueError(
+                f"contamination={self.contamination!r} is not a number above 0 and not above 0.5, nor one of PyOD's threshold objects."
+            )
         self._set_n_classes(y)
         self.estimator_ = self._estimator().fit(X)
         self.n_features_in_ = self.estimator_.n_features_in_

@@ -220,4 +220,4 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         """Warn once about each fallback."""
         for fallback in fallbacks:
             logger.info(fallback.message)
-            warnings.warn(fallback.message, ODEFSWarning, stacklevel=4)
+            warnings.warn(fallback.message, ODEFSWarning, stacklevel=5)

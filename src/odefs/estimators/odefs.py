@@ -269,6 +269,8 @@ class ODEFS(BaseOutlierEstimator):
         known_outliers, known_normal : array-like of int or bool, optional
             Rows whose kind is known: row numbers from 0, or one truth value for each row. Every component learns from the known outliers (from a draw of them
             where they are more than its examples); known normal rows are never taken for candidates. All rows are scored alike, known or not.
+            Give truth values wherever rows are chosen before ``fit``, as in ``GridSearchCV`` and ``cross_validate``: these are split with the rows, while numbers
+            reach every fold as they are and mean other rows there.
         """
         given = check_kind("known_outliers", known_outliers), check_kind("known_normal", known_normal)
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)

@@ -112,6 +112,7 @@ class Detection:
     @cached_property
     def importances(self) -> list[tuple[str, float]]:
         """Input columns with their share in what the model relies on, most important first."""
+        self._require_importances()
         shares = self.encoder.by_column(self.model.feature_importances_)
         return [(self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
 
@@ -140,6 +141,7 @@ class Detection:
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
+        self._require_importances()
         return import_module("odefs.report").build_report(self)
 
     def save(self, path: Any) -> None:
@@ -147,9 +149,18 @@ class Detection:
         import_module("odefs.tables.files").save_detection(self, path)
 
     def _repr_html_(self) -> str | None:
-        """The report; where its packages are missing nothing, and a notebook shows the line that ``repr`` gives."""
+        """The report; where there can be none, nothing, and a notebook shows the line that ``repr`` gives."""
         report = import_module("odefs.report")
-        return None if report.missing_packages() else report.build_report(self)._repr_html_()
+        if report.missing_packages() or not hasattr(self.model, "feature_importances_"):
+            return None
+        text: str = report.build_report(self)._repr_html_()
+        return text
+
+    def _require_importances(self) -> None:
+        if not hasattr(self.model, "feature_importances_"):
+            raise ValueError(
+                f"{type(self.model).__name__} learns nothing about columns, so there are no importances and no report; reasons() says what gave rows away."
+            )
 
 
 def noise_names(model: Any, encoder: TableEncoder) -> list[str]:
@@ -206,6 +217,8 @@ def detect(
     identifier, row_names, table = split_identifier(frame, id)
     if encoder is not None and encoding:
         raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
+    if isinstance(hide, str):
+        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     unknown = [column for column in hide if column not in (*table.names, identifier)]
     if unknown:
         raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
