@@ -217,8 +217,7 @@ def detect(
     identifier, row_names, table = split_identifier(frame, id)
     if encoder is not None and encoding:
         raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
-    if isinstance(hide, str):
-        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
+    _require_names(hide)
     unknown = [column for column in hide if column not in (*table.names, identifier)]
     if unknown:
         raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
@@ -267,6 +266,7 @@ def score(
     hide: Sequence[str] = (),
 ) -> Detection:
     """The rows of another frame under a fitted model and encoder."""
+    _require_names(hide)
     identifier, row_names, table = split_identifier(frame, id)
     with stage("encoding"):
         tell(0, 0)
@@ -293,6 +293,11 @@ def score(
         named=id is not None,
         agreement=judged.agreement,
     )
+
+
+def _require_names(hide: Sequence[str]) -> None:
+    if isinstance(hide, str):
+        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
 
 
 def split_identifier(frame: Any, name: str | None) -> tuple[str, Sequence[Any], Table]:
