@@ -5,13 +5,15 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from odefs import ODEFS, LeSiNN, ODEFSSelector
+from odefs import ODEFS, LeSiNN, ODEFSSelector, ODEFSWarning
+from odefs.baselines import RandFS
 from odefs.detectors import LeSiNNDetector
 from odefs.estimators.odefs import PAPER
 
@@ -155,3 +157,43 @@ def test_a_pickled_model_scores_the_same(noisy):
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.outlier_scores(noisy), model.outlier_scores_)
     assert np.array_equal(again.explain(noisy[:5]).values, model.explain(noisy[:5]).values)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"known_outliers": [10_000]}, {"known_normal": np.ones(3, dtype=bool)}], ids=["number", "truth values"]
+)
+def test_a_failed_fit_leaves_an_unfitted_estimator(wrong, noisy):
+    model = ODEFS(n_estimators=3, random_state=0)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="rows"):
+            model.fit(noisy[:, :4], **wrong)
+        assert {name for name in vars(model) if name.endswith("_")} == set()
+        for use in (model.predict, model.explain, model.agreement):
+            with pytest.raises(NotFittedError):
+                use(noisy[:, :4])
+        # The second failure comes after a fit that succeeded.
+        assert np.isfinite(model.fit(noisy).outlier_scores(noisy)).all()
+
+
+@pytest.mark.parametrize("estimator", [LeSiNN(), RandFS()], ids=str)
+def test_a_refused_table_leaves_an_unfitted_estimator(estimator, noisy):
+    model = clone(estimator).fit(noisy)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((9, 3), np.nan))
+    with pytest.raises(NotFittedError):
+        model.predict(noisy)
+
+
+def test_a_fit_that_fails_late_leaves_an_unfitted_estimator(noisy, monkeypatch):
+    model = ODEFS(n_estimators=3, random_state=0)
+    monkeypatch.setattr("odefs.estimators.base.usual_contributions", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(noisy)
+    with pytest.raises(NotFittedError):
+        model.predict(noisy)
+
+
+def test_warnings_point_at_whoever_fits():
+    with pytest.warns(ODEFSWarning) as told:
+        LeSiNN(random_state=0).fit(np.arange(6.0).reshape(3, 2))
+    assert told[0].filename == __file__

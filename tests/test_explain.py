@@ -152,3 +152,18 @@ def test_an_explanation_becomes_an_array_as_numpy_asks(top, noisy):
     assert explanation.__array__(copy=False) is explanation.values
     with pytest.raises(ValueError, match="without a copy"):
         explanation.__array__(np.float16, copy=False)
+
+
+def test_columns_that_lowered_a_score_are_no_reasons():
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    X[0, 2] = 40.0
+    model = ODEFS(n_estimators=5, random_state=0).fit(X)
+    explanation, top = model.explain(X[:20]), model.explain(X[:20], top=5)
+    for row in range(20):
+        reasons = explanation.reasons(row, k=5)
+        assert [reason.excess > 0 for reason in reasons] == [True] * int((explanation.excess[row] > 0).sum())
+        assert top.reasons(row) == reasons
+    assert explanation.top(5).values.shape == (20, 5)
+    for k in (0, -1, 1.5):
+        with pytest.raises(ValueError, match="whole number of at least 1"):
+            explanation.reasons(0, k=k)

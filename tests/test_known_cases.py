@@ -1,12 +1,15 @@
 """Known cases: what they change in a fit, what is refused, and that all engines, frames and the command line take them alike."""
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
 
 import odefs
 from command import odefs as run
@@ -202,6 +205,41 @@ def test_the_paper_takes_them_too_and_files_keep_the_count(hidden, tmp_path):
     loaded = odefs.load(tmp_path / "m.odefs")
     assert loaded.fit_info_["known"] == {"outliers": 6, "normal": 0}
     assert np.array_equal(loaded.outlier_scores(hidden), model.outlier_scores_)
+
+
+class Noting(ODEFS):
+    """Notes the rows that it is told of."""
+
+    told: ClassVar[list] = []
+
+    def fit(self, X, y=None, known_outliers=None, known_normal=None):
+        self.told.append(X[known_outliers, 0].tolist())
+        return super().fit(X, y, known_outliers, known_normal)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("way", ["search", "cross-validation"])
+def test_truth_values_follow_their_rows_into_folds(routing, way):
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    X[:, 0] = np.arange(90)
+    y = np.where(np.arange(90) % 9 == 0, -1, 1)
+    known = np.isin(np.arange(90), [9, 45])
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    Noting.told.clear()
+    with config_context(enable_metadata_routing=routing):
+        model = Noting(n_estimators=2, random_state=0)
+        if routing:
+            model.set_fit_request(known_outliers=True)
+        if way == "search":
+            search = GridSearchCV(
+                model, {"trust": [1.0]}, scoring="roc_auc", cv=folds, refit=False, error_score="raise"
+            )
+            search.fit(X, y, known_outliers=known)
+        else:
+            params = {"known_outliers": known}
+            cross_validate(model, X, y, params=params, scoring="roc_auc", cv=folds, error_score="raise")
+    expected = [[float(row) for row in (9, 45) if row in train] for train, _ in folds.split(X, y)]
+    assert Noting.told == expected
 
 
 def test_callbacks_see_the_same_fit(hidden):

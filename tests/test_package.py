@@ -105,8 +105,65 @@ def test_the_core_needs_no_extras(built, tmp_path):
         assert run(python, "-c", script, cwd=tmp_path).endswith(f"not installed: pip install 'odefs[{extra}]'.\n")
     done = subprocess.run([tmp_path / "env" / "bin" / "odefs", "detect"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert 'pip install "odefs[cli]"' in done.stderr
+    assert "pip install 'odefs[cli]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+WITHOUT = """
+import sys
+from importlib.machinery import PathFinder
+
+class Without(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.split(".")[0] in ABSENT else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Without
+"""
+"""Packages that are not installed, for a process whose environment has them."""
+
+
+def test_missing_packages_are_named_with_what_installs_them(tmp_path):
+    uses = {
+        "odefs.export_onnx(model)": "onnx",
+        "import odefs.compat.pyod": "pyod",
+        "model.explain(X).to_shap()": "shap",
+        "odefs.ODEFS(engine='torch').fit(X)": "gpu",
+        "next(odefs.score_batches(model, []))": "stream",
+        "from odefs.engines.stream import RowBlocks; RowBlocks.from_parquet('x.parquet')": "stream",
+        "from odefs.datasets.wide import write_wide; write_wide(Path('x'), 9)": "stream",
+        "from odefs.engines.dask import local_client": "dask",
+        "odefs.ODEFS(engine='dask').fit(X)": "dask",
+        "found.report().html()": "report",
+    }
+    script = f"""
+ABSENT = {{"onnx", "pyod", "shap", "torch", "pyarrow", "dask", "distributed", "jinja2", "altair", "vl_convert"}}
+{WITHOUT}
+from pathlib import Path
+import numpy, odefs
+X = numpy.random.default_rng(0).random((50, 3))
+model, found = odefs.LeSiNN().fit(X), odefs.detect(X)
+print(found._repr_html_(), found)
+for use in {list(uses)!r}:
+    try: exec(use)
+    except ModuleNotFoundError as error: print(error)
+"""
+    first, *said = run(sys.executable, "-W", "ignore", "-c", script, cwd=tmp_path).splitlines()
+    assert first.startswith("None <Detection: 50 rows"), "a notebook shows the line instead of the page"
+    assert len(said) == len(uses)
+    for line, extra in zip(said, uses.values(), strict=True):
+        assert f"pip install 'odefs[{extra}]'" in line
+
+
+@pytest.mark.parametrize("package", ["click", "rich", "polars"])
+def test_the_command_line_names_what_it_lacks(package, tmp_path):
+    script = (
+        f"ABSENT = {{{package!r}}}\n{WITHOUT}\nfrom odefs.cli.main import main\nsys.argv = ['odefs', 'detect']\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"needs {package}, which is not installed: pip install 'odefs[cli]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def loaded_after(statement):

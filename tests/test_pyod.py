@@ -220,3 +220,17 @@ def test_without_the_extra_the_install_command_is_said():
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert shown == "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.\n"
+
+
+def test_a_contamination_that_pyod_does_not_know_is_refused_before_the_fit():
+    model = ODEFS(contamination="auto")
+    with pytest.raises(ValueError, match="contamination='auto' is not a number above 0"):
+        model.fit(np.random.default_rng(0).normal(size=(50, 3)))
+    assert not hasattr(model, "estimator_")
+
+
+def test_export_onnx_names_the_estimator_inside():
+    model = LeSiNN(random_state=0).fit(np.random.default_rng(0).normal(size=(50, 3)))
+    with pytest.raises(TypeError, match=r"not odefs\.compat\.pyod\.LeSiNN: export its estimator_"):
+        odefs.export_onnx(model)
+    assert odefs.export_onnx(model.estimator_).graph.node

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import odefs as library
 from command import odefs, read
@@ -101,3 +102,16 @@ def test_models_that_cannot_be_used_are_told(saved, tmp_path):
     done = odefs("score", saved / "m.odefs", "t.csv", cwd=tmp_path)
     assert done.returncode == 1
     assert "t.csv: the table lacks column 'amount'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "model", [library.LeSiNN(scaling="none", random_state=0), library.ODEFS(scaling="none", random_state=0)], ids=str
+)
+def test_pipelines_that_python_saved_are_taken(model, tmp_path):
+    frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    frame.write_csv(tmp_path / "t.csv")
+    library.save(make_pipeline(library.TableEncoder(), model).fit(frame), tmp_path / "m.odefs")
+    scored = odefs("score", "m.odefs", "t.csv", cwd=tmp_path)
+    explained = odefs("explain", "m.odefs", "t.csv", "--rows", "100", cwd=tmp_path)
+    for done in (scored, explained):
+        assert (done.returncode, "price = 900" in done.stdout) == (0, True), done.stderr

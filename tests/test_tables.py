@@ -7,17 +7,20 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
-from odefs import ODEFS, TableEncoder
+from odefs import ODEFS, LeSiNN, TableEncoder
 from odefs.tables.column_spec import RARE
 from odefs.tables.columns import TableError
+from odefs.tables.files import load_table_model
 from odefs.tables.frames import table_of
 
 N = 60
@@ -356,6 +359,31 @@ def test_column_transformers_are_traced(frame):
         odefs.explain(mixing, frame[["price", "member"]])
 
 
+@pytest.mark.parametrize(
+    "chosen", [["price", "member"], [0, 2], slice("price", "member"), slice(None, "member")], ids=str
+)
+def test_column_transformers_are_traced_by_name_whatever_the_order(chosen):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=["price", "size", "member", "weight"])
+    frame.loc[0, "member"] = 50.0
+    columns = ColumnTransformer([("n", StandardScaler(), chosen)])
+    pipeline = make_pipeline(columns, ODEFS(n_estimators=2, random_state=0)).fit(frame)
+    before = odefs.explain(pipeline, frame.iloc[:3])
+    assert before.reasons(0)[0][:2] == ("member", 50.0)
+    turned = frame[["weight", "member", "size", "price"]].copy()
+    turned.insert(0, "further", 1.0)
+    after = odefs.explain(pipeline, turned.iloc[:3])
+    assert after.reasons(0) == before.reasons(0)
+    assert np.asarray(after).sum(axis=1) == pytest.approx(-pipeline.score_samples(turned.iloc[:3]))
+
+
+def test_pipelines_are_explained_on_sparse_rows():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    X[0, 2] = 50.0
+    pipeline = make_pipeline(MaxAbsScaler(), ODEFS(n_estimators=2, random_state=0)).fit(csr_array(X))
+    assert odefs.explain(pipeline, csr_array(X[:3])).reasons(0)[0][:2] == ("x2", 50.0)
+
+
 def test_detect_takes_frames_and_keeps_the_index(frame):
     frame.loc["r7", "price"] = 99.0
     found = odefs.detect(frame)
@@ -383,6 +411,43 @@ def test_saved_by_detect_it_loads_as_a_pipeline_that_takes_raw_frames(frame, tmp
     assert np.array_equal(-pipeline.score_samples(frame), found.model.outlier_scores(found.X))
 
 
+def test_a_pipeline_is_saved_as_one_and_again(frame, tmp_path):
+    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)
+    first, second = tmp_path / "a.odefs", tmp_path / "b.odefs"
+    odefs.save(pipeline, first)
+    loaded = odefs.load(first)
+    assert np.array_equal(loaded.score_samples(frame), pipeline.score_samples(frame))
+    odefs.save(loaded, second)
+    assert first.read_bytes() == second.read_bytes()
+    assert load_table_model(second).flagged_share == pipeline[-1].is_outlier_.mean()
+
+
+def test_what_detect_noted_stays_with_the_model_until_it_is_fitted_again(frame, tmp_path):
+    path = tmp_path / "m.odefs"
+    odefs.save(odefs.detect(frame, id="shop", hide=["price"]), path)
+    loaded = odefs.load(path)
+    odefs.save(loaded, path)
+    assert (load_table_model(path).identifier, load_table_model(path).hidden) == ("shop", ("price",))
+    odefs.save(loaded.fit(frame), path)
+    assert (load_table_model(path).identifier, load_table_model(path).hidden) == (None, ())
+
+
+def test_what_no_model_file_holds_is_refused(frame, tmp_path):
+    path = tmp_path / "m.odefs"
+    model = ODEFS(scaling="none", n_estimators=2, random_state=0)
+    numbers = frame[["price", "member"]].astype(float)
+    with pytest.raises(TypeError, match="not one of StandardScaler, ODEFS"):
+        odefs.save(make_pipeline(StandardScaler(), clone(model)).fit(numbers), path)
+    with pytest.raises(NotFittedError):
+        odefs.save(make_pipeline(TableEncoder(), clone(model)), path)
+    with pytest.raises(ValueError, match="fit the pipeline as one"):
+        odefs.save(make_pipeline(TableEncoder().fit(frame), clone(model).fit(numbers)), path)
+    encoder = TableEncoder()
+    odefs.save(model.fit(encoder.fit_transform(frame)), path)
+    with pytest.raises(ValueError, match="loaded from a file without an encoder"):
+        odefs.save(make_pipeline(encoder, odefs.load(path)), path)
+
+
 @pytest.mark.parametrize(
     ("options", "flagged"),
     [({"flag": 3}, 3), ({"contamination": 0.1}, 6), ({"threshold": 0.0}, N), ({"threshold": 99.0}, 0)],
@@ -398,6 +463,27 @@ def test_ties_are_flagged_together():
     found = odefs.detect(pd.DataFrame({"x": [0.0, 1.0] * 20 + [50.0] * 3, "y": [1.0, 2.0] * 20 + [9.0] * 3}), flag=1)
     assert found.is_outlier.sum() == 3
     assert found.ranks[found.is_outlier].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("flag", [0, 2.5, True, "3"])
+def test_no_number_of_rows_to_flag(frame, flag):
+    with pytest.raises(TableError, match="must be a whole number of at least 1"):
+        odefs.detect(frame, flag=flag)
+
+
+def test_one_name_to_hide_is_no_list_of_names(frame):
+    with pytest.raises(TableError, match="hide='price' must be a list of names"):
+        odefs.detect(frame, hide="price")
+
+
+def test_a_model_without_importances_says_so(frame):
+    found = odefs.detect(frame, model=LeSiNN(random_state=0))
+    with pytest.raises(ValueError, match="LeSiNN learns nothing about columns"):
+        _ = found.importances
+    with pytest.raises(ValueError, match="LeSiNN learns nothing about columns"):
+        found.report()
+    assert found._repr_html_() is None
+    assert found.reasons([0]) is not None
 
 
 def test_contradicting_flags_are_refused(frame):

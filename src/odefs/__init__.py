@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from odefs.tables.detection import detect as detect
     from odefs.tables.encoder import TableEncoder as TableEncoder
     from odefs.tables.files import load as load
+    from odefs.tables.files import save as save
     from odefs.tables.trace import explain as explain
     from odefs.versions import show_versions as show_versions
 
@@ -33,6 +34,7 @@ _HOMES = {
     "explain": "odefs.tables.trace",
     "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.files",
+    "save": "odefs.tables.files",
     "score_batches": "odefs.tables.batches",
     "show_versions": "odefs.versions",
 }
@@ -49,6 +51,7 @@ __all__ = [
     "explain",
     "export_onnx",
     "load",
+    "save",
     "score_batches",
     "show_versions",
 ]

@@ -16,6 +16,7 @@ from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
 from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.whole import whole
 from odefs.exceptions import Fallback
 
 THRESHOLD_RATE = 2.0
@@ -79,6 +80,7 @@ class ColumnSelector(BaseOutlierEstimator):
         super()._check_settings(detector)
 
     @observed
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose columns and score the training rows.
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from odefs._extras import command
 from odefs._progress import stage, tell
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def find_large(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> t
         return _find(file, model, folder, chosen)
     except ModuleNotFoundError as error:
         raise TableError(
-            f'{file}: a table that is larger than memory needs {error.name}: pip install "odefs[stream]"'
+            f"{file}: a table that is larger than memory needs {error.name}: {command('stream')}"
         ) from error
     except ValueError as error:
         raise error if str(error).startswith(file) else TableError(f"{file}: {error}") from error

@@ -15,6 +15,8 @@ from typing import Any
 
 import click
 
+from odefs._extras import sentence as to_install
+
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, which service managers and batch systems send before they kill: it undoes what an interrupt undoes."""
@@ -83,6 +85,8 @@ def _sentence(error: Exception) -> str:
         return "there is not enough memory for this table."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    if isinstance(error, ModuleNotFoundError) and (said := to_install(error)):
+        return said
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 

@@ -1,8 +1,11 @@
 """The entry point ``odefs``. Commands live in modules of their own and are imported when called, so that help comes at once."""
 
+import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+
+from odefs._extras import needed_by
 
 COMMANDS = {
     "detect": "Find the outliers of a table and say which columns gave them away.",
@@ -15,14 +18,18 @@ COMMANDS = {
 
 
 def main() -> None:
+    # Whoever starts it with an output closed wants nothing of what would be shown there.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     # A terminal or pipe that cannot show a character shows its code.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        import click
-    except ModuleNotFoundError:
-        sys.exit('The command line needs extra packages: pip install "odefs[cli]"')
+        with needed_by("the command line", "cli"):
+            import click
+    except ModuleNotFoundError as error:
+        sys.exit(f"odefs: {error}")
 
     import odefs
     from odefs.cli.guard import leave_at_once_when_interrupted

@@ -4,6 +4,7 @@ Names and values are the user's: square brackets in them are no markup, and cont
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from odefs._extras import command
 from odefs.cli.guard import leave_pipe
 from odefs.report.rows import foremost_rows
 from odefs.report.words import percent
@@ -31,8 +33,11 @@ class Screen(Console):
     """Standard output as it is: plain in a pipe, coloured and wrapped on a terminal."""
 
     def __init__(self) -> None:
-        free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-        super().__init__(highlight=False, markup=False, emoji=False, width=UNLIMITED if free else None)
+        asked = os.environ.get("COLUMNS", "")
+        # A width of no columns would show nothing: it counts as none.
+        given = asked.isdecimal() and int(asked) > 0
+        width = shutil.get_terminal_size().columns if given or sys.stdout.isatty() else UNLIMITED
+        super().__init__(highlight=False, markup=False, emoji=False, width=width)
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """A line, or several."""
@@ -67,7 +72,9 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
 
 
 def show_columns(out: Screen, found: "Detection") -> None:
-    """The foremost columns, and how far they count."""
+    """The foremost columns, and how far they count; nothing where the model learns nothing about columns."""
+    if not hasattr(found.model, "feature_importances_"):
+        return
     columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
     out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
     if found.noise:
@@ -114,7 +121,7 @@ def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
     if targets.page:
         out.say(f"Report: {targets.page}")
     elif targets.lacks_report:
-        out.say('No report: it needs further packages, pip install "odefs[report]"')
+        out.say(f"No report: it needs further packages, {command('report')}")
 
 
 def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:

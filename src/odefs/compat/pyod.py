@@ -11,20 +11,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from odefs._extras import needed_by
 from odefs.estimators import ODEFS as _ODEFS
 from odefs.estimators import LeSiNN as _LeSiNN
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.odefs import PAPER
 from odefs.inspection.explanation import Explanation, TopExplanation
 
-try:
+with needed_by("odefs.compat.pyod", "pyod"):
     from pyod.models.base import BaseDetector
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "pyod":
-        raise
-    raise ModuleNotFoundError(
-        "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.", name="pyod"
-    ) from None
 
 __all__ = ["ODEFS", "LeSiNN"]
 
@@ -69,6 +64,10 @@ class _Adapter(BaseDetector):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit, score the training rows and find the threshold; ``y`` is ignored."""
+        if isinstance(self.contamination, str):
+            raise ValueError(
+                f"contamination={self.contamination!r} is not a number above 0 and not above 0.5, nor one of PyOD's threshold objects."
+            )
         self._set_n_classes(y)
         self.estimator_ = self._estimator().fit(X)
         self.n_features_in_ = self.estimator_.n_features_in_

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odefs._extras import needed_by
 from odefs.datasets.store import DatasetError
 from odefs.persist.replacing import replacing
 
@@ -57,8 +58,9 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, fo
 
     A folder with such files is refused, since what is left of a longer table would be taken for rows of this one; ``force`` deletes them first.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with needed_by("writing parquet files", "stream"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     before = parts_in(folder)
     if before and not force:

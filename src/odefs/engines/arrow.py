@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._extras import needed_by
 from odefs._ops.blocks import row_blocks
 from odefs.engines.blocks import RowBlocks, working_dtype
 
@@ -43,7 +44,8 @@ class ParquetParts:
 
 def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetParts:
     """Every file's columns are looked at: one may have text or longer numbers where others have none."""
-    import pyarrow.parquet as pq
+    with needed_by("reading parquet files", "stream"):
+        import pyarrow.parquet as pq
 
     files = parquet_files(path)
     first = pq.read_schema(files[0]).names

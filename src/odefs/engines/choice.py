@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from odefs._extras import needed_by
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.engines.local import LocalEngine
@@ -46,14 +47,7 @@ def complete_references(model: Model) -> bool:
 
 def device_engine(engine: str, X: Any, n_jobs: int | None) -> LocalEngine:
     """The engine on the device that ``engine`` names."""
-    try:
+    with needed_by(f"engine={engine!r}", "gpu", ", or use engine='local'"):
         from odefs.engines.torch.engine import TorchEngine
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise ModuleNotFoundError(
-            f"engine={engine!r} needs PyTorch, which is not installed: pip install 'odefs[gpu]', or use engine='local'.",
-            name="torch",
-        ) from None
     _, _, device = engine.partition(":")
     return TorchEngine(X, n_jobs, device or None)

@@ -56,6 +56,10 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit came to its end; what is set on the way there makes no fitted estimator."""
+        return "_model" in self.__dict__
+
     def outlier_scores(self, X: Any) -> np.ndarray:
         """Outlyingness of each row: high = abnormal, 1.0 = an ordinary training row.
 
@@ -197,9 +201,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         return None
 
     def _finish(self, engine: Engine, model: Model, scores: np.ndarray, threshold_rate: float, seeds: Seeds) -> Self:
-        """Set what every fitted estimator has."""
-        self._model = model
-        self.__dict__.pop("_from_file", None)
+        """Set what every fitted estimator has, the model last: with it the estimator passes for fitted."""
         if model.detector.attribution is not None:
             with stage("finding the usual contributions"):
                 self._baseline = usual_contributions(engine, model, seeds)
@@ -211,10 +213,11 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         else:
             self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
         self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)
+        self._model = model
         return self
 
     def _report(self, fallbacks: list[Fallback]) -> None:
         """Warn once about each fallback."""
         for fallback in fallbacks:
             logger.info(fallback.message)
-            warnings.warn(fallback.message, ODEFSWarning, stacklevel=4)
+            warnings.warn(fallback.message, ODEFSWarning, stacklevel=5)

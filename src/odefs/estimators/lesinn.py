@@ -9,6 +9,7 @@ from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
 from odefs.estimators.opening import open_training_rows
 from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.whole import whole
 
 THRESHOLD_RATE = 2.0
 
@@ -86,6 +87,7 @@ class LeSiNN(BaseOutlierEstimator):
         self.verbose = verbose
 
     @observed
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the subsets and score the training rows.
 

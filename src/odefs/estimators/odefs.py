@@ -24,6 +24,7 @@ from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, tra
 from odefs.estimators.known import check_kind, known_cases
 from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
+from odefs.estimators.whole import whole
 from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import feature_importances
 from odefs.selection.losses import LOSSES
@@ -255,6 +256,7 @@ class ODEFS(BaseOutlierEstimator):
         return cls(**{**PAPER, **overrides})
 
     @observed
+    @whole
     def fit(self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None) -> Self:
         """Learn the ensemble and score the training rows.
 
@@ -267,6 +269,8 @@ class ODEFS(BaseOutlierEstimator):
         known_outliers, known_normal : array-like of int or bool, optional
             Rows whose kind is known: row numbers from 0, or one truth value for each row. Every component learns from the known outliers (from a draw of them
             where they are more than its examples); known normal rows are never taken for candidates. All rows are scored alike, known or not.
+            Give truth values wherever rows are chosen before ``fit``, as in ``GridSearchCV`` and ``cross_validate``: these are split with the rows, while numbers
+            reach every fold as they are and mean other rows there.
         """
         given = check_kind("known_outliers", known_outliers), check_kind("known_normal", known_normal)
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
@@ -290,9 +294,9 @@ class ODEFS(BaseOutlierEstimator):
             ]
             cases = {"outliers": int(known.outliers.size), "normal": int(known.normal.size)}
             self.fit_info_ = _fit_info(plan, engine, scaled, fitted) | {"known": cases, "fallbacks": fallbacks}
-            self._finish(engine, fitted.model, fitted.judged.scores, self.threshold_rate, seeds)
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
+            self._finish(engine, fitted.model, fitted.judged.scores, self.threshold_rate, seeds)
             self._report(fallbacks)
             return self
 

@@ -4,6 +4,7 @@ A column is a reason for a row's score as far as its contribution exceeds the us
 and explains none.
 """
 
+import numbers
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,7 +54,9 @@ class Explanation:
         return self.values - self.baseline
 
     def top(self, k: int) -> "TopExplanation":
-        """The ``k`` foremost reasons of every row."""
+        """The ``k`` columns of every row with the largest excess, reasons or not."""
+        if not isinstance(k, numbers.Integral) or k < 1:
+            raise ValueError(f"k={k!r} is not a whole number of at least 1.")
         columns = top_columns(self.excess, k)
         rows = np.arange(columns.shape[0])[:, None]
         return TopExplanation(
@@ -66,7 +69,7 @@ class Explanation:
         )
 
     def reasons(self, row: int, k: int = 3) -> list[Reason]:
-        """The ``k`` foremost reasons of one row."""
+        """The ``k`` foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer."""
         one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names)
         return one.top(k).reasons(0)
 
@@ -91,7 +94,7 @@ def _as_array(values: np.ndarray, dtype: Any, copy: bool | None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class TopExplanation:
-    """The foremost reasons only: all arrays have ``k`` columns, best first, and ``columns`` says which ones they are."""
+    """The foremost columns only: all arrays have ``k`` columns, best first, and ``columns`` says which ones they are."""
 
     columns: np.ndarray
     values: np.ndarray
@@ -111,10 +114,12 @@ class TopExplanation:
         return self.values - self.baseline[self.columns]
 
     def reasons(self, row: int) -> list[Reason]:
+        """The foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer."""
         excess = self.excess[row]
         return [
             Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
             for i, k in enumerate(self.columns[row])
+            if excess[i] > 0
         ]
 
 

@@ -4,19 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from odefs._extras import needed_by
 from odefs.inspection.explanation import Explanation
 
 
 def to_shap(explanation: Explanation) -> Any:
     """A ``shap.Explanation``: ``values`` are contributions above the usual, ``base_values`` the usual score, and both add up to the row's score."""
-    try:
+    with needed_by("to_shap", "shap"):
         from shap import Explanation as OfShap
-    except ModuleNotFoundError as error:
-        if error.name != "shap":
-            raise
-        raise ModuleNotFoundError(
-            "to_shap needs SHAP, which is not installed: pip install 'odefs[shap]'.", name="shap"
-        ) from None
     data = explanation.data
     return OfShap(
         values=np.array(explanation.excess, dtype=np.float64),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from odefs._extras import command
 from odefs.persist.replacing import replacing
 from odefs.report import missing_packages
 
@@ -73,5 +74,5 @@ def _require_extra() -> None:
     missing = missing_packages()
     if missing:
         raise ModuleNotFoundError(
-            f"The page needs {', '.join(missing)}: pip install 'odefs[report]'. JSON and Markdown need nothing more."
+            f"The page needs {', '.join(missing)}: {command('report')}. JSON and Markdown need nothing more."
         )

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from odefs._extras import needed_by
 from odefs.ensemble.combine import Judged
 from odefs.estimators.opening import judge_matrix
 from odefs.exceptions import ODEFSWarning
@@ -153,7 +154,8 @@ def score_batches(
     >>> next(odefs.score_batches(model, [batch], id="key")).schema.names
     ['key', 'score', 'agreement', 'outlier']
     """
-    import pyarrow as pa
+    with needed_by("score_batches", "stream"):
+        import pyarrow as pa
 
     ids = [id] if isinstance(id, str) else list(id)
     scorer = batch_scorer(model)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,7 @@ class Detection:
     @cached_property
     def importances(self) -> list[tuple[str, float]]:
         """Input columns with their share in what the model relies on, most important first."""
+        self._require_importances()
         shares = self.encoder.by_column(self.model.feature_importances_)
         return [(self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
 
@@ -139,19 +141,26 @@ class Detection:
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
-        from importlib import import_module
-
+        self._require_importances()
         return import_module("odefs.report").build_report(self)
 
     def save(self, path: Any) -> None:
         """Write model and encoder to one file; :func:`odefs.load` gives them back as a pipeline that takes raw frames."""
-        from importlib import import_module
-
         import_module("odefs.tables.files").save_detection(self, path)
 
-    def _repr_html_(self) -> str:
-        text: str = self.report()._repr_html_()
+    def _repr_html_(self) -> str | None:
+        """The report; where there can be none, nothing, and a notebook shows the line that ``repr`` gives."""
+        report = import_module("odefs.report")
+        if report.missing_packages() or not hasattr(self.model, "feature_importances_"):
+            return None
+        text: str = report.build_report(self)._repr_html_()
         return text
+
+    def _require_importances(self) -> None:
+        if not hasattr(self.model, "feature_importances_"):
+            raise ValueError(
+                f"{type(self.model).__name__} learns nothing about columns, so there are no importances and no report; reasons() says what gave rows away."
+            )
 
 
 def noise_names(model: Any, encoder: TableEncoder) -> list[str]:
@@ -207,6 +216,7 @@ def detect(
     """
     if encoder is not None and encoding:
         raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
+    _require_names(hide)
     encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
     identifier, row_names, table = split_identifier(frame, id, encoder.is_read)
     unknown = [column for column in hide if column not in (*table.names, identifier)]
@@ -256,6 +266,7 @@ def score(
     hide: Sequence[str] = (),
 ) -> Detection:
     """The rows of another frame under a fitted model and encoder."""
+    _require_names(hide)
     identifier, row_names, table = split_identifier(frame, id, encoder.is_used)
     with stage("encoding"):
         tell(0, 0)
@@ -282,6 +293,11 @@ def score(
         named=id is not None,
         agreement=judged.agreement,
     )
+
+
+def _require_names(hide: Sequence[str]) -> None:
+    if isinstance(hide, str):
+        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
 
 
 def split_identifier(

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from odefs.detectors import Detector
+from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.files import read_model, refused, save_model
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import Detection
 from odefs.tables.encoder import TableEncoder
+from odefs.tables.record import run_record
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,65 @@ def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
     save_table_model(
         path, found.model, found.encoder, identifier, flagged, sorted(found.hidden), found.source, found.run
     )
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator, or a pipeline of encoder and estimator, to one file that :func:`odefs.load` reads.
+
+    The file is arrays and JSON, no pickle. It holds rows of the training data, the references that scores are measured against: treat it as you treat the data.
+
+    Parameters
+    ----------
+    model : estimator of this library, pipeline of a TableEncoder and an estimator, or what :func:`odefs.detect` returns
+    path : str or path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import polars as pl
+    >>> from sklearn.pipeline import make_pipeline
+    >>> import odefs
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> pipeline = make_pipeline(odefs.TableEncoder(), odefs.ODEFS(scaling="none", random_state=0)).fit(frame)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.odefs")
+    >>> odefs.save(pipeline, path)
+    >>> bool((odefs.load(path).predict(frame) == pipeline.predict(frame)).all())
+    True
+    """
+    if isinstance(model, Detection):
+        save_detection(model, path)
+    elif isinstance(model, Pipeline):
+        _save_pipeline(model, path)
+    else:
+        save_model(model, path)
+
+
+def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
+    steps = [step for _, step in pipeline.steps]
+    if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not isinstance(steps[1], BaseOutlierEstimator):
+        named = ", ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
+        raise TypeError(
+            f"model files hold an estimator, or a pipeline of a TableEncoder and one, not one of {named}: "
+            "what other steps do has no place in them. Save the last step alone and take care of the others yourself."
+        )
+    encoder, model = steps
+    check_is_fitted(encoder, "specs_")
+    check_is_fitted(model)
+    width = sum(len(spec.feature_names()) for spec in encoder.specs_)
+    if width != model.n_features_in_:
+        raise ValueError(
+            f"the encoder gives {width} columns and the model was fitted to {model.n_features_in_}: fit the pipeline as one."
+        )
+    if (noted := getattr(model, "_noted", None)) is not None:
+        save_table_model(path, model, encoder, **noted)
+        return
+    if not hasattr(model, "is_outlier_"):
+        raise ValueError(
+            "the model was loaded from a file without an encoder, so it is not known what share of its table it flagged: "
+            "save the pipeline that it was fitted in."
+        )
+    seed = model.random_state if isinstance(model.random_state, int) else None
+    save_table_model(path, model, encoder, None, float(model.is_outlier_.mean()), [], {}, run_record(model, seed=seed))
 
 
 def save_table_model(
@@ -82,9 +144,9 @@ def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
-    """A fitted estimator from a file that ``save`` or the command line wrote.
+    """A fitted estimator from a file that :func:`odefs.save`, ``save`` of an estimator or the command line wrote.
 
-    A model of the command line comes back as a scikit-learn pipeline of encoder and estimator: it takes the raw data frame. Nothing in the file is executed.
+    A model of a table comes back as a scikit-learn pipeline of encoder and estimator: it takes the raw data frame. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -96,4 +158,12 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     if loaded.extra is None or "encoder" not in loaded.extra:
         return loaded.estimator
     found = _table_model(loaded.estimator, loaded.extra, path)
+    # For whoever saves it again; a refit drops it.
+    found.model._noted = {
+        "identifier": found.identifier,
+        "flagged_share": found.flagged_share,
+        "hidden": list(found.hidden),
+        "source": found.source,
+        "run": found.run,
+    }
     return Pipeline([("table", found.encoder), ("model", found.model)])

@@ -1,5 +1,6 @@
 """Which rows are flagged, and by what convention. None of the conventions promises an error rate."""
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,8 +49,8 @@ def flag_rows(
             f"they are the {contamination:.4g} share of the rows with the highest scores, as was asked for",
         )
     if flag is not None:
-        if flag < 1:
-            raise TableError(f"flag={flag} must be at least 1.")
+        if not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1:
+            raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
         lowest = order_statistic(scores, scores.size - min(flag, scores.size))
         return _above(
             scores,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from odefs._extras import command
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
 from odefs.tables.names import handed_to_polars, readable
@@ -69,7 +70,7 @@ def read_table(
     import polars as pl
 
     name = readable(table_name(path))
-    source = sys.stdin.buffer.read() if str(path) == "-" else _existing(path)
+    source = _standard_input() if str(path) == "-" else _existing(path)
     try:
         if isinstance(source, list):
             found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
@@ -87,6 +88,12 @@ def read_table(
     require_height(frame.height, path, least_rows)
     require_width(frame.width, path)
     return Reading(frame, name, size, digest, lines, notes)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise TableError("standard input is closed: name a file, or hand the table over through a pipe.")
+    return sys.stdin.buffer.read()
 
 
 def first_line(error: Exception) -> str:
@@ -195,7 +202,7 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
     try:
         return pl.read_excel(source, sheet_name=sheet) if sheet else pl.read_excel(source)
     except ModuleNotFoundError as error:
-        raise TableError(f'{name}: reading Excel files needs another package: pip install "odefs[cli]"') from error
+        raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
     except Exception as error:  # the readers behind polars raise errors of their own
         raise TableError(f"{name}: {first_line(error)}.") from error
 

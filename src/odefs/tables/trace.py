@@ -30,7 +30,8 @@ def explain(pipeline: Any, X: Any) -> Explanation:
         if step in (None, "passthrough"):
             continue
         encoded = step.transform(rows)
-        sources = sources[_sources(step, sources.size, encoded.shape[1], names if rows is X else None)]
+        given = frame_names(X) if rows is X else None
+        sources = sources[_sources(step, sources.size, encoded.shape[1], given)]
         rows = encoded
     found = pipeline.steps[-1][1].explain(rows)
     membership = sources[:, None] == np.arange(len(names))
@@ -42,6 +43,8 @@ def explain(pipeline: Any, X: Any) -> Explanation:
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:
     """Cells as they are; frames other than pandas' give them column by column, as their columns may have no type in common."""
+    if hasattr(X, "toarray"):
+        return np.asarray(X.toarray(), dtype=object)
     if hasattr(X, "iloc") or frame_names(X) is None:
         return np.asarray(X, dtype=object)
     cells = np.empty((len(X), len(names)), dtype=object)
@@ -60,13 +63,14 @@ def _names_of(X: Any) -> list[str]:
 def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -> np.ndarray:
     """For each output column of a fitted transformer, the input column it comes from.
 
-    ``names`` are those of the input where it has any: an encoder of frames finds its columns by name, in whatever order they come.
+    ``names`` are those of the input where it is a frame: what finds its columns by name takes them in whatever order they come.
     """
     if hasattr(step, "specs_"):
-        place = {name: k for k, name in enumerate(names or step.feature_names_in_)}
+        numbered = [f"x{k}" for k in range(n_in)]
+        place = {name: k for k, name in enumerate(names or getattr(step, "feature_names_in_", numbered))}
         return np.array([place[step.columns[k]] for k in step.sources])
     if hasattr(step, "transformers_"):
-        return _column_transformer(step, n_out)
+        return _column_transformer(step, n_out, names)
     if hasattr(step, "get_support"):
         return np.flatnonzero(step.get_support())
     if hasattr(step, "categories_"):
@@ -97,8 +101,9 @@ def _one_hot(step: Any, n_out: int) -> np.ndarray:
     return np.array([int(name.split("\x00")[0]) for name in names])
 
 
-def _column_transformer(step: Any, n_out: int) -> np.ndarray:
-    place = {name: k for k, name in enumerate(getattr(step, "feature_names_in_", []))}
+def _column_transformer(step: Any, n_out: int, names: list[str] | None) -> np.ndarray:
+    trained = [str(name) for name in getattr(step, "feature_names_in_", [])]
+    place = {name: k for k, name in enumerate(trained)}
     sources = np.full(n_out, -1, dtype=np.intp)
     for name, transformer, columns in step.transformers_:
         part = step.output_indices_[name]
@@ -108,12 +113,20 @@ def _column_transformer(step: Any, n_out: int) -> np.ndarray:
         chosen = _indices(columns, place, step.n_features_in_)
         own = np.arange(width) if transformer == "passthrough" else _sources(transformer, chosen.size, width)
         sources[part] = chosen[own]
-    return sources
+    if names is None or not trained:
+        return sources
+    # Fitted to a frame it takes frames by name, whatever it was told: numbers too are those of the training frame.
+    now = {name: k for k, name in enumerate(names)}
+    return np.array([now[trained[k]] for k in sources], dtype=np.intp)
 
 
 def _indices(columns: Any, place: dict[str, int], n_in: int) -> np.ndarray:
+    """Places in the training frame; slices of names include their end."""
     if isinstance(columns, slice):
-        return np.arange(n_in)[columns]
+        start, stop = columns.start, columns.stop
+        first = place[start] if isinstance(start, str) else start
+        last = place[stop] + 1 if isinstance(stop, str) else stop
+        return np.arange(n_in)[first : last : columns.step]
     chosen = [columns] if isinstance(columns, str | int) else list(columns)
     if chosen and isinstance(chosen[0], bool | np.bool_):
         return np.flatnonzero(chosen)

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from odefs._extras import command
 from odefs.persist.replacing import error_number
 from odefs.persist.replacing import replacing as replacing_file
 from odefs.tables.columns import TableError
@@ -96,7 +97,7 @@ def _write_excel(frame: Any, file: BinaryIO) -> None:
     try:
         from xlsxwriter import Workbook
     except ModuleNotFoundError as error:
-        raise TableError('writing Excel files needs another package: pip install "odefs[cli]"') from error
+        raise TableError(f"writing Excel files needs another package: {command('cli')}") from error
     content = io.BytesIO()
     with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
         # The same table gives the same bytes: no time of writing inside.

@@ -6,6 +6,8 @@ Scaling, components, combination and threshold become one graph (``export``); ea
 import os
 from typing import TYPE_CHECKING, Any
 
+from odefs._extras import needed_by
+
 if TYPE_CHECKING:
     from onnx import ModelProto
 
@@ -34,14 +36,8 @@ def export_onnx(
     -------
     graph : onnx.ModelProto
     """
-    try:
+    with needed_by("export_onnx", "onnx"):
         from odefs.compat.onnx.export import build_model
-    except ModuleNotFoundError as error:
-        if error.name != "onnx":
-            raise
-        raise ModuleNotFoundError(
-            "export_onnx needs onnx, which is not installed: pip install 'odefs[onnx]'.", name="onnx"
-        ) from None
     graph = build_model(model, input_dtype)
     if path is not None:
         from odefs.persist.writing import replace_file

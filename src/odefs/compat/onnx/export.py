@@ -70,6 +70,10 @@ def _exportable(estimator: Any) -> Model:
     """The frozen model, or one sentence on why there can be no graph."""
     kind = type(estimator).__name__
     if not isinstance(estimator, BaseOutlierEstimator):
+        if isinstance(getattr(estimator, "estimator_", None), BaseOutlierEstimator):
+            raise TypeError(
+                f"export_onnx takes an estimator of odefs, not {type(estimator).__module__}.{kind}: export its estimator_, whose threshold is its own."
+            )
         raise TypeError(
             f"export_onnx takes a fitted estimator of odefs, not {kind}; of a pipeline, export the last step, whose input are the columns it was fitted to."
         )

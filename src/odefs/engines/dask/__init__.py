@@ -4,6 +4,14 @@
 turns tables into partitions, :mod:`~odefs.engines.dask.client` finds or starts workers.
 """
 
+from importlib import import_module
+
+from odefs._extras import needed_by
+
+with needed_by("engine='dask'", "dask"):
+    # Its modules import them where they are used; whoever lacks them is told before any work.
+    import_module("distributed")
+
 from odefs.engines.dask.client import local_client
 from odefs.engines.dask.engine import DaskEngine
 

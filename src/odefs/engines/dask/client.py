@@ -28,9 +28,14 @@ def local_client(n_workers: int = 2) -> Iterator[Any]:
 
     Examples
     --------
-    >>> from odefs.engines.dask import local_client  # doctest: +SKIP
-    >>> with local_client(2):  # doctest: +SKIP
-    ...     model = ODEFS(engine="dask").fit("folder/")
+    >>> import dask.array
+    >>> from odefs import ODEFS
+    >>> from odefs.engines.dask import local_client
+    >>> X = dask.array.random.default_rng(0).normal(size=(600, 4), chunks=(200, 4))
+    >>> with local_client(2):
+    ...     model = ODEFS(random_state=0).fit(X)
+    >>> model.outlier_scores_.shape
+    (600,)
     """
     client = _start(n_workers)
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._extras import needed_by
 from odefs.engines.arrow import as_matrix, parquet_parts
 from odefs.engines.blocks import require_columns, require_numbers, working_dtype
 
@@ -70,6 +71,8 @@ def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:
 
 def _parquet_partitions(path: Any) -> Partitions:
     """One partition per row group, so that files of any size are shared out."""
+    with needed_by("engine='dask' with parquet files", "dask"):
+        import pyarrow.parquet  # noqa: F401
     from dask.delayed import delayed
 
     found = parquet_parts(path)
