@@ -82,6 +82,7 @@ def test_streams_have_the_bits_of_the_fit_in_memory(name, noisy):
     assert np.array_equal(again, here.agreement_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_torch_agrees(name, noisy):
     pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
@@ -190,6 +191,7 @@ def test_the_command_line(folder):
     assert told["agreement"]["flagged"] > told["agreement"]["others"]
 
 
+@pytest.mark.slow
 def test_the_command_line_on_a_file_that_does_not_fit(folder):
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
     little = {"cwd": folder, "ODEFS_MEMORY": "1kB"}

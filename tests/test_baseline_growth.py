@@ -48,6 +48,7 @@ def test_twice_the_columns_need_no_more_than_twice_the_memory(make):
     assert peak(model, 150, 2000) < LINEAR * peak(model, 150, 1000)
 
 
+@pytest.mark.slow
 def test_a_square_would_show():
     """RegFS inverts a matrix of columns by columns; DisFS without its limits compares rows with rows."""
     model = RegFS()

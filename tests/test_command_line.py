@@ -39,6 +39,7 @@ def test_the_example_shows_the_planted_transactions(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"scores.csv", "transactions.outliers.html"}
 
 
+@pytest.mark.slow
 def test_the_same_command_leaves_the_same_bytes(tmp_path):
     command = (
         "detect",
@@ -257,6 +258,7 @@ def test_labels_are_checked_before_the_fit(tmp_path, monkeypatch):
     assert "labels must be 0 (normal) and 1 (outlier)" in done.output
 
 
+@pytest.mark.slow
 def test_hidden_values_are_shown_nowhere(tmp_path):
     rows = "".join(f"Anna{i},K{i % 7}\u00a0{i % 3},{-999 if i < 4 else i % 11},{i % 5}\n" for i in range(80))
     (tmp_path / "t.csv").write_text("name,code,n,x\n" + rows + "Zoltan,Quito9,3,900\n")
@@ -280,6 +282,7 @@ def test_hidden_values_are_shown_nowhere(tmp_path):
     assert "there is no column 'nosuch'" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     rows = "".join(f"{i % 7},{(i * 13) % 11},x\n" for i in range(60)) + "900,3,gr\u00fcn \x1b[31mred\x07\n"
     (tmp_path / "t.csv").write_text(f"{'long name ' * 12},b,c\n" + rows)

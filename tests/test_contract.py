@@ -36,8 +36,14 @@ SELECTORS = [
 ]
 
 
-@parametrize_with_checks([*ESTIMATORS, *SELECTORS])
+@parametrize_with_checks([ODEFS(), ODEFS.paper(), LeSiNN(), ODEFSSelector()])
 def test_scikit_learn_conformance(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([*ESTIMATORS[2:], *SELECTORS[1:]])
+def test_scikit_learn_conformance_of_variants(estimator, check):
     check(estimator)
 
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from experiment_records import ODEFS, SMALL
 from odefs.experiments import grid, plans, run, sources
@@ -87,6 +88,7 @@ def test_failures_are_tried_again_and_the_last_word_counts(tmp_path):
     assert list(grid.run_grid([job], tmp_path / "r", run_once, 1)) == []
 
 
+@pytest.mark.slow
 def test_an_empty_machine_is_told_what_is_missing(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "ODEFS_DATA": ""}
     line = [str(ODEFS), "reproduce", "table1", "--repeats", "1", "-o", str(tmp_path / "out")]
@@ -149,6 +151,7 @@ def test_datasets_of_the_registry_and_generators_keep_the_keys_they_had():
         assert grid.job_of(record).key == json.dumps(record["job"], sort_keys=True)
 
 
+@pytest.mark.slow
 def test_competitors_are_read_in_several_ways(tmp_path):
     line = [str(ODEFS), "reproduce", "competitors", "--datasets", SMALL, "--repeats", "1", "--jobs", "1"]
     done = subprocess.run([*line, "-o", str(tmp_path)], capture_output=True, text=True, check=True)

@@ -61,6 +61,7 @@ def test_a_wrong_number_of_reasons_is_refused(noisy, top):
         LeSiNN(random_state=0).fit(noisy).explain(noisy, top=top)
 
 
+@pytest.mark.slow
 def test_top_never_builds_rows_times_columns():
     """20,000 x 1,000 contributions would be 160 MB."""
     import tracemalloc

@@ -175,6 +175,7 @@ def test_engines_agree(settings, hidden):
     assert there.trust_ == here.trust_
 
 
+@pytest.mark.slow
 def test_torch_agrees(hidden):
     pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
     known = {"known_outliers": np.arange(7), "known_normal": np.arange(50, 60)}

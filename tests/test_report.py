@@ -130,6 +130,7 @@ def test_charts_are_valid_vega_lite(report):
     assert "datasets" not in json.dumps(checked)
 
 
+@pytest.mark.slow
 def test_same_input_gives_the_same_bytes_in_any_process(report, page):
     assert report.html() == page
     code = (

@@ -56,6 +56,7 @@ def test_what_is_new_in_a_table_is_said(saved):
     assert {entry["column"] for entry in drift["columns"]} == {"amount", "country", "items"}
 
 
+@pytest.mark.slow
 def test_thresholds_need_no_new_fit_and_too_many_flags_exit_3(saved):
     ninth = sorted((float(row["score"]) for row in read(saved / "s.csv")), reverse=True)[8]
     done = odefs("score", "m.odefs", TABLE, "--threshold", ninth, "--max-flagged", 0.005, cwd=saved)
@@ -83,6 +84,7 @@ def test_rows_are_explained_by_name_and_number(saved):
     assert entries[0]["reasons"][0]["value"] is None
 
 
+@pytest.mark.slow
 def test_a_report_of_another_table(saved):
     for name in ("r.html", "r.md", "r.json"):
         done = odefs("report", "m.odefs", TABLE, "-o", name, "--force", cwd=saved)
@@ -90,6 +92,7 @@ def test_a_report_of_another_table(saved):
         assert "T0422" in (saved / name).read_text()
 
 
+@pytest.mark.slow
 def test_models_that_cannot_be_used_are_told(saved, tmp_path):
     assert "there is no such model file" in odefs("score", "gone.odefs", TABLE, cwd=saved).stderr
     (tmp_path / "m.odefs").write_bytes((saved / "m.odefs").read_bytes()[:-9])

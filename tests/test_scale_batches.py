@@ -191,6 +191,7 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
 
 
+@pytest.mark.slow
 def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, saved, tmp_path):
     path, found = saved
     write_parts(frame, tmp_path / "in", 2)

@@ -179,6 +179,7 @@ def test_outliers_with_a_sampled_encoder(tmp_path, monkeypatch):
     assert [r.column for r in there.reasons(planted[0])[0]] == [r.column for r in here.reasons(planted[1])[0]]
 
 
+@pytest.mark.slow
 def test_what_large_files_refuse(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     little = {"cwd": tmp_path, "ODEFS_MEMORY": "50kB"}
@@ -263,6 +264,7 @@ def test_parts_have_the_same_columns_of_the_same_types(tmp_path):
     assert pl.from_arrow(rows).equals(read_table(tmp_path).frame.select("b", "a"))
 
 
+@pytest.mark.slow
 def test_categories_of_files_that_know_different_ones(tmp_path):
     """pandas gives a file's categories codes of 8 bits where these will do; the next file may have more, or others."""
     rng = np.random.default_rng(0)

@@ -103,6 +103,7 @@ def test_names_are_forgotten_with_the_next_fit(noisy):
     assert list(selector.fit(noisy).get_feature_names_out()) == ["x3", "x4"]
 
 
+@pytest.mark.slow
 def test_before_another_detector_in_a_grid_search(noisy):
     y = np.arange(500) < 15
 

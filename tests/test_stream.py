@@ -154,12 +154,12 @@ def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch):
             yield block
 
     monkeypatch.setattr(stream, "SLAB_BYTES", 2**21)
-    ODEFS(random_state=0, n_estimators=2).fit(noise)
+    ODEFS(random_state=0, n_estimators=2, n_jobs=1).fit(noise)
     tracemalloc.start()
-    model = ODEFS(random_state=0, n_estimators=2, row_sample=2000).fit(RowBlocks(read, d, noise.dtype))
+    model = ODEFS(random_state=0, n_estimators=2, row_sample=2000, n_jobs=1).fit(RowBlocks(read, d, noise.dtype))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # Two slabs, and what threads and training take. The table has 64 MB.
+    # Two slabs, and what a thread and training take. The table has 64 MB.
     assert peak < 2 * stream.SLAB_BYTES + 12 * 2**20
     assert isinstance(model.outlier_scores_, np.memmap)
     assert isinstance(model.is_outlier_, np.memmap)

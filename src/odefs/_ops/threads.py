@@ -161,7 +161,7 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
     results: list[Any] = [None] * len(arguments)
     failures: list[BaseException] = []
     waiting, turn = iter(range(len(arguments))), threading.Lock()
-    finished, closed = 0, False
+    finished, told, closed = 0, 0, False
 
     def take() -> int | None:
         with turn:
@@ -175,9 +175,16 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
                 with turn:
                     finished += 1
                 if tells:
-                    tell(finished, len(arguments))
+                    catch_up()
         except BaseException as failure:
             failures.append(failure)
+
+    def catch_up() -> None:
+        """Only the caller tells, but every task is told."""
+        nonlocal told
+        while told < finished:
+            told += 1
+            tell(told, len(arguments))
 
     helpers = [threading.Thread(target=work, args=(False,), name="odefs", daemon=True) for _ in range(n_threads - 1)]
     try:
@@ -195,7 +202,7 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
         del failures[1:]
         # No name may hold on to it: its traceback holds this frame, and with it the caller's arrays.
         raise failures.pop()
-    tell(len(arguments), len(arguments))
+    catch_up()
     return results
 
 
