@@ -65,9 +65,9 @@ def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetPar
 
 
 def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+    parts = parquet_parts(path, columns)
     import pyarrow.parquet as pq
 
-    parts = parquet_parts(path, columns)
     names = list(parts.names)
 
     def read() -> Iterator[np.ndarray]:
