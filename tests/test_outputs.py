@@ -107,11 +107,14 @@ def test_cells_without_a_form_in_text_are_written_as_text(ending, tmp_path):
         "took": [timedelta(days=1, seconds=3), None],
         "raw": [b"\x00ab", None],
         "parts": [[1, 2], None],
+        "pieces": [[b"a"], None],
         "other": pl.Series([Path("a"), None], dtype=pl.Object),
     }
     write_table(tmp_path / f"t.{ending}", columns)
     if ending == "csv":
-        assert (tmp_path / "t.csv").read_text() == 'took,raw,parts,other\nP1DT3S,AGFi,"[1, 2]",a\n,,,\n'
+        assert (
+            tmp_path / "t.csv"
+        ).read_text() == 'took,raw,parts,pieces,other\nP1DT3S,AGFi,"[1, 2]","[""b\'a\'""]",a\n,,,,\n'
     if ending == "ndjson":
         first = json.loads((tmp_path / "t.ndjson").read_text().splitlines()[0])
         assert first["raw"] == "AGFi"

@@ -88,6 +88,13 @@ def test_a_delimiter_that_is_named_counts(tmp_path):
     assert bytes_in_memory(tmp_path / "t.txt", "#") > 7 * bytes_in_memory(tmp_path / "t.txt") / 2
 
 
+def test_a_packed_file_may_begin_with_nothing(tmp_path):
+    text = gzip.compress(b"1,2,3\n" * 50_000)
+    (tmp_path / "a.csv.gz").write_bytes(text)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"") + text)
+    assert bytes_in_memory(tmp_path / "b.csv.gz") >= bytes_in_memory(tmp_path / "a.csv.gz") > 150_000 * 24
+
+
 def test_sheets_that_are_too_large_are_refused(tmp_path):
     flags(3000).cast(pl.Int8).write_excel(tmp_path / "t.xlsx")
     assert bytes_in_memory(tmp_path / "t.xlsx") > 40 * 3000 * 8

@@ -376,3 +376,9 @@ def test_blocks_are_cut_anew():
     parts = [part.copy() for part in recut([X[:1], X[1:1], X[1:12], X[12:]], 5, 2, np.dtype(np.float32))]
     assert [len(part) for part in parts] == [5, 5, 5, 2]
     assert np.array_equal(np.concatenate(parts), X)
+
+
+def test_the_type_of_blocks_may_be_named(X):
+    named = RowBlocks(lambda: iter([X]), X.shape[1], "float32")
+    assert named.dtype == np.float32
+    assert RowBlocks(lambda: iter([X]), X.shape[1], np.float32).dtype == np.float32

@@ -187,3 +187,19 @@ def test_a_large_number_for_missing_cells_is_compared_by_all_of_its_digits():
     spec = TableEncoder(na=[str(IDS[1])]).fit(frame).specs_[1]
     assert spec.levels == (str(IDS[0]), str(IDS[2]))
     assert spec.missing_share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "text"])
+def test_large_measurements_that_stay_apart_are_numbers(kind):
+    """Nanoseconds and the smallest units of money: float64 tells all of them apart, and the largest stands out."""
+    wei = np.random.default_rng(0).integers(10**18 - 10**15, 10**18 + 10**15, size=300)
+    wei[7] = 9 * 10**18
+    frame = pd.DataFrame({"wei": wei if kind == "numbers" else wei.astype(str), "v": np.arange(300) % 7})
+    assert int(odefs.detect(frame).order[0]) == 7
+
+
+def test_missing_marks_of_pandas_among_python_objects_are_missing():
+    frame = pd.DataFrame({"day": [dt.date(2020, 1, 1), pd.NaT, dt.date(2020, 1, 3)], "n": [1, pd.NA, 3]}, dtype=object)
+    table = table_of(frame)
+    assert [column.kind for column in table.columns] == ["time", "number"]
+    assert [column.missing.tolist() for column in table.columns] == [[False, True, False]] * 2

@@ -128,17 +128,22 @@ def test_an_interrupt_while_the_last_task_runs_waits_for_it():
     finished = threading.Event()
     caller = threading.get_ident()
     both = threading.Barrier(2)
+    # A test run in the background inherits that interrupts are ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def task(number):
         both.wait()
         if threading.get_ident() != caller:
             time.sleep(0.2)
-            signal.raise_signal(signal.SIGINT)
+            signal.pthread_kill(caller, signal.SIGINT)
             time.sleep(0.1)
             finished.set()
         else:
             time.sleep(0.05)
 
-    with pytest.raises(KeyboardInterrupt):
-        run_tasks(task, range(2), n_threads=2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_tasks(task, range(2), n_threads=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert finished.is_set()

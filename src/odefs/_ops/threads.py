@@ -186,7 +186,7 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
             told += 1
             tell(told, len(arguments))
 
-    helpers = [threading.Thread(target=work, args=(False,), name="odefs", daemon=True) for _ in range(n_threads - 1)]
+    helpers = [_Helper(lambda: work(False)) for _ in range(n_threads - 1)]
     try:
         for helper in helpers:
             helper.start()
@@ -194,10 +194,11 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
     except BaseException as failure:
         # Interrupted while they start, or there is no room for another thread.
         failures.append(failure)
-    # A thread that an interrupt kept from being seen to start finds nothing to do when it comes.
-    closed = True
+    finally:
+        # A thread that an interrupt kept from being seen to start finds nothing to do when it comes.
+        closed = True
     for helper in helpers:
-        _wait_for(helper, failures)
+        helper.wait(failures)
     if failures:
         del failures[1:]
         # No name may hold on to it: its traceback holds this frame, and with it the caller's arrays.
@@ -206,13 +207,34 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
     return results
 
 
-def _wait_for(helper: threading.Thread, failures: list[BaseException]) -> None:
-    """An interrupt while the last tasks run must not leave a thread behind that still writes."""
-    while helper.is_alive():
+class _Helper(threading.Thread):
+    """A thread that is waited for to the end. ``join``, interrupted, takes a thread that still writes for a finished one (Python 3.11)."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        super().__init__(name="odefs", daemon=True)
+        self._work = work
+        self._begun = self._ended = False
+        self._bell = threading.Lock()
+        self._bell.acquire()
+
+    def run(self) -> None:
+        self._begun = True
         try:
-            helper.join()
-        except BaseException as interrupt:
-            failures.append(interrupt)
+            self._work()
+        finally:
+            self._ended = True
+            self._bell.release()
+
+    def wait(self, failures: list[BaseException]) -> None:
+        """One that has not begun has nothing to do any more."""
+        while self._begun:
+            try:
+                if not self._ended:
+                    self._bell.acquire()
+                self.join()
+                return
+            except BaseException as interrupt:
+                failures.append(interrupt)
 
 
 @contextmanager

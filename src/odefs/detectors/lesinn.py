@@ -246,4 +246,7 @@ class LeSiNNDetector(Detector):
 
     def bytes_per_row(self, n_columns: int) -> int:
         # The compiled kernel holds no distances.
-        return 16 * n_columns + (4 * self.n_subsets * self.subset_size if self.calls_blas(n_columns) else 0)
+        return self.bytes_per_explained_row(n_columns) if self.calls_blas(n_columns) else 16 * n_columns
+
+    def bytes_per_explained_row(self, n_columns: int) -> int:
+        return 4 * self.n_subsets * self.subset_size + 16 * n_columns

@@ -72,3 +72,7 @@ class Detector(ABC):
     def bytes_per_row(self, n_columns: int) -> int:
         """Rough working memory of :meth:`score` per row, from which block heights are derived."""
         return 16 * n_columns
+
+    def bytes_per_explained_row(self, n_columns: int) -> int:
+        """The same of :meth:`contributions`."""
+        return self.bytes_per_row(n_columns)

@@ -67,6 +67,7 @@ class RowBlocks:
     n_rows: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", np.dtype(self.dtype))
         require_numbers(self.dtype)
         require_columns(self.n_columns, self.names)
 

@@ -47,4 +47,4 @@ def explain_top(
 
 
 def _bytes_per_row(engine: LocalEngine, model: Model) -> int:
-    return _BYTES_PER_CELL * engine.n_columns + 4 * model.detector.bytes_per_row(engine.n_columns)
+    return _BYTES_PER_CELL * engine.n_columns + 4 * model.detector.bytes_per_explained_row(engine.n_columns)

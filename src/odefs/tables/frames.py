@@ -14,6 +14,9 @@ from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, is_coded, se
 from odefs.tables.columns import LARGE, Column, Table, TableError
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
+PANDAS_MISSING = ("NaTType", "NAType")
+"""Missing marks of pandas, by name: it is not needed here."""
+
 EPOCH = datetime.date(1970, 1, 1)
 SHORT = 1000
 """Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
@@ -173,7 +176,10 @@ def _labelled(labels: Column, codes: np.ndarray) -> Column:
 
 def _mixed(name: str, cells: list[Any]) -> Column:
     """A column of Python objects: truth values, numbers or dates if all are, text if all are plain, unread otherwise."""
-    missing = [cell is None or (isinstance(cell, float) and cell != cell) for cell in cells]
+    missing = [
+        cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in PANDAS_MISSING
+        for cell in cells
+    ]
     known = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
         values = [np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)]

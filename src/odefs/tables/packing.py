@@ -57,12 +57,17 @@ def unpacked_growth(source: Path) -> float:
     head = beginning(source, PIECE)
     if not head.startswith(GZIP):
         return 1.0
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        text = unpacker.decompress(head, PIECE)
-    except zlib.error:
-        return 1.0
-    return len(text) / max(1, len(head) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data))
+    text = b""
+    # A file may begin with members that hold nothing.
+    while not text and head.startswith(GZIP):
+        unpacker = zlib.decompressobj(wbits=31)
+        try:
+            text = unpacker.decompress(head, PIECE)
+        except zlib.error:
+            return 1.0
+        used = len(head) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
+        head = unpacker.unused_data
+    return len(text) / max(1, used)
 
 
 def unpack_to(source: Path, name: str, target: Path) -> Path:

@@ -183,17 +183,19 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
 
 
 def _is_rounded(column: Column) -> bool:
-    """Whether most cells are whole numbers that float64 cannot tell apart: codes, not measurements. One that is far out among small ones stays a number."""
+    """Whether most cells are whole numbers beyond what float64 counts, and some that differ are one there: codes, not measurements."""
     if column.exact is None:
         return False
     known = column.values[~column.missing]
-    return bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size) or bool(column.n_infinite)
+    merged = column.exact.n_distinct > np.unique(known).size
+    return bool(column.n_infinite) or (merged and bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size))
 
 
 def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
     """The same of text."""
     long = [len(level) >= 16 and bool(DIGITS.match(level)) and abs(int(level)) >= LARGE for level in levels]
-    return bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
+    merged = len({float(level) for level, is_long in zip(levels, long, strict=True) if is_long}) < sum(long)
+    return merged and bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
 
 
 def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:

@@ -117,10 +117,7 @@ def _flat(pl: Any, frame: Any) -> Any:
     found = []
     for series in frame:
         if series.dtype.is_nested():
-            cells = [
-                None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()
-            ]
-            found.append(pl.Series(series.name, cells, dtype=pl.String))
+            found.append(_as_json(pl, series))
         elif series.dtype in (pl.Categorical, pl.Enum):
             found.append(series.cast(pl.String))
         elif series.dtype == pl.Duration:
@@ -128,11 +125,18 @@ def _flat(pl: Any, frame: Any) -> Any:
     return json_frame(pl, frame.with_columns(found))
 
 
+def _as_json(pl: Any, series: Any) -> Any:
+    cells = [None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()]
+    return pl.Series(series.name, cells, dtype=pl.String)
+
+
 def json_frame(pl: Any, frame: Any) -> Any:
     """Bytes and Python's own objects as text, for which JSON has no form either."""
     found = []
     for series in frame:
-        if series.dtype == pl.Binary:
+        if series.dtype.is_nested() and "Binary" in repr(series.dtype):
+            found.append(_as_json(pl, series))
+        elif series.dtype == pl.Binary:
             found.append(series.bin.encode("base64"))
         elif series.dtype == pl.Object:
             cells = [None if cell is None else str(cell) for cell in series.to_list()]
