@@ -149,10 +149,15 @@ def run_tasks(
     with one_blas_thread() if calls_blas else nullcontext():
         if n_threads == 1 or len(arguments) <= 1:
             return _told(map(task, arguments), len(arguments))
-        return _shared(task, arguments, min(n_threads, len(arguments)))
+        return share_tasks(task, arguments, n_threads, tell)
 
 
-def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int) -> list[Result]:
+def share_tasks(
+    task: Callable[[Task], Result],
+    arguments: Sequence[Task],
+    n_threads: int,
+    told_to: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Result]:
     """Every thread takes the next argument when it is done with one, the calling thread too.
 
     A pool would hand each task over and wake the caller after it, which takes as long as to score some hundred rows. When a task fails or the caller
@@ -184,9 +189,9 @@ def _shared(task: Callable[[Task], Result], arguments: Sequence[Task], n_threads
         nonlocal told
         while told < finished:
             told += 1
-            tell(told, len(arguments))
+            told_to(told, len(arguments))
 
-    helpers = [_Helper(lambda: work(False)) for _ in range(n_threads - 1)]
+    helpers = [_Helper(lambda: work(False)) for _ in range(min(n_threads, len(arguments)) - 1)]
     try:
         for helper in helpers:
             helper.start()

@@ -85,7 +85,7 @@ class LocalEngine:
 
         only = None if places is None else places.first
         self.sweep(
-            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, _call_blas(detector, components)
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, call_blas(detector, components)
         )
         return out if places is None else out[:, places.copy_of]
 
@@ -99,7 +99,7 @@ class LocalEngine:
                 out[i, part] = raw_scores(component, detector, X)
 
         self.sweep(
-            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, _call_blas(detector, components)
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, call_blas(detector, components)
         )
         return out
 
@@ -117,7 +117,7 @@ class LocalEngine:
             add_block(model, X, of_lines(out[:, rows]))
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
-        calls_blas = _call_blas(model.detector, model.scoring)
+        calls_blas = call_blas(model.detector, model.scoring)
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return of_lines(out if places is None else out[:, places.copy_of])
@@ -167,7 +167,8 @@ class LocalEngine:
         return run_tasks(task, arguments, self.n_threads)
 
 
-def _call_blas(detector: Detector, components: Sequence[Component]) -> bool:
+def call_blas(detector: Detector, components: Sequence[Component]) -> bool:
+    """Whether any of the components may call BLAS to score."""
     return detector.calls_blas(max((component.columns.size for component in components), default=0))
 
 

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from odefs._ops.blocks import block_rows, row_blocks, scratch
-from odefs._ops.threads import one_blas_thread, stoppable
+from odefs._ops.blocks import block_rows, kernel_rows, row_blocks, scratch
+from odefs._ops.threads import one_blas_thread, share_tasks, stoppable
 from odefs._progress import tell
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks, recut, working_dtype
 from odefs.engines.distant import DistantEngine, Held, require_finite, with_known
+from odefs.engines.local import call_blas
 from odefs.engines.protocol import Known
 from odefs.ensemble.combine import Judged, judged_block, raw_scores
 from odefs.ensemble.model import Component, Model
@@ -71,7 +72,8 @@ class StreamEngine(DistantEngine):
             for i, component in enumerate(components):
                 out[i, rows] = raw_scores(component, detector, X)
 
-        for _ in self._each_block(detector.bytes_per_row(self.n_columns), score):
+        bytes_per_row = detector.bytes_per_row(self.n_columns)
+        for _ in self._each_block(bytes_per_row, score, call_blas(detector, components)):
             pass
         return out
 
@@ -91,16 +93,22 @@ class StreamEngine(DistantEngine):
         def judged(block: np.ndarray) -> np.ndarray:
             return judged_block(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
 
-        return self._each_block(model.detector.bytes_per_row(self.n_columns), score)
+        bytes_per_row = model.detector.bytes_per_row(self.n_columns)
+        return self._each_block(bytes_per_row, score, call_blas(model.detector, model.scoring))
 
-    def _each_block(self, bytes_per_row: int, task: Callable[[slice, np.ndarray], Result]) -> Iterator[Result]:
+    def _each_block(
+        self, bytes_per_row: int, task: Callable[[slice, np.ndarray], Result], calls_blas: bool = True
+    ) -> Iterator[Result]:
         """``task`` of every block and its place, in order; threads share the blocks of a slab."""
-        height = block_rows(bytes_per_row)
-        with one_blas_thread(), stoppable(ThreadPoolExecutor(self.n_threads)) as pool:
+        in_slab = SLAB_BYTES // (self.n_columns * self.dtype.itemsize)
+        height = block_rows(bytes_per_row) if calls_blas else kernel_rows(bytes_per_row, in_slab, self.n_threads)
+        with one_blas_thread():
             for start, slab in self._slabs(height):
-                parts = list(row_blocks(slab.shape[0], height))
-                places = [slice(start + part.start, start + part.stop) for part in parts]
-                yield from pool.map(task, places, [slab[part] for part in parts])
+
+                def at(part: slice, start: int = start, slab: np.ndarray = slab) -> Result:
+                    return task(slice(start + part.start, start + part.stop), slab[part])
+
+                yield from share_tasks(at, list(row_blocks(slab.shape[0], height)), self.n_threads)
 
     def _slabs(self, height: int) -> Iterator[tuple[int, np.ndarray]]:
         """One pass: many blocks' rows at a time with the number of the first; rows that are foreseen are brought along."""
