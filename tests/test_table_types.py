@@ -57,6 +57,13 @@ def frames(table):
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_column_is_the_same_in_every_frame(name):
+    if name == "halves" and not hasattr(pl, "Float16"):
+        pytest.skip("this polars has no type for them")
+    if name == "views":
+        try:
+            pa.array(["a"], pa.string_view()).cast(pa.string())
+        except pa.ArrowNotImplementedError:
+            pytest.skip("this pyarrow cannot read them")
     table = pa.table({"p": COLUMNS[name]})
     expected = TableEncoder(keep=["p"]).learn_table(table_of(pa.table({"a": np.arange(N) % 9.5, "p": COLUMNS[name]})))
     for kind, frame in frames(table).items():
