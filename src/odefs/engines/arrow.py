@@ -12,7 +12,9 @@ from odefs._extras import needed_by
 from odefs._ops.blocks import row_blocks
 from odefs.engines.blocks import RowBlocks, working_dtype
 
-TILE_ROWS = 1024
+TILE_ROWS = 4096
+PADDING = 16
+"""Unused cells after each column of a tile: columns a power of two apart would push each other out of the cache."""
 
 
 def parquet_files(path: Any) -> list[Path]:
@@ -120,11 +122,13 @@ def as_matrix(batch: Any, dtype: np.dtype[Any]) -> np.ndarray:
     """The columns of a record batch (or a table of one chunk) side by side, nulls as NaN."""
     out = np.empty((batch.num_rows, batch.num_columns), dtype=dtype)
     columns = [_as_numbers(column) for column in batch.columns]
-    # Some rows at a time: every column touches every row's cache lines, which should still be there for the next.
+    # Some rows at a time are laid one column below the other, which copies whole stretches, and turned while the cache holds them.
+    tile = np.empty((len(columns), min(batch.num_rows, TILE_ROWS) + PADDING), dtype=dtype)
     for rows in row_blocks(batch.num_rows, TILE_ROWS):
-        tile = out[rows]
-        for k, values in enumerate(columns):
-            tile[:, k] = values[rows]
+        part = tile[:, : rows.stop - rows.start]
+        for line, values in zip(part, columns, strict=True):
+            line[:] = values[rows]
+        out[rows] = part.T
     return out
 
 
