@@ -126,7 +126,7 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define ISA avx512
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
 #define WIDTH 64
-#define VECTORS 2
+#define VECTORS 3
 #define MIN_float(a, b) ((VEC)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define MIN_double(a, b) ((VEC)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
 #define ANY_LESS_float(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LT_OQ)
