@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -188,6 +189,12 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     done = run("score", path, "in", "-o", "out", cwd=tmp_path)
     assert "1 files written, 3 were there already" in done.stdout
     assert (tmp_path / "out" / "part-0.parquet").stat().st_mtime_ns == before
+    # So is one whose input was replaced: here by the rows of another.
+    shutil.copyfile(tmp_path / "in" / "part-1.parquet", tmp_path / "in" / "part-3.parquet")
+    done = run("score", path, "in", "-o", "out", cwd=tmp_path)
+    assert "1 files written, 3 were there already" in done.stdout
+    first, last = (pl.read_parquet(tmp_path / "out" / f"part-{part}.parquet") for part in (1, 3))
+    assert first.equals(last)
     assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
 
 

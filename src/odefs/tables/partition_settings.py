@@ -1,4 +1,7 @@
-"""What the scores of a partition were made with, noted in the file itself: only outputs of the same model, threshold and ids may stand in one folder."""
+"""What the scores of a partition were made with, noted in the file itself.
+
+Only outputs of the same model, threshold and ids may stand in one folder; one whose input has been replaced since is made anew.
+"""
 
 import json
 from collections.abc import Sequence
@@ -20,13 +23,19 @@ class Settings:
     threshold: float
     id: Sequence[str]
 
-    def noted(self) -> dict[bytes, bytes]:
-        """The entry in the metadata of a parquet file."""
-        return {KEY: json.dumps(asdict(self), sort_keys=True).encode()}
+    def noted(self, input: Sequence[int]) -> dict[bytes, bytes]:
+        """The entry in the metadata of a parquet file; ``input`` is :func:`state_of` what it was made from."""
+        return {KEY: json.dumps({**asdict(self), "input": input}, sort_keys=True).encode()}
 
 
-def require_same(output: Path, settings: Settings) -> None:
-    """Refuse an output that was made with other settings, or that does not say with which."""
+def state_of(input: Path) -> list[int]:
+    """Size and time of the last change: another one tells that a file was replaced."""
+    found = input.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
+    """Whether ``input`` is as it was when ``output`` was made; refuses an output that was made with other settings, or that does not say with which."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -37,10 +46,11 @@ def require_same(output: Path, settings: Settings) -> None:
         raise _refused(output, "is there already and cannot be read") from None
     if not isinstance(there, dict):
         raise _refused(output, "is there already and does not say with which model, threshold and ids it was made")
-    here = json.loads(settings.noted()[KEY])
+    here = json.loads(settings.noted(state_of(input))[KEY])
     other = [words for name, words in WORDS.items() if json.dumps(there.get(name)) != json.dumps(here[name])]
     if other:
         raise _refused(output, f"is there already and was made with {' and '.join(other)}")
+    return bool(there.get("input") == here["input"])
 
 
 def count(output: Path) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Scoring a folder of parquet files: one output per input, whole or not at all, and never twice.
 
 An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended. Outputs say what they were made with
-(:mod:`odefs.tables.partition_settings`), and those that are there already count as those that are written.
+and from (:mod:`odefs.tables.partition_settings`), and those that are there already count as those that are written.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from odefs._progress import stage, tell
 from odefs.persist.replacing import take_away_leftovers
 from odefs.tables.batches import BatchScorer, check_ids, score_batches
 from odefs.tables.columns import TableError
-from odefs.tables.partition_settings import Settings, count, require_same
+from odefs.tables.partition_settings import Settings, count, is_made_from, state_of
 from odefs.tables.write import replacing
 
 BATCH_ROWS = 65_536
@@ -44,8 +44,8 @@ def score_partitions(
 ) -> Progress:
     """Score every parquet file of ``folder`` into ``target``.
 
-    Outputs that are there already are left as they are, unless forced, and refused if they were made with another threshold, other ids or another model, of which
-    ``model`` is the digest.
+    Outputs that are there already are left as they are, unless forced or their input has changed since, and refused if they were made with another threshold,
+    other ids or another model, of which ``model`` is the digest.
     """
     parts = sorted(folder.glob("*.parquet"))
     if not parts:
@@ -56,13 +56,14 @@ def score_partitions(
     _prepare(target, folder)
     if not force:
         # Before any work is done.
-        for out in filter(Path.exists, outputs):
-            require_same(out, settings)
+        for part, out in zip(parts, outputs, strict=True):
+            if out.exists():
+                is_made_from(out, part, settings)
     written = skipped = n_rows = n_flagged = 0
     with stage("scoring partitions"):
         for done, (part, out) in enumerate(zip(parts, outputs, strict=True), 1):
-            if out.exists() and not force:
-                require_same(out, settings)  # another run may have written it meanwhile
+            # Looked at again: another run may have written it meanwhile.
+            if not force and out.exists() and is_made_from(out, part, settings):
                 rows, flagged = count(out)
                 skipped += 1
             else:
@@ -93,6 +94,8 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
     n_rows = n_flagged = 0
     id, threshold = settings.id, settings.threshold
     try:
+        # Before it is opened: a change meanwhile is one that the next run sees.
+        noted = settings.noted(state_of(part))
         with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
             names = opened.schema_arrow.names
             empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
@@ -101,13 +104,13 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
             writer: Any = None
             try:
                 for batch in score_batches(scorer, batches, id, threshold):
-                    writer = writer or pq.ParquetWriter(partial, batch.schema.with_metadata(settings.noted()))
+                    writer = writer or pq.ParquetWriter(partial, batch.schema.with_metadata(noted))
                     writer.write_batch(batch)
                     n_rows += batch.num_rows
                     n_flagged += int(batch.column("outlier").true_count)
                 if writer is None:
                     first = next(score_batches(scorer, [empty.select(wanted)], id, threshold))
-                    writer = pq.ParquetWriter(partial, first.schema.with_metadata(settings.noted()))
+                    writer = pq.ParquetWriter(partial, first.schema.with_metadata(noted))
             finally:
                 if writer is not None:
                     writer.close()
