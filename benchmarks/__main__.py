@@ -36,9 +36,8 @@ def main() -> None:
     unknown = sorted(set(arguments.names) - set(BENCHMARKS))
     if unknown:
         parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(BENCHMARKS)}.")
-    lines = _heading(
-        " ".join(["python -m benchmarks", *arguments.names, "--write"]) if arguments.names else "make bench"
-    )
+    named = [*arguments.names, "--write"] if arguments.names else []
+    lines = _heading(" ".join(["python -m benchmarks", *named, *(["--all"] if arguments.all else [])]))
     for name in arguments.names or BENCHMARKS:
         for result in _results(name, arguments.all, arguments.share):
             lines.append(
