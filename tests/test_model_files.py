@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -182,6 +183,9 @@ def test_what_cannot_be_saved_says_so(noisy, tmp_path):
         ODEFS().save(path)
     with pytest.raises(TypeError, match="Mine cannot be saved"):
         Mine(**FEW).fit(noisy).save(path)
+    wrapper = SimpleNamespace(estimator_=ODEFS(**FEW).fit(noisy))
+    with pytest.raises(TypeError, match=r"SimpleNamespace cannot be saved.*Save its estimator_"):
+        save_model(wrapper, path)
     with pytest.raises(ValueError, match="breadth_first"):
         RandFS(combination="breadth_first").fit(noisy).save(path)
     with pytest.raises(ValueError, match="trust=7"):
@@ -277,6 +281,18 @@ class Pair(Detector):
         return (np.abs(X - state[0]) * state[1][0]).astype(float)
 
 
+class Times(Pair):
+    name = "times"
+
+    def __init__(self, factor):
+        self.factor = factor
+        self._calls = 0
+
+    def linearise(self, X, state, w=None):
+        self._calls += 1
+        return super().linearise(X, state, w) * self.factor
+
+
 class MyLeSiNN(LeSiNNDetector):
     pass
 
@@ -312,6 +328,11 @@ def test_the_wrong_detector_is_refused(noisy, tmp_path):
         odefs.load(path, detector=Pair())
     with pytest.raises(ModelFileError, match=r"settings \{'factor': 1.0\}.*\{'factor': 2.0\}"):
         odefs.load(path, detector=FromMiddle(2.0))
+    # Of a class that is no dataclass: what the constructor takes and the object holds.
+    ODEFS(detector=Times(1.5), **FEW).fit(noisy).save(path)
+    assert odefs.load(path, detector=Times(1.5)).detector.factor == 1.5
+    with pytest.raises(ModelFileError, match=r"settings \{'factor': 1.5\}.*\{'factor': 3.0\}"):
+        odefs.load(path, detector=Times(3.0))
     with pytest.raises(ModelFileError, match="built-in 'lesinn'"):
         odefs.load(GOLDEN / "v1-lesinn.odefs", detector=FromMiddle())
     with pytest.raises(TypeError, match=r"not an odefs\.detectors\.Detector"):

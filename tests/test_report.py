@@ -58,6 +58,21 @@ def test_summary_is_plain_and_says_what_was_found(found, report):
         assert found.order[row["place"]] == row["row"] - 1
 
 
+def test_columns_that_set_rows_apart_are_those_of_the_score():
+    """Where the learned columns have no share in the score, they are not said to be what sets rows apart."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({name: rng.normal(size=120) for name in "pqr"})
+    frame[17, "p"] = 999.0
+    detection = detect(frame)
+    assert detection.model.trust_ == 0
+    summary = build_report(detection).summary
+    assert detection.importances[0][0] == summary["importances"][0]["column"] == "p"
+    assert "p" in summary["map"]["columns"]
+    # Of a few flagged rows the mean of their own reasons, the further out the heavier.
+    learned = dict(zip("pqr", detection.model.feature_importances_, strict=True))
+    assert dict(detection.importances)["p"] > learned["p"]
+
+
 def test_counts_of_all_thresholds_are_exact_and_the_chosen_one_flags_the_flagged(found, report):
     scores = report.summary["scores"]
     for threshold, count in scores["choices"]:

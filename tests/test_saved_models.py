@@ -18,7 +18,7 @@ TABLE = transactions_path()
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     done = odefs("detect", TABLE, "--id", "transaction", "--save", "m.odefs", "--no-report", "-o", "s.csv", cwd=folder)
-    assert "it holds some rows of the table" in done.stdout
+    assert "it holds rows of the table, of a small one all" in done.stdout
     return folder
 
 
@@ -118,3 +118,26 @@ def test_pipelines_that_python_saved_are_taken(model, tmp_path):
     explained = odefs("explain", "m.odefs", "t.csv", "--rows", "100", cwd=tmp_path)
     for done in (scored, explained):
         assert (done.returncode, "price = 900" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_categories": np.int64(3)},
+        {"mark_missing": np.True_},
+        {"drop": {"note"}},
+        {"drop": np.array(["note"])},
+        {"na": [np.float64(-999)]},
+    ],
+    ids=str,
+)
+def test_settings_as_numpy_and_pandas_hand_them_over(settings, tmp_path):
+    """A grid search puts NumPy's numbers in, and names of columns come in whatever holds them."""
+    frame = pl.DataFrame(
+        {"shop": ["a", "b"] * 50, "price": [float(i % 7) for i in range(100)], "note": ["x", "y"] * 50}
+    )
+    pipeline = make_pipeline(library.TableEncoder(**settings), library.ODEFS(random_state=0)).fit(frame)
+    library.save(pipeline, tmp_path / "m.odefs")
+    loaded = library.load(tmp_path / "m.odefs")
+    assert np.array_equal(loaded.score_samples(frame), pipeline.score_samples(frame))
+    assert loaded[0].columns == pipeline[0].columns

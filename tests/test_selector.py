@@ -23,7 +23,9 @@ def test_any_keeps_what_any_component_selected(noisy):
     model = ODEFS(random_state=0).fit(noisy)
     assert np.array_equal(selector.get_support(indices=True), np.unique(np.concatenate(model.feature_subsets_)))
     assert {3, 4} <= set(selector.get_support(indices=True))
-    assert np.array_equal(selector.feature_importances_, model.feature_importances_)
+    trusted = ODEFSSelector(ODEFS(random_state=0, trust=1.0)).fit(noisy)
+    assert np.array_equal(trusted.feature_importances_, trusted.estimator_.feature_importances_)
+    assert set(np.argsort(-selector.feature_importances_)[:2]) == {3, 4}
     assert np.array_equal(selector.transform(noisy), noisy[:, selector.support_])
 
 
@@ -33,9 +35,11 @@ def test_components_that_learned_nothing_select_nothing(noisy):
     estimator.feature_subsets_[0] = np.arange(30)
     from odefs.estimators.selector import _kept_columns
 
-    assert np.array_equal(_kept_columns(estimator, "any"), np.unique(np.concatenate(estimator.feature_subsets_[1:])))
+    importances = estimator.feature_importances_
+    others = np.unique(np.concatenate(estimator.feature_subsets_[1:]))
+    assert np.array_equal(_kept_columns(estimator, importances, "any"), others)
     estimator.feature_weights_[:] = 0
-    assert _kept_columns(estimator, "any").size == 30
+    assert _kept_columns(estimator, importances, "any").size == 30
 
 
 @pytest.mark.parametrize("keep", [1, 2, np.int64(7), 30, 99])
@@ -45,6 +49,19 @@ def test_a_number_keeps_the_most_important(noisy, keep):
     assert kept.size == min(keep, 30)
     left = np.setdiff1d(np.arange(30), kept)
     assert selector.feature_importances_[kept].min() >= selector.feature_importances_[left].max(initial=0)
+
+
+@pytest.mark.filterwarnings("ignore:.*candidate threshold")
+@pytest.mark.parametrize("seed", range(4))
+def test_where_nothing_learned_is_trusted_the_score_decides(seed):
+    """One outlier in one column: there is nothing to learn columns from, and the column that holds it is kept all the same."""
+    X = np.random.default_rng(seed).normal(size=(300, 3))
+    X[17, 0] = 60
+    for table in (X, X.tolist(), pandas.DataFrame(X), sparse.csr_matrix(X)):
+        selector = ODEFSSelector(keep=1, random_state=0).fit(table)
+        assert selector.estimator_.trust_ == 0
+        assert selector.get_support(indices=True).tolist() == [0]
+        assert selector.feature_importances_.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("keep", [0.3, 0.9, 1.0])

@@ -24,7 +24,7 @@ from odefs.cli.progress import progress
     "model_path",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="MODEL",
-    help="Save the model; it holds some rows of the table.",
+    help="Save the model; it holds rows of the table, of a small one all.",
 )
 @options.reading
 @options.encoding

@@ -72,7 +72,7 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
 
 
 def show_columns(out: Screen, found: "Detection") -> None:
-    """The foremost columns, and how far they count; nothing where the model learns nothing about columns."""
+    """The columns that gave flagged rows away, and how far the learned ones count; nothing where the model learns nothing about columns."""
     if not hasattr(found.model, "feature_importances_"):
         return
     columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
@@ -116,7 +116,7 @@ def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
         hidden = sorted(found.hidden & set(found.encoder.columns))
         also = f", with their values of {_line(', '.join(hidden))}" if hidden else ""
         out.say(
-            f"Model: {targets.model} (it holds some rows of the table{also}: share it as you would share the table)"
+            f"Model: {targets.model} (it holds rows of the table, of a small one all{also}: share it as you would share the table)"
         )
     if targets.page:
         out.say(f"Report: {targets.page}")

@@ -60,7 +60,10 @@ def save_model(
     """
     kind = type(estimator).__name__
     if kind not in KINDS or type(estimator) is not class_of(kind):
-        raise TypeError(f"{kind} cannot be saved: model files hold {', '.join(KINDS)}.")
+        inner = type(getattr(estimator, "estimator_", None)).__name__
+        advice = " Save its estimator_, which is one." if inner in KINDS else ""
+        where = f"{type(estimator).__module__}.{kind}"
+        raise TypeError(f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}")
     check_is_fitted(estimator)
     reason = estimator._why_not_saved()
     if reason is not None:

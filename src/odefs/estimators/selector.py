@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from odefs.estimators.base import BaseOutlierEstimator
@@ -14,6 +14,7 @@ from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
 from odefs.estimators.parameters import require_integer, require_number
+from odefs.inspection.flagged import MOST_ROWS, shares_of_rows
 from odefs.inspection.importances import fewest_with_share
 
 
@@ -29,7 +30,8 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
     keep : "any", int or float, default="any"
         "any" keeps every column that any component selected (components that learned nothing select nothing; where none learned anything, all columns are
         kept). A whole number keeps so many columns, those of the highest importance, at most all. A number in (0, 1] keeps the fewest columns whose
-        importances add up to this share.
+        importances add up to this share. Importances are the estimator's, or where it does not trust what it learned (``trust_`` is 0), shares of the columns in
+        what sets the flagged rows apart.
     random_state : int, RandomState instance or None, default=None
         For the default estimator; one that is given has its own.
 
@@ -78,9 +80,9 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(self.estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.estimator_.feature_names_in_
-        self.feature_importances_ = self.estimator_.feature_importances_
+        self.feature_importances_ = _importances(self.estimator_, X)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[_kept_columns(self.estimator_, self.keep)] = True
+        self.support_[_kept_columns(self.estimator_, self.feature_importances_, self.keep)] = True
         return self
 
     def _unfitted(self) -> Any:
@@ -108,8 +110,17 @@ def _check_keep(keep: Any) -> None:
         raise ValueError(f"keep={keep!r} is not 'any', a whole number of at least 1, or a share in (0, 1].")
 
 
-def _kept_columns(estimator: Any, keep: Any) -> np.ndarray:
-    importances: np.ndarray = estimator.feature_importances_
+def _importances(estimator: Any, X: Any) -> np.ndarray:
+    learned: np.ndarray = estimator.feature_importances_
+    if getattr(estimator, "trust_", None) != 0:
+        return learned
+    foremost = np.argsort(-estimator.outlier_scores_, kind="stable")[:MOST_ROWS]
+    flagged = foremost[estimator.is_outlier_[foremost]]
+    shares = shares_of_rows(estimator, _safe_indexing(X, flagged)) if flagged.size else None
+    return learned if shares is None else shares
+
+
+def _kept_columns(estimator: Any, importances: np.ndarray, keep: Any) -> np.ndarray:
     if isinstance(keep, str):
         subsets = estimator.feature_subsets_
         if hasattr(estimator, "feature_weights_"):

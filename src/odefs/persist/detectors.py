@@ -1,6 +1,7 @@
 """A detector's place in a file: its name and settings. Only the built-in ones are made from that; any other must be handed over."""
 
 import dataclasses
+import inspect
 from typing import Any
 
 from odefs.detectors import BUILT_IN, Detector
@@ -38,11 +39,10 @@ def restore_detector(described: dict[str, Any], handed_over: Detector | None) ->
         )
     if _name(handed_over) != name:
         raise ModelFileError(f"it was fitted with the detector {name!r}, and {_name(handed_over)!r} was handed over.")
-    settings = _settings(handed_over)
-    if settings != described.get("settings"):
-        raise ModelFileError(
-            f"its detector {name!r} has the settings {described.get('settings')}, the one that was handed over {settings}."
-        )
+    there, here = described.get("settings"), _settings(handed_over)
+    # Files of earlier versions say nothing of the settings of other classes than dataclasses.
+    if there is not None and there != here:
+        raise ModelFileError(f"its detector {name!r} has the settings {there}, the one that was handed over {here}.")
     return handed_over
 
 
@@ -51,12 +51,15 @@ def _name(detector: Detector) -> str:
 
 
 def _settings(detector: Detector) -> dict[str, Any] | None:
-    if not dataclasses.is_dataclass(detector):
-        return None
+    """Fields of a dataclass; of other classes, attributes that are called as arguments of the constructor are."""
+    if dataclasses.is_dataclass(detector):
+        names = [field.name for field in dataclasses.fields(detector)]
+    else:
+        names = [name for name in inspect.signature(type(detector)).parameters if hasattr(detector, name)]
     found = {}
-    for field in dataclasses.fields(detector):
+    for name in names:
         try:
-            found[field.name] = to_plain(getattr(detector, field.name), field.name)
+            found[name] = to_plain(getattr(detector, name), name)
         except TypeError:
             continue
     return found

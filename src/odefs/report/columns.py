@@ -1,4 +1,4 @@
-"""The columns: how much the model relies on each, and how the values of the foremost ones are distributed.
+"""The columns: how much each sets the flagged rows apart, and how the values of the foremost ones are distributed.
 
 Distributions are read off a fixed sample of the rows. Of hidden columns only name and importance are given.
 """
@@ -28,7 +28,7 @@ them, and lie beyond the ends."""
 def collect_importances(detection: Detected) -> list[dict[str, Any]]:
     """Columns by importance, with the share of components that selected them."""
     encoder, model = detection.encoder, detection.model
-    importances = encoder.by_column(np.asarray(model.feature_importances_, dtype=float))
+    importances = encoder.by_column(detection.feature_shares)
     selected = np.zeros(len(encoder.columns))
     for subset in model.feature_subsets_:
         selected[np.unique(encoder.sources[subset])] += 1

@@ -1,6 +1,6 @@
-"""A map of the rows: the first two principal components of the columns the model selected.
+"""A map of the rows: the first two principal components of the columns that set the flagged rows apart.
 
-Each column is scaled by its middle range and weighted by its importance, so that the map shows what the model looks at. Extreme values are
+Each column is scaled by its middle range and weighted by its importance, so that the map shows what gave rows away. Extreme values are
 drawn at a bound, or one row would shrink all others to a point. Hidden columns are left out: coordinates could give their values away.
 """
 
@@ -25,7 +25,7 @@ def collect_map(
     detection: Detected, extent: Extent, foremost: Sequence[int], names: Sequence[Any]
 ) -> dict[str, Any] | None:
     """Points of a sample of the rows, the foremost rows among them; None where fewer than two columns can be drawn."""
-    importances = np.asarray(detection.model.feature_importances_, dtype=float)
+    importances = detection.feature_shares
     hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)
     used = np.flatnonzero((importances > 0) & ~hidden[detection.encoder.sources])
     used = np.sort(used[np.argsort(-importances[used], kind="stable")][:MAX_COLUMNS])

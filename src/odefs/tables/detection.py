@@ -13,6 +13,7 @@ from odefs._progress import stage, tell
 from odefs.ensemble.combine import Judged
 from odefs.estimators import ODEFS
 from odefs.estimators.opening import judge_rows
+from odefs.inspection.flagged import MOST_ROWS, shares_of_rows
 from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.extent import Extent, extent_of
@@ -111,10 +112,17 @@ class Detection:
 
     @cached_property
     def importances(self) -> list[tuple[str, float]]:
-        """Input columns with their share in what the model relies on, most important first."""
-        self._require_importances()
-        shares = self.encoder.by_column(self.model.feature_importances_)
+        """Input columns with their share in what sets the flagged rows apart, most important first."""
+        shares = self.encoder.by_column(self.feature_shares)
         return [(self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
+
+    @cached_property
+    def feature_shares(self) -> np.ndarray:
+        """The same of the encoded columns; where no row is flagged, their share in what the model learned."""
+        self._require_importances()
+        flagged = [row for row in self.order[:MOST_ROWS] if self.is_outlier[row]]
+        shares = shares_of_rows(self.model, self.X[flagged]) if flagged else None
+        return np.asarray(self.model.feature_importances_, dtype=float) if shares is None else shares
 
     @cached_property
     def noise(self) -> list[str]:

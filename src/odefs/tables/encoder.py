@@ -7,7 +7,7 @@ common value, and marked in a column of its own only on request. What was learne
 
 import numbers
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.exceptions import ODEFSWarning
+from odefs.persist.plain import to_plain
 from odefs.tables.column_spec import FAR, ColumnSpec
 from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.encoder_state import read_state
@@ -167,7 +168,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Of the notes only what the columns themselves say: others quote cells, also of columns that are left out, which have no place in a file.
         """
         return {
-            "parameters": {name: list(v) if isinstance(v, Sequence) else v for name, v in self.get_params().items()},
+            "parameters": {name: to_plain(_listed(value), name) for name, value in self.get_params().items()},
             "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
             "left_out": self.left_out_,
             "notes": [f"{spec.name}: text read as {spec.style}" for spec in self.specs_ if spec.style],
@@ -230,6 +231,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         run_tasks(encode, range(len(widths)), available_threads())
         return out
+
+
+def _listed(value: Any) -> Any:
+    """Names in whatever holds them (a set, an index, an array) as a list."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
 def _learn_column(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
