@@ -12,6 +12,7 @@ import pytest
 import odefs.tables.read as reading
 from odefs.tables.columns import TableError
 from odefs.tables.read import read_table
+from odefs.tables.sizes import parquet_parts
 from odefs.tables.write import write_table
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.5, None, 2.5]})
@@ -282,3 +283,11 @@ def test_a_number_of_thousands_of_digits_is_no_finite_one(tmp_path):
 def test_what_is_no_file_is_not_said_to_be_absent():
     with pytest.raises(TableError, match="/dev/null: this is neither a file nor a folder"):
         read_table("/dev/null")
+
+
+def test_parquet_endings_of_any_case_in_a_folder(tmp_path):
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    FRAME.write_parquet(tmp_path / "B.PARQUET")
+    (tmp_path / "c.parquet").mkdir()
+    assert read_table(tmp_path).frame["a"].to_list() == [1, 2, 3] * 2
+    assert [path.name for path in parquet_parts(tmp_path)] == ["B.PARQUET", "a.parquet"]

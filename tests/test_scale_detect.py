@@ -239,7 +239,7 @@ def test_the_highest_scores(monkeypatch):
 def test_text_among_numbers(tmp_path, monkeypatch):
     """Words at the end of the table are missing numbers, also where a batch holds little else; notes name rows of the table."""
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
-    monkeypatch.setattr(large, "BATCH_ROWS", 1024)
+    monkeypatch.setattr(large, "rows_at_once", lambda width: 1024)
     rng = np.random.default_rng(0)
     n, words = 8192, 700
     prices = [f"$ {value:.2f}" for value in rng.normal(100, 10, n - words)] + ["unknown"] * words
@@ -263,7 +263,7 @@ def test_parts_have_the_same_columns_of_the_same_types(tmp_path):
         with pytest.raises(TableError) as error:
             reading()
         said.append(str(error.value))
-    assert said == [f"{second}: its columns are not those of 1.parquet."] * 2
+    assert said == [f"{second}: its column 'a' is of another type than in 1.parquet: write both with one type."] * 2
     # How long texts may be, and whether cells may lack, is no part of a type.
     fields = [pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.large_string())]
     pq.write_table(pa.table({"a": [3, 4], "b": ["z", None]}).cast(pa.schema(fields)), second)

@@ -170,3 +170,19 @@ def test_the_command_takes_and_writes_any_name(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "too large for memory" in done.stdout
     assert pl.read_parquet(scores.read_bytes()).height == 200
+
+
+@pytest.mark.parametrize("names", [("", "b", "c"), ("*", "when", "x"), ("^k.*$", "k1", "when")], ids=str)
+def test_names_that_mean_something_to_polars(names, tmp_path):
+    """pandas writes its index under no name."""
+    rng = np.random.default_rng(0)
+    days = [f"2024-01-{i % 28 + 1:02}" for i in range(300)]
+    cells = zip(range(300), rng.normal(size=300).round(3), days, strict=True)
+    text = "\n".join([",".join(names), *(f"{a},{b},{c}" for a, b, c in cells)]) + "\n"
+    (tmp_path / "t.csv").write_text(text)
+    whole = run("detect", "t.csv", "-o", "whole.csv", "--with-data", "--no-report", cwd=tmp_path)
+    parts = run("detect", "t.csv", "-o", "parts.csv", "--with-data", "--no-report", cwd=tmp_path, ODEFS_MEMORY="1KB")
+    assert whole.returncode == parts.returncode == 0, whole.stderr + parts.stderr
+    assert "read in parts" in parts.stdout
+    headers = [(tmp_path / name).read_text().splitlines()[0] for name in ("whole.csv", "parts.csv")]
+    assert headers[0] == headers[1]

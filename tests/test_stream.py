@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from odefs import ODEFS, LeSiNN
 from odefs._ops import stretches
@@ -93,6 +94,39 @@ def test_repeated_rows_and_many_short_slabs(X, monkeypatch):
     monkeypatch.setattr(distant, "IN_MEMORY", 0)
     X = np.repeat(np.round(X[:800]), 4, axis=0)
     assert_same(ODEFS(random_state=0).fit(cut(X, 90)), ODEFS(random_state=0).fit(X))
+
+
+def test_files_of_rows_go_when_they_are_no_longer_needed(monkeypatch):
+    """What is left beside the model has a number or two for each row."""
+    monkeypatch.setattr(distant, "IN_MEMORY", 0)
+    rng = np.random.default_rng(0)
+    model = ODEFS(random_state=0).fit(cut(rng.normal(size=(1000, 200)), 300))
+    array = model.outlier_scores_
+    while not hasattr(array, "_odefs_folder"):
+        array = array.base
+    folder = array._odefs_folder._folder
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 1000 * 17
+    del model, array
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_blas_is_free_between_blocks(X):
+    blas = threadpool_limits(limits=2, user_api="blas")
+    with blas:
+        before = [library["num_threads"] for library in threadpool_info()]
+        walk = ODEFS(random_state=0, n_estimators=2).fit(X).outlier_score_blocks(cut(X, 500))
+        next(walk)
+        assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+def test_batches_of_wide_files_have_fewer_rows(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X = np.zeros((3000, 5000), dtype=np.float32)
+    pq.write_table(pa.table({f"x{k}": column for k, column in enumerate(X.T)}), tmp_path / "t.parquet")
+    heights = [len(block) for block in RowBlocks.from_parquet(tmp_path / "t.parquet")]
+    assert sum(heights) == 3000
+    assert max(heights) <= 2**23 // 5000
 
 
 def test_components_are_read_in_portions_where_their_rows_are_too_many(X, monkeypatch):

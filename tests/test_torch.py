@@ -227,6 +227,27 @@ def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monk
     assert refused
 
 
+def test_the_processor_runs_out_of_memory_too(monkeypatch):
+    """PyTorch says it in words there; other errors are none of that."""
+    X, real = normal(), scorer.Scorer.score
+    settings = {"engine": "torch:cpu", "n_estimators": 2, "n_rounds": 1, "random_state": 0}
+    whole = ODEFS(**settings).fit(X)
+    monkeypatch.setattr(
+        scorer.Scorer, "score", lambda self, X: real(self, X) if X.shape[0] <= 200 else torch.empty(2**55)
+    )
+    assert_agree(whole, ODEFS(**settings).fit(X), X)
+    monkeypatch.setattr(scorer.Scorer, "score", lambda self, X: torch.zeros(2) + torch.zeros(3))
+    with pytest.raises(RuntimeError, match="size of tensor"):
+        ODEFS(**settings).fit(X)
+
+
+def test_numbers_of_the_other_byte_order():
+    X = (100 * normal()).astype(np.int16)
+    settings = {"engine": "torch:cpu", "n_estimators": 2, "random_state": 0}
+    here, there = (ODEFS(**settings).fit(table) for table in (X, X.astype(">i2")))
+    assert np.array_equal(here.outlier_scores_, there.outlier_scores_)
+
+
 def test_out_of_memory_for_a_single_row_is_an_error(monkeypatch):
     def never(self, X):
         raise torch.cuda.OutOfMemoryError("no room")

@@ -10,11 +10,16 @@ import numpy as np
 
 from odefs._extras import needed_by
 from odefs._ops.blocks import row_blocks
-from odefs.engines.blocks import RowBlocks, working_dtype
+from odefs.engines.blocks import RowBlocks, rows_at_once, working_dtype
 
 TILE_ROWS = 4096
 PADDING = 16
 """Unused cells after each column of a tile: columns a power of two apart would push each other out of the cache."""
+
+
+def parquet_in(folder: Path) -> list[Path]:
+    """The parquet files of a folder in the order of their names, however their ending is written."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".parquet" and path.is_file())
 
 
 def parquet_files(path: Any) -> list[Path]:
@@ -23,7 +28,7 @@ def parquet_files(path: Any) -> list[Path]:
         return [Path(part) for part in path]
     found = Path(path)
     if found.is_dir():
-        parts = sorted(found.glob("*.parquet"))
+        parts = parquet_in(found)
         if not parts:
             raise ValueError(f"{found}: there is no parquet file in this folder.")
         return parts
@@ -66,28 +71,30 @@ def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetPar
     return ParquetParts(files, names, np.result_type(*found), n_groups, n_rows)
 
 
-def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int | None) -> RowBlocks:
     parts = parquet_parts(path, columns)
     import pyarrow.parquet as pq
 
     names = list(parts.names)
+    height = batch_rows or rows_at_once(len(names))
 
     def read() -> Iterator[np.ndarray]:
         for file in parts.files:
             with pq.ParquetFile(file, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(batch_size=batch_rows, columns=names):
+                for batch in opened.iter_batches(batch_size=height, columns=names):
                     yield as_matrix(batch.select(names), parts.dtype)
 
     return RowBlocks(read, len(names), parts.dtype, parts.names, parts.n_rows)
 
 
-def dataset_blocks(dataset: Any, columns: Sequence[str] | None, batch_rows: int) -> RowBlocks:
+def dataset_blocks(dataset: Any, columns: Sequence[str] | None, batch_rows: int | None) -> RowBlocks:
     names = list(dataset.schema.names if columns is None else columns)
     dtype = matrix_dtype(dataset.schema, names)
+    height = batch_rows or rows_at_once(len(names))
 
     def read() -> Iterator[np.ndarray]:
         # Arrow would read several files ahead; a few batches are enough to keep the threads busy.
-        batches = dataset.to_batches(columns=names, batch_size=batch_rows, batch_readahead=4, fragment_readahead=1)
+        batches = dataset.to_batches(columns=names, batch_size=height, batch_readahead=4, fragment_readahead=1)
         return (as_matrix(batch, dtype) for batch in batches if batch.num_rows)
 
     return RowBlocks(read, len(names), dtype, tuple(names))

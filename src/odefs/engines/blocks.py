@@ -9,6 +9,13 @@ import numpy as np
 from odefs._ops.blocks import row_blocks
 
 BATCH_ROWS = 65_536
+BATCH_CELLS = 2**23
+"""Batches of wide tables have fewer rows."""
+
+
+def rows_at_once(n_columns: int) -> int:
+    """How many rows of a file are read at a time."""
+    return max(1024, min(BATCH_ROWS, BATCH_CELLS // max(1, n_columns)))
 
 
 def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -116,7 +123,9 @@ class RowBlocks:
         return cls(lambda: iter(arrays), widths[0], np.result_type(*dtypes), known)
 
     @classmethod
-    def from_parquet(cls, path: Any, columns: Sequence[str] | None = None, batch_rows: int = BATCH_ROWS) -> "RowBlocks":
+    def from_parquet(
+        cls, path: Any, columns: Sequence[str] | None = None, batch_rows: int | None = None
+    ) -> "RowBlocks":
         """From a parquet file, a folder of them (in the order of their names), or a list of files; needs pyarrow."""
         from odefs.engines.arrow import parquet_blocks
 
@@ -124,7 +133,7 @@ class RowBlocks:
 
     @classmethod
     def from_dataset(
-        cls, dataset: Any, columns: Sequence[str] | None = None, batch_rows: int = BATCH_ROWS
+        cls, dataset: Any, columns: Sequence[str] | None = None, batch_rows: int | None = None
     ) -> "RowBlocks":
         """From a ``pyarrow.dataset.Dataset``."""
         from odefs.engines.arrow import dataset_blocks

@@ -11,7 +11,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,11 +86,11 @@ class Folder:
         """A new array in a file of its own, all 0."""
         path = self.path()
         _reserve(path, int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        return self._owned(np.memmap(path, dtype=dtype, mode="r+", shape=shape))
+        return self._owned(path, np.memmap(path, dtype=dtype, mode="r+", shape=shape))
 
     def opened(self, path: Path, dtype: Any) -> np.ndarray:
         """The numbers that were written to a file."""
-        return self._owned(np.memmap(path, dtype=dtype, mode="r+"))
+        return self._owned(path, np.memmap(path, dtype=dtype, mode="r+"))
 
     def lines(self, blocks: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Blocks of the same number of lines one after the other, each line in a file of its own."""
@@ -107,10 +107,17 @@ class Folder:
             raise ValueError("there is no row in the blocks.")
         return [self.opened(path, np.float64) for path in paths]
 
-    def _owned(self, array: np.memmap) -> np.ndarray:
-        # The folder lives as long as any array in it.
+    def _owned(self, path: Path, array: np.memmap) -> np.ndarray:
+        # The folder lives as long as any array in it, and a file as long as its array: rows that were brought along would fill the disk.
         array._odefs_folder = self  # type: ignore[attr-defined]
+        weakref.finalize(array, _forget, path)
         return array
+
+
+def _forget(path: Path) -> None:
+    # A system that does not delete files in use leaves it to the folder's end.
+    with suppress(OSError):
+        path.unlink()
 
 
 def _reserve(path: Path, n_bytes: int) -> None:

@@ -102,13 +102,15 @@ class StreamEngine(DistantEngine):
         """``task`` of every block and its place, in order; threads share the blocks of a slab."""
         in_slab = SLAB_BYTES // (self.n_columns * self.dtype.itemsize)
         height = block_rows(bytes_per_row) if calls_blas else kernel_rows(bytes_per_row, in_slab, self.n_threads)
-        with one_blas_thread():
-            for start, slab in self._slabs(height):
+        for start, slab in self._slabs(height):
 
-                def at(part: slice, start: int = start, slab: np.ndarray = slab) -> Result:
-                    return task(slice(start + part.start, start + part.stop), slab[part])
+            def at(part: slice, start: int = start, slab: np.ndarray = slab) -> Result:
+                return task(slice(start + part.start, start + part.stop), slab[part])
 
-                yield from share_tasks(at, list(row_blocks(slab.shape[0], height)), self.n_threads)
+            # Left before the results are handed out: whoever takes them may need BLAS for something else.
+            with one_blas_thread():
+                results = share_tasks(at, list(row_blocks(slab.shape[0], height)), self.n_threads)
+            yield from results
 
     def _slabs(self, height: int) -> Iterator[tuple[int, np.ndarray]]:
         """One pass: many blocks' rows at a time with the number of the first; rows that are foreseen are brought along."""

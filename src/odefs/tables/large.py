@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from odefs.engines.blocks import rows_at_once
 from odefs.tables.columns import TableError
 
-BATCH_ROWS = 65_536
-BATCH_CELLS = 2**23
-"""Batches of wide tables have fewer rows."""
 MANY_VALUES = 20_000
 """Distinct values of a text column that are counted; one with more is judged by the sample."""
 
@@ -46,8 +44,7 @@ class LargeTable:
 
         first = pq.read_schema(self.files[0])
         for file in self.files[1:]:
-            if not _same_columns(pq.read_schema(file), first):
-                raise TableError(f"{file}: its columns are not those of {self.files[0].name}.")
+            _require_same(file, pq.read_schema(file), self.files[0], first)
         # Files of one table may differ in what their columns are said to allow, and in how they hold their values.
         return pa.schema([field.with_nullable(True).with_type(_plain(field.type)) for field in first])
 
@@ -62,14 +59,14 @@ class LargeTable:
 
         return sum(pq.read_metadata(file).num_rows for file in self.files)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[tuple[int, Any]]:
-        """Arrow tables of some rows each, with the number of the first."""
+    def batches(self, columns: Sequence[str], width: int = 0) -> Iterator[tuple[int, Any]]:
+        """Arrow tables of some rows each, with the number of the first; of fewer rows where they become ``width`` columns."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         start = 0
         schema = pa.schema([self.schema.field(name) for name in columns])
-        height = max(1024, min(BATCH_ROWS, BATCH_CELLS // max(1, len(columns))))
+        height = rows_at_once(max(width, len(columns)))
         for file in self.files:
             with pq.ParquetFile(file, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=height, columns=list(columns)):
@@ -98,9 +95,18 @@ class LargeTable:
         return facts
 
 
-def _same_columns(one: Any, other: Any) -> bool:
-    """Whether two files have the same columns with the same types; how long texts may be, and whether cells may lack, is no part of a type."""
-    return one.names == other.names and all(map(_same_type, one.types, other.types))
+def other_type(file: Path, column: str, first: Path) -> str:
+    """What is said of a file whose column is of another type than in the first file."""
+    return f"{file}: its column {column!r} is of another type than in {first.name}: write both with one type."
+
+
+def _require_same(file: Path, here: Any, first: Path, there: Any) -> None:
+    """Refuse a file with other columns or types than the first; how long texts may be, and whether cells may lack, is no part of a type."""
+    if here.names != there.names:
+        raise TableError(f"{file}: its columns are not those of {first.name}.")
+    for one, other in zip(here, there, strict=True):
+        if not _same_type(one.type, other.type):
+            raise TableError(other_type(file, one.name, first))
 
 
 def _same_type(one: Any, other: Any) -> bool:

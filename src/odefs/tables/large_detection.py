@@ -86,7 +86,7 @@ def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> Ro
     columns = encoder.columns
 
     def encode() -> Iterator[np.ndarray]:
-        for _, part in table.batches(columns):
+        for _, part in table.batches(columns, width):
             yield encoder.encode_table(encoder.recognised(table_of(part), is_part=True))
 
     read: Callable[[], Iterator[np.ndarray]] = encode
@@ -95,7 +95,7 @@ def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> Ro
         path = folder / "encoded.bin"
         with stage("encoding the table"), open(path, "wb") as file:
             for block in encode():
-                file.write(block.tobytes())
+                file.write(np.ascontiguousarray(block).data)
         height = max(1, 2**24 // (width * ENCODED.itemsize))
 
         def read() -> Iterator[np.ndarray]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from odefs._progress import stage, tell
+from odefs.engines.arrow import parquet_in
+from odefs.engines.blocks import rows_at_once
 from odefs.persist.replacing import take_away_leftovers
 from odefs.tables.batches import BatchScorer, check_ids, score_batches
 from odefs.tables.columns import TableError
 from odefs.tables.partition_settings import Settings, count, is_made_from, state_of
 from odefs.tables.write import replacing
-
-BATCH_ROWS = 65_536
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def score_partitions(
     Outputs that are there already are left as they are, unless forced or their input has changed since, and refused if they were made with another threshold,
     other ids or another model, of which ``model`` is the digest.
     """
-    parts = sorted(folder.glob("*.parquet"))
+    parts = parquet_in(folder)
     if not parts:
         raise TableError(f"{folder}: there is no parquet file in this folder.")
     check_ids(scorer, id)
@@ -100,7 +100,8 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
             names = opened.schema_arrow.names
             empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
             wanted = [name for name in names if name in {*scorer.names(empty, id), *id}]
-            batches = opened.iter_batches(batch_size=BATCH_ROWS, columns=wanted)
+            height = rows_at_once(max(len(wanted), scorer.model.n_features_in_))
+            batches = opened.iter_batches(batch_size=height, columns=wanted)
             writer: Any = None
             try:
                 for batch in score_batches(scorer, batches, id, threshold):

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs._extras import command
+from odefs.engines.arrow import parquet_in
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.large import other_type
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
 from odefs.tables.text_types import ZEROS, first_type, may_be_dates
@@ -123,7 +125,7 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
     if found.is_fifo():
         return found.read_bytes()
     if found.is_dir():
-        parts = sorted(found.glob("*.parquet"))
+        parts = parquet_in(found)
         if not parts:
             raise TableError(f"{path}: there is no parquet file in this folder.")
         return parts
@@ -144,8 +146,12 @@ def _partitions(pl: Any, parts: list[Path]) -> Any:
     sources = [handed_to_polars(part) for part in parts]
     first = pl.read_parquet_schema(sources[0])
     for part, source in zip(parts[1:], sources[1:], strict=True):
-        if pl.read_parquet_schema(source) != first:
+        here = pl.read_parquet_schema(source)
+        if list(here) != list(first):
             raise TableError(f"{part}: its columns are not those of {parts[0].name}.")
+        for name, dtype in here.items():
+            if dtype != first[name]:
+                raise TableError(other_type(part, name, parts[0]))
     return pl.concat([pl.read_parquet(source) for source in sources])
 
 
@@ -268,7 +274,7 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
     whole = [name for name in types if name not in text_columns]
     if not whole:
         return frame, []
-    found = frame.select(pl.col(whole).str.contains(ZEROS).any()).row(0)
+    found = [frame[name].str.contains(ZEROS).any() for name in whole]
     zeros = [name for name, zero in zip(whole, found, strict=True) if zero]
     numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
     return frame.with_columns(numbers), zeros
@@ -311,10 +317,10 @@ def _read_csv(
 
 def _numbered(pl: Any, frame: Any) -> tuple[Any, Any]:
     """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
-    text = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
     lines = frame.select(pl.int_range(2, pl.len() + 2)).to_series()
     if text:
-        breaks = [pl.col(name).str.count_matches("\n", literal=True).fill_null(0) for name in text]
+        breaks = [pl.nth(k).str.count_matches("\n", literal=True).fill_null(0) for k in text]
         lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()
     if frame.width > 1:
         filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from odefs._ops.memory import memory_budget
+from odefs.engines.arrow import parquet_in
 from odefs.tables.delimited import DELIMITERS, HEAD_BYTES
 from odefs.tables.packing import unpacked_beginning, unpacked_growth
 from odefs.tables.read import ARROW, EXCEL, LINES, TEXT, ending_of
@@ -18,6 +19,8 @@ CELL_BYTES = 24
 """A cell as it was read, as a float64 of the table, and encoded."""
 TEXT_BYTES = 24
 """What a cell takes besides while it is text; whole numbers of a text file are text at first, too."""
+ENCODED_TEXT = 100
+"""What a cell of text is encoded into: a column of float32 for each of up to 50 values, taken to be 25."""
 ARROW_GROWTH = 4
 """What a byte of an arrow file becomes at least: its text may be compressed."""
 SHEET_GROWTH = 2
@@ -30,7 +33,7 @@ def parquet_parts(path: str | Path) -> list[Path]:
     """The parquet files behind a path, a folder or a glob; none where it is something else."""
     found = Path(path)
     if found.is_dir():
-        return sorted(found.glob("*.parquet"))
+        return parquet_in(found)
     if found.is_file():
         return [found] if found.suffix.lower() == ".parquet" else []
     return sorted(Path(part) for part in glob.glob(str(path)) if part.lower().endswith(".parquet"))
@@ -81,7 +84,7 @@ def _parquet_bytes(path: Path) -> int:
     columns = [k for k in range(metadata.num_columns) if metadata.schema.column(k).physical_type == "BYTE_ARRAY"]
     groups = (metadata.row_group(group) for group in range(metadata.num_row_groups)) if columns else ()
     text = sum(group.column(k).total_uncompressed_size for group in groups for k in columns)
-    cells = metadata.num_columns * CELL_BYTES + len(columns) * TEXT_BYTES
+    cells = metadata.num_columns * CELL_BYTES + len(columns) * (TEXT_BYTES + ENCODED_TEXT)
     return int(metadata.num_rows * cells + text)
 
 
@@ -108,7 +111,7 @@ def _arrow_bytes(path: Path) -> int:
     except (ModuleNotFoundError, OSError, ValueError):
         return least
     n_text = sum(not pa.types.is_primitive(kind) for kind in types)
-    return max(least, int(n_rows * (len(types) * CELL_BYTES + n_text * TEXT_BYTES)))
+    return max(least, int(n_rows * (len(types) * CELL_BYTES + n_text * (TEXT_BYTES + ENCODED_TEXT))))
 
 
 def _excel_bytes(path: Path) -> int:

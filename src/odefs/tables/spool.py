@@ -146,7 +146,10 @@ def _frames(pl: Any, cells: Path) -> Iterator[Any]:
 
     with pq.ParquetFile(cells, pre_buffer=False) as file:
         for batch in file.iter_batches(batch_size=_height(file.metadata.num_columns)):
-            yield pl.from_arrow(pa.Table.from_batches([batch]))
+            frame: Any = pl.from_arrow(pa.Table.from_batches([batch]))
+            # polars gives a column without a name one of its own.
+            frame.columns = batch.schema.names
+            yield frame
 
 
 def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
@@ -159,11 +162,11 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
     try:
         for frame in _frames(pl, cells):
             typed = types.applied(frame)
-            text = [name for name, dtype in typed.schema.items() if dtype == pl.String]
+            text = [k for k, dtype in enumerate(typed.dtypes) if dtype == pl.String]
             heights = pl.sum_horizontal(
                 [
                     pl.repeat(1, pl.len(), dtype=pl.Int64),
-                    *(pl.col(name).str.count_matches("\n", literal=True) for name in text),
+                    *(pl.nth(k).str.count_matches("\n", literal=True) for k in text),
                 ]
             )
             after = line + typed.select(heights.cum_sum()).to_series()

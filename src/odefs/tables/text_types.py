@@ -34,10 +34,14 @@ def _as_dates(pl: Any, text: Any) -> Any:
     """Dates in the international form alone, whatever stands beside them: polars would choose a form, and a time zone, by the cells of each batch."""
     if not text.str.contains(DATE).all():
         return None
-    length = pl.col(text.name).str.len_bytes()
+    # Under a name of our own: polars takes "*" and "^...$" for patterns.
+    name, text = text.name, text.alias("text")
+    length = pl.col("text").str.len_bytes()
     rest = pl.when(length == 10).then(pl.lit(" 00:00:00")).when(length == 16).then(pl.lit(":00")).otherwise(pl.lit(""))
-    full = pl.col(text.name).str.replace("T", " ", literal=True) + rest
-    return text.to_frame().select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)).to_series()
+    full = pl.col("text").str.replace("T", " ", literal=True) + rest
+    return (
+        text.to_frame().select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)).to_series().alias(name)
+    )
 
 
 def first_type(pl: Any, text: Any, dtypes: Iterable[Any]) -> Any:

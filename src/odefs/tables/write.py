@@ -146,11 +146,11 @@ def json_frame(pl: Any, frame: Any) -> Any:
 
 def _defused(pl: Any, frame: Any) -> Any:
     """Text that a spreadsheet would take for a formula, with an apostrophe in front; names of columns as well."""
-    text = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
     risky = r"^[=+\-@\t\r]"
     cells = [
-        pl.when(pl.col(name).str.contains(risky)).then("'" + pl.col(name)).otherwise(pl.col(name)).alias(name)
-        for name in text
+        pl.when(pl.nth(k).str.contains(risky)).then("'" + pl.nth(k)).otherwise(pl.nth(k)).alias(frame.columns[k])
+        for k in text
     ]
     frame = frame.with_columns(cells)
     return frame.rename({name: f"'{name}" for name in frame.columns if name.startswith(FORMULA_STARTS)})

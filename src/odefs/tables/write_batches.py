@@ -76,6 +76,7 @@ def _text(out: Any, ending: str, excel: bool) -> Iterator[Write]:
 
     def write(table: Any) -> None:
         frame: Any = pl.from_arrow(table)
+        frame.columns = table.schema.names  # polars gives a column without a name one of its own
         content = io.BytesIO()
         if ending.endswith((".ndjson", ".jsonl")):
             json_frame(pl, frame).write_ndjson(content)

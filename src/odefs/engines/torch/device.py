@@ -61,8 +61,13 @@ def in_parts(n_items: int, at_once: int, task: Callable[[slice], None]) -> int:
 def _fits(task: Callable[[slice], None], part: slice) -> bool:
     try:
         task(part)
-    except torch.cuda.OutOfMemoryError:
-        if part.stop - part.start == 1:
+    except (MemoryError, RuntimeError) as error:
+        if part.stop - part.start == 1 or not _is_lack_of_memory(error):
             raise
         return False
     return True
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """On the processor PyTorch says it in words only."""
+    return isinstance(error, MemoryError | torch.cuda.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)

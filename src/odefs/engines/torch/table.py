@@ -40,7 +40,7 @@ class DeviceTable:
         self.device = device
         self.working = DTYPES[dtype]
         self.n_rows, self.n_columns = X.shape
-        self._stored = X.dtype if X.dtype.name in AS_THEY_ARE else dtype
+        self._stored = X.dtype.newbyteorder("=") if X.dtype.name in AS_THEY_ARE else dtype
         self._distinct: Distinct | None = None
         self._copy_of: Tensor | None = None
         self._resident = self._upload()
