@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from odefs._extras import command
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.excel import read_sheet
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
 from odefs.tables.text_types import ZEROS, first_type, may_be_dates
@@ -200,7 +201,7 @@ def _guess(content: bytes) -> str:
 
 def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> Any:
     try:
-        return pl.read_excel(source, sheet_name=sheet) if sheet else pl.read_excel(source)
+        return read_sheet(pl, source, sheet)
     except ModuleNotFoundError as error:
         raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
     except Exception as error:  # the readers behind polars raise errors of their own
