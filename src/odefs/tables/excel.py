@@ -14,7 +14,7 @@ UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTA
 def read_sheet(pl: Any, source: Path | bytes, sheet: str | None) -> Any:
     """The cells of a sheet, the first by default; rows without any are left out."""
     _silence_reader()
-    read = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
+    read: dict[str, Any] = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
     if sheet:
         read["sheet_name"] = sheet
     frame, unclear = _read_all(pl, read)
