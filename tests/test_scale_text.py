@@ -172,7 +172,7 @@ def test_the_command_takes_and_writes_any_name(tmp_path):
     assert pl.read_parquet(scores.read_bytes()).height == 200
 
 
-@pytest.mark.parametrize("names", [("", "b", "c"), ("*", "when", "x"), ("^k.*$", "k1", "when")], ids=str)
+@pytest.mark.parametrize("names", [("", "b", "c"), ("*", "when", "x")], ids=str)
 def test_names_that_mean_something_to_polars(names, tmp_path):
     """pandas writes its index under no name."""
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import click
 
 from odefs._progress import stage, tell
 from odefs.cli import options
-from odefs.cli.guard import guarded
+from odefs.cli.guard import guarded, say_error
 from odefs.cli.progress import progress
 
 
@@ -62,7 +62,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     with tempfile.TemporaryDirectory(prefix="odefs-") if large else nullcontext() as folder:
         with progress(quiet):
             read, found = find_large(file, model, Path(folder), chosen) if folder else _find(file, model, chosen)
-            leave_files(targets, read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+            said = leave_files(targets, read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+        for sentence in () if quiet else said:
+            say_error(sentence)
         if chosen["as_json"]:
             click.echo(found.report().json().rstrip("\n"))
         elif not quiet and not targets.to_screen:
@@ -73,6 +75,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
 
 def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     """The file as it was read, and what was found in it."""
+    from odefs.cli.targets import require_room_for
     from odefs.cli.work import command_line, described, labels_of, require_columns, require_measurable, text_columns
     from odefs.experiments.metrics import evaluate
     from odefs.tables.columns import TableError
@@ -86,6 +89,7 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     with stage("reading"):
         tell(0, 0)
         read = read_table(file, chosen["sheet"], text_columns(chosen), chosen["delimiter"])
+    require_room_for(chosen["output"], read, chosen["with_data"], hide)
     try:
         require_columns(read, [*taken_out, *hide])
         labels = labels_of(read, label) if label else None

@@ -52,10 +52,23 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
 
     targets = choose_targets(file, model_read=model, **chosen)
     with progress(quiet):
-        options = ("sheet", "identifier", "hide", "delimiter", "contamination", "threshold", "flag", "jobs")
+        options = (
+            "sheet",
+            "identifier",
+            "hide",
+            "delimiter",
+            "contamination",
+            "threshold",
+            "flag",
+            "jobs",
+            "output",
+            "with_data",
+        )
         scored = score_file(model, file, **{name: chosen[name] for name in options})
         found = scored.found
-        leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+        said = leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+    for sentence in () if quiet else said:
+        say_error(sentence)
     flagged, before = float(found.is_outlier.mean()), scored.model.flagged_share
     drift = shown_drift(found, measure_drift(found.encoder, found.table))
     if chosen["as_json"]:

@@ -29,9 +29,12 @@ def score_file(
     hide: tuple[str, ...] = (),
     jobs: int | None = None,
     delimiter: str | None = None,
+    output: str | None = None,
+    with_data: bool = False,
     **flagging: Any,
 ) -> Scored:
     """Load the model, read the table, score it."""
+    from odefs.cli.targets import require_room_for
     from odefs.cli.work import command_line, described, require_columns
     from odefs.tables.columns import TableError
     from odefs.tables.detection import score
@@ -48,6 +51,7 @@ def score_file(
     with stage("reading"):
         tell(0, 0)
         read = read_table(file, sheet, text, delimiter, least_rows=1)
+    require_room_for(output, read, with_data, (*loaded.hidden, *hide))
     named = identifier or (loaded.identifier if loaded.identifier in read.frame.columns else None)
     try:
         require_columns(read, hide)

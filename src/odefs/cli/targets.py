@@ -3,6 +3,7 @@
 import glob
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,18 @@ def require_apart(*paths: Path | None) -> None:
         seen.add(path.resolve())
 
 
+def require_room_for(
+    output: str | None, read: "Reading | LargeReading", with_data: bool, hide: Sequence[str] = ()
+) -> None:
+    """Refuse a file of scores that has no room for them, before the work is done that takes long."""
+    from odefs.tables.excel_output import is_sheet, require_room
+    from odefs.tables.output import LEAST_RESULTS
+
+    if output and is_sheet(Path(output)):
+        own = len(set(read.columns).difference(hide)) if with_data else 0
+        require_room(Path(output), read.n_rows, LEAST_RESULTS + own)
+
+
 def leave_files(
     targets: Targets,
     read: "Reading | LargeReading",
@@ -91,36 +104,40 @@ def leave_files(
     reasons: str,
     with_data: bool,
     excel: bool,
-) -> None:
-    """Write what was asked for."""
+) -> tuple[str, ...]:
+    """Write what was asked for; what should be said about it."""
     from odefs.tables.files import save_detection
 
+    said: tuple[str, ...] = ()
     with stage("writing"):
         tell(0, 0)
         if targets.scores or targets.to_screen:
-            _leave_scores(targets.scores, read, found, reasons, with_data, excel)
+            said = _leave_scores(targets.scores, read, found, reasons, with_data, excel)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:
             write_report(found, targets.page)
+    return said
 
 
 def _leave_scores(
     path: Path | None, read: "Reading | LargeReading", found: "Detection", reasons: str, with_data: bool, excel: bool
-) -> None:
+) -> tuple[str, ...]:
     """Scores of all rows; those of a large table are written batch by batch."""
+    from odefs.tables.excel_output import is_sheet
     from odefs.tables.output import result_columns
     from odefs.tables.read import Reading
     from odefs.tables.write import write_table
 
     if isinstance(read, Reading):
-        columns = result_columns(found, read.lines, reasons, read.frame if with_data else None)
+        folds = path is not None and is_sheet(path)
+        columns = result_columns(found, read.lines, reasons, read.frame if with_data else None, folds)
         tell(0, 0)
-        write_table(path, columns, excel)
-        return
+        return write_table(path, columns, excel)
     from odefs.tables.large_output import write_large
 
     write_large(read.table, found, path, reasons, with_data, excel)
+    return ()
 
 
 def default_page(file: str) -> Path:

@@ -12,6 +12,7 @@ from odefs._extras import command
 from odefs.engines.arrow import parquet_in
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.excel import read_sheet
 from odefs.tables.large import other_type
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
@@ -206,7 +207,7 @@ def _guess(content: bytes) -> str:
 
 def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> Any:
     try:
-        return pl.read_excel(source, sheet_name=sheet) if sheet else pl.read_excel(source)
+        return read_sheet(pl, source, sheet)
     except ModuleNotFoundError as error:
         raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
     except Exception as error:  # the readers behind polars raise errors of their own

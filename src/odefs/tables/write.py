@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from odefs._extras import command
 from odefs.persist.replacing import error_number
 from odefs.persist.replacing import replacing as replacing_file
 from odefs.tables.columns import TableError
+from odefs.tables.excel_output import write_sheet
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
 SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
@@ -49,8 +48,11 @@ def replacing(path: Path) -> Iterator[Path]:
         raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
 
 
-def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = False) -> None:
-    """Write columns of equal length; ``None`` means csv to standard output. ``excel`` writes a byte order mark and defuses formulas."""
+def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = False) -> tuple[str, ...]:
+    """Write columns of equal length; ``None`` means csv to standard output. ``excel`` writes a byte order mark and defuses formulas.
+
+    What should be said about the file is returned.
+    """
     import polars as pl
 
     frame = pl.DataFrame(dict(columns), strict=False)
@@ -61,7 +63,7 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
         frame.write_csv(buffer, include_bom=excel)
         sys.stdout.buffer.write(buffer.getvalue())
         sys.stdout.buffer.flush()
-        return
+        return ()
     ending = path.name.lower()
     # Opened here: to polars all names are UTF-8, and this one need not be.
     with replacing(path) as partial, _told_by_polars(pl), open(partial, "wb") as file:
@@ -72,13 +74,14 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
         elif ending.endswith((".ndjson", ".jsonl")):
             json_frame(pl, frame).write_ndjson(file)
         elif ending.endswith(".xlsx"):
-            _write_excel(frame, file)
+            return write_sheet(pl, frame, file, path)
         else:
             content = io.BytesIO()
             separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
             frame.write_csv(content, include_bom=excel, separator=separator)
             packed = ending.endswith(".gz")
             file.write(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
+    return ()
 
 
 @contextmanager
@@ -91,19 +94,6 @@ def _told_by_polars(pl: Any) -> Iterator[None]:
         if number is None:
             raise
         raise OSError(number, os.strerror(number)) from error
-
-
-def _write_excel(frame: Any, file: BinaryIO) -> None:
-    try:
-        from xlsxwriter import Workbook
-    except ModuleNotFoundError as error:
-        raise TableError(f"writing Excel files needs another package: {command('cli')}") from error
-    content = io.BytesIO()
-    with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
-        # The same table gives the same bytes: no time of writing inside.
-        workbook.set_properties({"created": datetime(2000, 1, 1)})
-        frame.write_excel(workbook, autofit=False)
-    file.write(content.getvalue())
 
 
 def spreadsheet_frame(pl: Any, frame: Any, defuses: bool) -> Any:
@@ -153,7 +143,13 @@ def _defused(pl: Any, frame: Any) -> Any:
         for k in text
     ]
     frame = frame.with_columns(cells)
-    return frame.rename({name: f"'{name}" for name in frame.columns if name.startswith(FORMULA_STARTS)})
+    names: dict[str, str] = {}
+    for name in frame.columns:
+        if name.startswith(FORMULA_STARTS):
+            names[name] = f"'{name}"
+            while names[name] in frame.columns:
+                names[name] = f"'{names[name]}"
+    return frame.rename(names)
 
 
 def write_text(path: Path, content: str) -> None:

@@ -1,0 +1,116 @@
+"""Writing a sheet of an Excel file: what it has room for, cells in a form that it can hold, names that Excel tells apart."""
+
+import io
+import warnings
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from odefs._extras import command
+from odefs.tables.columns import TableError
+
+MAX_ROWS = 1_048_576
+MAX_COLUMNS = 16_384
+LONGEST_TEXT = 32_767
+WHOLE_NUMBERS = 2**53
+"""A cell holds a double: whole numbers beyond this would lose digits."""
+FIRST_DATE, LAST_DATE = date(1900, 1, 1), date(9999, 12, 31)
+ISO = "%Y-%m-%dT%H:%M:%S%.f%:z"
+
+
+def is_sheet(path: Path) -> bool:
+    """Whether a file is written as Excel has it."""
+    return path.suffix.lower() == ".xlsx"
+
+
+def require_room(path: Path, n_rows: int, n_columns: int) -> None:
+    """Refuse what a sheet has no room for; the first of its rows holds the names."""
+    for number, most, what in ((n_rows, MAX_ROWS - 1, "rows"), (n_columns, MAX_COLUMNS, "columns")):
+        if number > most:
+            raise TableError(
+                f"{path}: {number:,} {what} are more than the {most:,} that an Excel sheet holds: write parquet, csv, arrow or ndjson."
+            )
+
+
+def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, ...]:
+    """Write a table as a workbook of one sheet; what should be said about it."""
+    try:
+        from xlsxwriter import Workbook
+    except ModuleNotFoundError as error:
+        raise TableError(f"writing Excel files needs another package: {command('cli')}") from error
+    require_room(path, frame.height, frame.width)
+    frame = frame.rename(dict(zip(frame.columns, told_apart(frame.columns), strict=True)))
+    infinite = _infinite_cells(frame)
+    frame, cut = _cut(pl, frame.with_columns([_held(pl, series) for series in frame]))
+    content = io.BytesIO()
+    with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
+        # The same table gives the same bytes: no time of writing inside.
+        workbook.set_properties({"created": datetime(2000, 1, 1)})
+        sheet = workbook.add_worksheet()
+        with warnings.catch_warnings():
+            # It warns where it leaves out the whole table.
+            warnings.filterwarnings("error", module="xlsxwriter")
+            try:
+                frame.write_excel(workbook, sheet, autofit=False)
+            except Warning as error:
+                raise TableError(f"{path}: cannot be written ({error}).") from error
+        for row, column, text in infinite:
+            sheet.write_string(row + 1, column, text)
+    file.write(content.getvalue())
+    if not cut:
+        return ()
+    return (f"{path}: texts of {', '.join(cut)} are cut to the {LONGEST_TEXT:,} characters that an Excel cell holds.",)
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names of which no two differ by case alone, which are one name to Excel; a blank one gets the name that Excel would give it."""
+    found: dict[str, str] = {}
+    for number, name in enumerate(names, 1):
+        free, count = name or f"Column{number}", 1
+        while free.casefold() in found:
+            count += 1
+            free = f"{name or f'Column{number}'} ({count})"
+        found[free.casefold()] = free
+    return list(found.values())
+
+
+def _infinite_cells(frame: Any) -> list[tuple[int, int, str]]:
+    """Row, column and text of the infinite numbers, for which Excel has no number; csv has the same text."""
+    return [
+        (row, column, "inf" if series[row] > 0 else "-inf")
+        for column, series in enumerate(frame)
+        if series.dtype.is_float()
+        for row in series.is_infinite().arg_true()
+    ]
+
+
+def _held(pl: Any, series: Any) -> Any:
+    """A column without cells that Excel has no form for: these are left blank (no number), or the column is text."""
+    if series.dtype.is_float():
+        return series.set(~series.is_finite().fill_null(True), None)
+    if series.dtype.is_integer() and series.len() > series.null_count():
+        least, most = series.min(), series.max()
+        return series.cast(pl.String) if max(-least, most) > WHOLE_NUMBERS else series
+    if series.dtype == pl.Datetime and series.dtype.time_zone is not None:
+        return series.dt.to_string(ISO)
+    if series.dtype in (pl.Date, pl.Datetime):
+        days = series.cast(pl.Date)
+        return series if days.is_between(FIRST_DATE, LAST_DATE).all() else series.dt.to_string("iso")
+    return series
+
+
+def _cut(pl: Any, frame: Any) -> tuple[Any, list[str]]:
+    """Texts as long as a cell may be, and the columns in which some were longer. Excel counts as UTF-16 does."""
+    found = []
+    for series in frame:
+        if series.dtype != pl.String:
+            continue
+        # In UTF-16 a character has at most two units.
+        suspects = (series.str.len_chars() > LONGEST_TEXT // 2).fill_null(False).arg_true().to_list()
+        packed = {row: series[row].encode("utf-16-le") for row in suspects}
+        long = {row: text[: 2 * LONGEST_TEXT] for row, text in packed.items() if len(text) > 2 * LONGEST_TEXT}
+        if long:
+            texts = [text.decode("utf-16-le", "ignore") for text in long.values()]
+            found.append(series.clone().scatter(list(long), texts))
+    return frame.with_columns(found), [series.name for series in found]
