@@ -67,21 +67,49 @@ def test_thresholds_need_no_new_fit_and_too_many_flags_exit_3(saved):
     assert "80 rows stand out" in odefs("score", "m.odefs", TABLE, "--contamination", 0.1, cwd=saved).stdout
 
 
-def test_rows_are_explained_by_name_and_number(saved):
-    done = odefs("explain", "m.odefs", TABLE, "--rows", "T0422,58", cwd=saved)
+def test_rows_are_explained_by_name(saved):
+    done = odefs("explain", "m.odefs", TABLE, "--rows", "T0422,T0058", cwd=saved)
     best = next(row for row in read(saved / "s.csv") if row["transaction"] == "T0422")
     assert f"transaction T0422: score {float(best['score']):.2f}, rank {best['rank']} of 800, stands out" in done.stdout
     assert "transaction T0058: " in done.stdout
     assert "of the rows; rows like it have " in done.stdout
     assert "% of the score" in done.stdout
-    done = odefs("explain", "m.odefs", TABLE, "--rows", "T9999", cwd=saved)
-    assert done.returncode == 1
-    assert "there is no row 'T9999'" in done.stderr
+    for absent in ("T9999", "T0422,58", "T0422,58-60"):
+        done = odefs("explain", "m.odefs", TABLE, "--rows", absent, cwd=saved)
+        assert done.returncode == 1
+        assert f"no row has {absent.split(',')[-1]!r} in the column 'transaction'" in done.stderr
+        assert "as in --rows T0001" in done.stderr
     command = ("explain", "m.odefs", TABLE, "--top", 2, "--json", "--hide", "distance_km")
     entries = json.loads(odefs(*command, cwd=saved).stdout)
     assert [entry["rank"] for entry in entries] == [1, 2]
     assert entries[0]["reasons"][0]["column"] == "distance_km"
     assert entries[0]["reasons"][0]["value"] is None
+
+
+def test_ranges_are_ids_where_there_are_ids_and_numbers_where_there_are_none(tmp_path):
+    ids = np.random.default_rng(0).permutation(np.arange(1, 101))
+    values = np.random.default_rng(1).normal(size=(100, 2))
+    frame = pl.DataFrame({"invoice": ids, "a": values[:, 0], "b": values[:, 1]})
+    frame.write_csv(tmp_path / "t.csv")
+    frame.write_parquet(tmp_path / "t.parquet")
+
+    def named(model, file, rows, *more):
+        done = odefs("explain", model, file, "--rows", rows, "--json", *more, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return [(entry["row"], entry["name"]) for entry in json.loads(done.stdout)]
+
+    odefs("detect", "t.csv", "--id", "invoice", "--save", "id.odefs", "--no-report", "--quiet", cwd=tmp_path)
+    odefs("detect", "t.csv", "--drop", "invoice", "--save", "no.odefs", "--no-report", "--quiet", cwd=tmp_path)
+    place = {int(name): row + 1 for row, name in enumerate(ids)}
+    expected = [(place[7], "7"), *sorted((place[name], str(name)) for name in (20, 21, 22))]
+    assert named("id.odefs", "t.csv", "7,20-22") == named("id.odefs", "t.parquet", "7, 20-22") == expected
+    numbers = [(7, "7"), (20, "20"), (21, "21"), (22, "22")]
+    assert (
+        named("no.odefs", "t.csv", "7,20-22") == named("id.odefs", "t.csv", "7,20-22", "--hide", "invoice") == numbers
+    )
+    for model, absent in (("id.odefs", "101"), ("id.odefs", "0-0"), ("no.odefs", "101"), ("no.odefs", "99-101")):
+        done = odefs("explain", model, "t.csv", "--rows", f"20,{absent}", cwd=tmp_path)
+        assert (done.returncode, repr(absent) in done.stderr, "--rows" in done.stderr) == (1, True, True)
 
 
 @pytest.mark.slow

@@ -332,3 +332,32 @@ def test_times_that_python_cannot_hold(tmp_path):
     pq.write_table(pa.table({"far": stamps}), tmp_path / "t.parquet")
     facts = LargeTable((tmp_path / "t.parquet",)).facts(["far"])["far"]
     assert (facts.rows, facts.missing) == ({"low": 3, "high": 2}, 1)
+
+
+def test_times_that_are_categories_have_one_name_either_way(tmp_path):
+    rng = np.random.default_rng(0)
+    when = pl.Series(1_900_000_000 // 86_400 * 86_400 + rng.integers(0, 3, 3000) * 86_400)
+    # One row alone says that these are no dates.
+    when[2900] = when[2900] + 5400
+    stamps = when.cast(pl.Int64) * 1_000_000
+    frame = pl.DataFrame({"when": stamps.cast(pl.Datetime("us")), "x": rng.normal(size=3000)})
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=500)
+    found = []
+    for memory in ("10GB", "10kB"):
+        command = (
+            "detect",
+            "t.parquet",
+            "--category",
+            "when",
+            "--reasons",
+            "all",
+            "--no-report",
+            "-o",
+            f"{memory}.csv",
+        )
+        done = run(*command, cwd=tmp_path, ODEFS_MEMORY=memory)
+        assert (done.returncode, "read in parts" in done.stdout) == (0, memory == "10kB"), done.stderr
+        found.append(read(tmp_path / f"{memory}.csv"))
+    assert "when = 2030-03-19 01:30:00" in found[0][2900]["reasons"]
+    assert any("when = 2030-03-18 00:00:00" in row["reasons"] for row in found[0])
+    assert [row["reasons"] for row in found[0]] == [row["reasons"] for row in found[1]]

@@ -9,12 +9,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_array_equal
 
 import odefs
 from command import odefs as run
 from command import read
 from odefs import TableEncoder
 from odefs.tables.frames import table_of
+from odefs.tables.large import LargeTable
+from odefs.tables.read import read_table
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -210,3 +213,59 @@ def test_missing_marks_of_pandas_among_python_objects_are_missing():
     table = table_of(frame)
     assert [column.kind for column in table.columns] == ["time", "number"]
     assert [column.missing.tolist() for column in table.columns] == [[False, True, False]] * 2
+
+
+MOMENTS = {
+    "dates": (pl.Date, [dt.date(2031, 5, 5), dt.date(1969, 12, 31)], ("2031-05-05", "1969-12-31")),
+    "midnights": (pl.Datetime("us"), [dt.datetime(2031, 5, 5), dt.datetime(2031, 5, 6)], ("2031-05-05", "2031-05-06")),
+    "stamps": (
+        pl.Datetime("ns"),
+        [dt.datetime(2031, 5, 5), dt.datetime(2031, 5, 5, 7, 30, 0, 250_000)],
+        ("2031-05-05 00:00:00", "2031-05-05 07:30:00.250000"),
+    ),
+    "times of day": (pl.Time, [dt.time(7, 30), dt.time(0, 0, 5)], ("07:30:00", "00:00:05")),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name, tmp_path):
+    kind, (often, seldom), names = MOMENTS[name]
+    when = pl.Series("when", [often] * 37 + [seldom] * 2 + [None], dtype=kind)
+    frame = pl.DataFrame({"when": when, "x": [float(i % 7) for i in range(40)]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    frame.write_csv(tmp_path / "t.csv")
+    frame.with_columns(when=pl.Series([names[0]] * 37 + [names[1]] * 2 + [None])).write_csv(tmp_path / "plain.csv")
+    encoder = odefs.TableEncoder(category=["when"])
+    encoded = encoder.fit_transform(frame)
+    assert encoder.specs_[0].levels == tuple(sorted(names))
+    others = [
+        frame.to_arrow(),
+        frame.to_pandas(),
+        LargeTable((tmp_path / "t.parquet",)).rows(np.arange(40), frame.columns),
+    ]
+    others += [read_table(tmp_path / file, text_columns=["when"]).frame for file in ("t.csv", "plain.csv")]
+    for other in others:
+        assert_array_equal(encoder.transform(other), encoded)
+        # A part need not hold what tells the form, and a model of one table takes the other.
+        parts = [
+            table_of(other[start : start + 3] if not hasattr(other, "slice") else other.slice(start, 3))
+            for start in range(0, 40, 3)
+        ]
+        assert_array_equal(
+            np.vstack([encoder.encode_table(encoder.recognised(part, is_part=True)) for part in parts]), encoded
+        )
+        trained = odefs.TableEncoder(category=["when"]).fit(other)
+        assert_array_equal(trained.transform(frame), trained.transform(other))
+    plain = encoder.recognised(table_of(others[-2]))["when"]
+    assert plain.values.tolist() == [names[0]] * 37 + [names[1]] * 2 + [None]
+
+
+def test_models_that_knew_times_by_their_seconds_know_them_still():
+    frame = pl.DataFrame(
+        {"when": [dt.date(2031, 5, 5)] * 37 + [dt.date(2031, 5, 6)] * 3, "x": [float(i % 7) for i in range(40)]}
+    )
+    encoder = odefs.TableEncoder(category=["when"])
+    encoded = encoder.fit_transform(frame)
+    state = encoder.state()
+    state["specs"][0] |= {"levels": ["1935705600", "1935792000"], "fill_level": "1935705600"}
+    assert_array_equal(odefs.TableEncoder.from_state(state).transform(frame), encoded)

@@ -1,5 +1,6 @@
 """``odefs explain MODEL FILE``: every reason for given rows, or for the foremost outliers."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ from odefs.cli import options
 from odefs.cli.guard import guarded
 from odefs.cli.progress import progress
 
+LONGEST_NUMBER = 4000
+"""Digits of an id that is taken for a number; Python refuses to read some more."""
+
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
@@ -16,7 +20,7 @@ from odefs.cli.progress import progress
 @click.option(
     "--rows",
     metavar="LIST",
-    help="Rows by number from 1 (as in 3,17,20-25), or by the name in the id column; the foremost outliers by default.",
+    help="Rows by their ids where there is an id column, otherwise by number from 1, as in 3,17,20-25; the foremost outliers by default.",
 )
 @click.option("--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown.")
 @options.reading
@@ -41,24 +45,59 @@ def command(
 
 
 def _rows(text: str, found: Any) -> list[int]:
-    """Row numbers from 0 for what the user named."""
+    """Row numbers from 0 for what the user named: all entries are ids where rows are shown by their ids, and numbers where they are shown by these."""
+    from odefs.tables.hiding import shown_names
+
+    parts = [part.strip() for part in text.split(",")]
+    by_id = found.named and found.identifier not in found.hidden
+    chosen = _by_id(parts, *shown_names(found)) if by_id else _by_number(parts, found.n_rows)
+    return [row for rows in chosen for row in rows]
+
+
+def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:
     from odefs.tables.columns import TableError
 
-    names = {str(name): row for row, name in reversed(list(enumerate(found.row_names)))}
-    rows: list[int] = []
-    for part in (part.strip() for part in text.split(",")):
-        first, mark, last = part.partition("-")
-        if part in names:
-            rows.append(names[part])
-        elif mark and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last) <= found.n_rows:
-            rows += range(int(first) - 1, int(last))
-        elif part.isdigit() and 1 <= int(part) <= found.n_rows:
-            rows.append(int(part) - 1)
-        else:
+    for part in parts:
+        first, last = _range(part) or (part, part)
+        if not (first.isdecimal() and 1 <= int(first) <= int(last) <= n_rows):
             raise TableError(
-                f"there is no row {part!r}: rows are numbered from 1 to {found.n_rows:,}, or named by the column {found.identifier!r}."
+                f"there is no row {part!r}: rows are numbered from 1 to {n_rows:,}, as in --rows 3,17,20-25."
             )
-    return rows
+        yield range(int(first) - 1, int(last))
+
+
+def _by_id(parts: list[str], identifier: str, names: Sequence[Any]) -> Iterator[Sequence[int]]:
+    """All rows that have an id, and those whose ids are whole numbers within a range, in the order of the table."""
+    from odefs.tables.columns import TableError
+
+    places: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        if name is not None:
+            places.setdefault(str(name), []).append(row)
+    for part in parts:
+        ends = _range(part)
+        if part in places:
+            yield places[part]
+            continue
+        low, high = map(int, ends) if ends else (0, -1)
+        within = sorted(row for name, rows in places.items() if low <= _whole(name) <= high for row in rows)
+        if not within:
+            raise TableError(
+                f"no row has {part!r} in the column {identifier!r}: rows are named by that column, as in --rows {next(iter(places), '')}, "
+                "and a range such as 20-25 is all whole numbers in it."
+            )
+        yield within
+
+
+def _range(part: str) -> tuple[str, str] | None:
+    first, mark, last = part.partition("-")
+    return (first, last) if mark and first.isdecimal() and last.isdecimal() else None
+
+
+def _whole(name: str) -> int:
+    """An id as a number, -1 where it is none."""
+    digits = name.removesuffix(".0")
+    return int(digits) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else -1
 
 
 def _as_json(found: Any, rows: list[int]) -> str:

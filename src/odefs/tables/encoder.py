@@ -133,7 +133,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
             )
-        read = (apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part) for spec in self.specs_)
+        read = (
+            apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part, spec.levels) for spec in self.specs_
+        )
         return Table(tuple(read), table.n_rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

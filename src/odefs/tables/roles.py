@@ -12,6 +12,7 @@ import numpy as np
 
 from odefs.tables.columns import LARGE, Column, Kind, TableError
 from odefs.tables.recognise import PLAIN, STYLES, Style, describe, is_missing_word, read_levels, recognise
+from odefs.tables.time_names import known_times, number_name, time_names
 
 IDENTIFIER_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)|[a-z](?:Id|ID|Nr|No|Key)$"
@@ -67,15 +68,22 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     return Role(column, style, left_out, tuple(notes))
 
 
-def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = (), is_part: bool = False) -> Column:
-    """Read a column of another table as the training table's column was read.
+def apply_style(
+    column: Column,
+    kind: Kind,
+    style: str,
+    na: Collection[str] = (),
+    is_part: bool = False,
+    levels: Sequence[str] = (),
+) -> Column:
+    """Read a column of another table as the training table's column was read; ``levels`` are the categories that were seen there.
 
     Text of which most is not what it must be is refused. In a part of a table every cell is read by itself, since another cut must give the same: nothing is
     guessed from the other cells, and what cannot be read is missing.
     """
     column = _without_words(column, na)
     if kind == "category":
-        return column if column.kind == "category" else as_category(column)
+        return _same_times(column, levels) if column.kind == "category" else as_category(column, levels)
     if column.missing.all():
         return Column(column.name, kind, np.full(len(column), np.nan))
     if column.kind == "category":
@@ -116,19 +124,35 @@ def _guessed(column: Column) -> Style | None:
     return recognise(column.levels, counts)
 
 
-def as_category(column: Column) -> Column:
-    """Numbers and times as categories, one per distinct value; those that float64 would round by all of their digits."""
+def as_category(column: Column, levels: Sequence[str] = ()) -> Column:
+    """Numbers and times as categories, one per distinct value; those that float64 would round by all of their digits, times as csv files have them.
+
+    ``levels`` are categories of a model, by whose form times go: in a part of a table the others cannot tell.
+    """
     if column.exact is not None:
         return column.exact
-    numbers = column.values
-    known, codes = np.unique(numbers[~column.missing], return_inverse=True)
-    names = [f"{int(v)}" if float(v).is_integer() else repr(float(v)) for v in known]
-    order = np.argsort(names, kind="stable")
-    place = np.empty(len(names), dtype=np.int32)
-    place[order] = np.arange(len(names))
+    known, codes = np.unique(column.values[~column.missing], return_inverse=True)
+    is_time = column.kind == "time"
+    names = time_names(known, levels) if is_time else [number_name(float(value)) for value in known]
     out = np.full(len(column), -1, dtype=np.int32)
-    out[~column.missing] = place[codes]
-    return Column(column.name, "category", codes=out, levels=tuple(names[i] for i in order))
+    out[~column.missing] = codes
+    return _named(column.name, out, names)
+
+
+def _named(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
+    """Categories from codes into names, of which some may be the same."""
+    levels = tuple(sorted(set(names)))
+    place = {level: code for code, level in enumerate(levels)}
+    places = np.array([*(place[level] for level in names), -1], dtype=np.int32)
+    return Column(name, "category", codes=places[codes], levels=levels)
+
+
+def _same_times(column: Column, levels: Sequence[str]) -> Column:
+    """Text with the names that a model has for the same times."""
+    same = known_times(column.levels, levels)
+    if not same:
+        return column
+    return _named(column.name, column.category_codes, [same.get(level, level) for level in column.levels])
 
 
 def _without_words(column: Column, words: Collection[str]) -> Column:
