@@ -4,6 +4,7 @@ import numbers
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, _safe_indexing, get_tags
@@ -116,8 +117,15 @@ def _importances(estimator: Any, X: Any) -> np.ndarray:
         return learned
     foremost = np.argsort(-estimator.outlier_scores_, kind="stable")[:MOST_ROWS]
     flagged = foremost[estimator.is_outlier_[foremost]]
-    shares = shares_of_rows(estimator, _safe_indexing(X, flagged)) if flagged.size else None
+    shares = shares_of_rows(estimator, _rows(X, flagged)) if flagged.size else None
     return learned if shares is None else shares
+
+
+def _rows(X: Any, numbers: np.ndarray) -> Any:
+    """Some rows of whatever a table may be."""
+    if sparse.issparse(X):
+        return X.tocsr()[numbers]
+    return _safe_indexing(X if hasattr(X, "columns") else np.asarray(X), numbers)
 
 
 def _kept_columns(estimator: Any, importances: np.ndarray, keep: Any) -> np.ndarray:
