@@ -52,7 +52,17 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
 
     targets = choose_targets(file, model_read=model, **chosen)
     with progress(quiet):
-        options = ("sheet", "identifier", "hide", "delimiter", "contamination", "threshold", "flag", "jobs")
+        options = (
+            "sheet",
+            "identifier",
+            "hide",
+            "delimiter",
+            "no_header",
+            "contamination",
+            "threshold",
+            "flag",
+            "jobs",
+        )
         scored = score_file(model, file, **{name: chosen[name] for name in options})
         found = scored.found
         leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])

@@ -29,6 +29,7 @@ def score_file(
     hide: tuple[str, ...] = (),
     jobs: int | None = None,
     delimiter: str | None = None,
+    no_header: bool = False,
     **flagging: Any,
 ) -> Scored:
     """Load the model, read the table, score it."""
@@ -45,9 +46,11 @@ def score_file(
     loaded.model.set_params(n_jobs=jobs)
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (identifier, loaded.identifier) if name]
+    # A model that was made of a table without a header takes such tables, and says nothing about files of other kinds.
+    header = False if no_header else None if loaded.source.get("header") is False else True
     with stage("reading"):
         tell(0, 0)
-        read = read_table(file, sheet, text, delimiter, least_rows=1)
+        read = read_table(file, sheet, text, delimiter, least_rows=1, header=header)
     named = identifier or (loaded.identifier if loaded.identifier in read.frame.columns else None)
     try:
         require_columns(read, hide)
