@@ -410,3 +410,14 @@ def test_module_version_and_help(tmp_path):
     assert "detect" in odefs("--help", command=(sys.executable, "-m", "odefs"), cwd=tmp_path).stdout
     for command in ("detect", "score", "explain", "report"):
         assert "--debug" in odefs(command, "-h", cwd=tmp_path).stdout
+
+
+def test_reasons_stay_in_one_line_whatever_a_name_holds(tmp_path):
+    rows = "".join(f"{i % 7},x{i % 3}\n" for i in range(60)) + '900,"y\n\x1b[31mz"\n'
+    (tmp_path / "t.csv").write_text('"weight\n\x1b[31min kg",kind\n' + rows)
+    done = odefs("detect", "t.csv", "--no-report", "--reasons", "all", "-o", "s.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    last = read(tmp_path / "s.csv")[-1]
+    assert "weight [31min kg = 900" in last["reasons"]
+    assert all(row["reasons"].isprintable() for row in read(tmp_path / "s.csv"))
+    assert last["line"] == "63"

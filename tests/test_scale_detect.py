@@ -359,5 +359,5 @@ def test_times_that_are_categories_have_one_name_either_way(tmp_path):
         assert (done.returncode, "read in parts" in done.stdout) == (0, memory == "10kB"), done.stderr
         found.append(read(tmp_path / f"{memory}.csv"))
     assert "when = 2030-03-19 01:30:00" in found[0][2900]["reasons"]
-    assert any("when = 2030-03-18 00:00:00" in row["reasons"] for row in found[0])
+    assert any("when = 2030-03-17 00:00:00" in row["reasons"] for row in found[0])
     assert [row["reasons"] for row in found[0]] == [row["reasons"] for row in found[1]]

@@ -186,3 +186,154 @@ def test_names_that_mean_something_to_polars(names, tmp_path):
     assert "read in parts" in parts.stdout
     headers = [(tmp_path / name).read_text().splitlines()[0] for name in ("whole.csv", "parts.csv")]
     assert headers[0] == headers[1]
+
+
+PLAIN_ROWS = "1.5,x,2\n\n2.5,y,3\n3.5,NA,4\n"
+HEADERS = {
+    "plain": ("a,b,c\n", ["a", "b", "c"], [2, 4, 5], ()),
+    "a break in it": ('"a\n\nb",b,c\n', ["a\n\nb", "b", "c"], [4, 6, 7], ()),
+    "blank lines above": ("\n\na,b,c\n", ["a", "b", "c"], [4, 6, 7], ()),
+    "both, from Windows": ('\r\n"a\r\nb",b,c\r\n', ["a\r\nb", "b", "c"], [4, 6, 7], ()),
+    "twice": (
+        "a,a,c\n",
+        ["a", "a_duplicated_0", "c"],
+        [2, 4, 5],
+        ("a occurs twice in the header; the second is called a_duplicated_0",),
+    ),
+    "thrice": (
+        "a,a,a\n",
+        ["a", "a_duplicated_0", "a_duplicated_1"],
+        [2, 4, 5],
+        ("a occurs 3 times in the header; the others are called a_duplicated_0, a_duplicated_1",),
+    ),
+    "twice, and taken": (
+        "\na,a,a_duplicated_0\n",
+        ["a", "a_duplicated_1", "a_duplicated_0"],
+        [3, 5, 6],
+        ("a occurs twice in the header; the second is called a_duplicated_1",),
+    ),
+    "no name": (
+        ",b, \n",
+        ["column 1", "b", "column 3"],
+        [2, 4, 5],
+        ("columns without a name in the header are called by their places: column 1, column 3",),
+    ),
+    "no name, and taken": (
+        ',"column 1",c\n',
+        ["column 1_duplicated_0", "column 1", "c"],
+        [2, 4, 5],
+        ("columns without a name in the header are called by their places: column 1_duplicated_0",),
+    ),
+    "a mark and no name": (
+        "\ufeff\n,b,c\n",
+        ["column 1", "b", "c"],
+        [3, 5, 6],
+        ("columns without a name in the header are called by their places: column 1",),
+    ),
+}
+
+
+def both(path, folder, header=True):
+    """What is read at once, and that in parts it is the same."""
+    folder.mkdir(exist_ok=True)
+    here = read_table(path, header=header)
+    there = read_large(path, folder, header=header)
+    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.table.schema.names))
+    assert frame.select(there.columns).equals(here.frame)
+    assert (there.columns, there.notes, there.has_header) == (here.columns, here.notes, here.has_header)
+    assert frame[spool.LINE].to_list() == here.lines.tolist()
+    assert [file.name for file in folder.iterdir()] == ["table.parquet"]
+    return here
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("name", HEADERS)
+def test_names_and_lines_below_headers_of_all_kinds(name, encoding, tmp_path):
+    header, columns, lines, notes = HEADERS[name]
+    (tmp_path / "t.csv").write_bytes(
+        (header + PLAIN_ROWS).removeprefix("\ufeff" if encoding == "utf-16" else "").encode(encoding)
+    )
+    read = both(tmp_path / "t.csv", tmp_path / "work")
+    assert read.columns == columns
+    assert read.frame.rows() == [(1.5, "x", 2), (2.5, "y", 3), (3.5, None, 4)]
+    assert read.lines.tolist() == lines
+    assert read.notes == (*(["read as utf-16 text"] if encoding == "utf-16" else []), *notes)
+
+
+def test_names_that_must_differ_beside_an_odd_byte_far_down(tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe,,größe\n".encode("cp1252") + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
+    assert both(tmp_path / "t.csv", tmp_path / "work").columns == ["größe", "column 2", "größe_duplicated_0"]
+    (tmp_path / "t.csv").write_bytes(b"a,,a\n" + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
+    read = both(tmp_path / "t.csv", tmp_path / "work")
+    assert (read.columns, read.frame["a"][-1]) == (["a", "column 2", "a_duplicated_0"], "ü")
+
+
+def test_faults_below_blank_lines_are_named_by_their_lines(tmp_path):
+    (tmp_path / "t.csv").write_text("\n\na,b\n1,2\n1,2,3\n")
+    said = refused(read_table, tmp_path / "t.csv")
+    assert "line 5 has 3 fields, the header has 2" in said
+    assert refused(read_large, tmp_path / "t.csv", tmp_path) == said
+    (tmp_path / "t.csv").write_text("\na,b\n1,2\n1\n")
+    assert "the first is line 4 with 1" in read_table(tmp_path / "t.csv").notes[0]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_table_without_a_header(encoding, tmp_path):
+    (tmp_path / "t.csv").write_bytes('0.606;ä;1\n\n-3.506;b;2\n1e3;"c\nd";3\n4;e;4\n'.encode(encoding))
+    read = both(tmp_path / "t.csv", tmp_path / "work", header=False)
+    assert read.columns == ["column 1", "column 2", "column 3"]
+    assert read.frame.rows() == [(0.606, "ä", 1), (-3.506, "b", 2), (1000, "c\nd", 3), (4, "e", 4)]
+    assert read.lines.tolist() == [1, 3, 4, 6]
+    assert not read.has_header
+    (tmp_path / "t.csv").write_text("1,2\n3,4\n5,6,7\n")
+    said = refused(lambda path: read_table(path, header=False), tmp_path / "t.csv")
+    assert "line 3 has 3 fields, the first line has 2" in said
+
+
+def test_a_first_line_that_looks_like_data_is_told(tmp_path):
+    def notes(text):
+        (tmp_path / "t.csv").write_text(text)
+        return both(tmp_path / "t.csv", tmp_path / "work").notes
+
+    assert ["--no-header reads it as a row" in note for note in notes("0.606,-3.506\n1,2\n3,4\n")] == [True]
+    assert len(notes("1,1\n1,2\n3,4\n")) == 2
+    assert notes("2023,2024\nx,2\ny,4\n") == ()
+    assert notes("0,1,2\n1,2,3\n3,4,5\n") == ()
+    assert notes("a,1\n1,2\n3,4\n") == ()
+    (tmp_path / "t.csv").write_text("7,8\n1,2\n3,4\n")
+    assert read_table(tmp_path / "t.csv", text_columns=["7"]).notes == read_table(tmp_path / "t.csv").notes != ()
+    (tmp_path / "t.parquet").write_bytes(b"")
+    for read in (
+        lambda: read_table(tmp_path / "t.parquet", header=False),
+        lambda: read_large(tmp_path / "t.parquet", tmp_path, header=False),
+    ):
+        assert "--no-header is for csv" in refused(read)
+
+
+def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(rng.normal(size=(300, 2)), schema=["column 1", "column 2"])
+    frame[17, 1] = 90.0
+    frame.write_csv(tmp_path / "t.csv", include_header=False)
+    frame.write_csv(tmp_path / "named.csv")
+    frame.write_parquet(tmp_path / "t.parquet")
+    common = ("detect", "t.csv", "--no-header", "--no-report", "--flag", 1)
+    here = run(*common, "-o", "here.csv", "--save", "m.odefs", cwd=tmp_path)
+    there = run(*common, "-o", "there.csv", "--save", "there.odefs", cwd=tmp_path, ODEFS_MEMORY="2kB")
+    assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
+    assert "read in parts" in there.stdout
+    assert (tmp_path / "here.csv").read_text().splitlines()[18].endswith("column 2 = 90")
+    a, b = (pl.read_csv(tmp_path / name) for name in ("here.csv", "there.csv"))
+    assert a["line"].to_list() == b["line"].to_list() == list(range(1, 301))
+    assert a["reasons"].to_list() == b["reasons"].to_list()
+    for model, file in (
+        ("m.odefs", "t.csv"),
+        ("there.odefs", "t.csv"),
+        ("m.odefs", "named.csv"),
+        ("m.odefs", "t.parquet"),
+    ):
+        done = run("score", model, file, "-o", "again.csv", "--force", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert pl.read_csv(tmp_path / "again.csv")["score"].to_list() == pytest.approx(a["score"].to_list(), rel=1e-6)
+    assert "column 2 = 90" in run("explain", "m.odefs", "t.csv", "--rows", "18", cwd=tmp_path).stdout
+    assert "looks like data" in run("detect", "t.csv", "--no-report", cwd=tmp_path).stdout

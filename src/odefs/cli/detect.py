@@ -88,7 +88,9 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     taken_out = [column for column in (label, known) if column]
     with stage("reading"):
         tell(0, 0)
-        read = read_table(file, chosen["sheet"], text_columns(chosen), chosen["delimiter"])
+        read = read_table(
+            file, chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"]
+        )
     require_room_for(chosen["output"], read, chosen["with_data"], hide)
     try:
         require_columns(read, [*taken_out, *hide])

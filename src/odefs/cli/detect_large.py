@@ -45,7 +45,8 @@ def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[
     taken_out = [column for column in (label, known) if column]
     with stage("reading"):
         tell(0, 0)
-        read = read_large(file, folder, chosen["sheet"], text_columns(chosen), chosen["delimiter"])
+        form = {"sheet": chosen["sheet"], "delimiter": chosen["delimiter"], "header": not chosen["no_header"]}
+        read = read_large(file, folder, text_columns=text_columns(chosen), **form)
         require_columns(read, [*taken_out, *chosen["hide"]])
         labels = large_labels_of(read.table, label) if label else None
         cases, said = known_cases(read.table, known) if known else ({}, "")

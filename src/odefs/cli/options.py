@@ -60,6 +60,9 @@ reading = _all(
         metavar="CHAR",
         help="What divides the fields of a text file; found out by default. 'tab' for a tab.",
     ),
+    click.option(
+        "--no-header", is_flag=True, help="The first line of a text file is a row; columns are called by number."
+    ),
     click.option("--id", "identifier", metavar="COL", help="Column that names the rows."),
 )
 

@@ -57,6 +57,7 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             "identifier",
             "hide",
             "delimiter",
+            "no_header",
             "contamination",
             "threshold",
             "flag",

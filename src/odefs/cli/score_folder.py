@@ -11,7 +11,7 @@ from odefs.cli.guard import say_error
 from odefs.cli.progress import progress
 
 TOO_MANY = 3
-NOT_HERE = ("sheet", "report_path", "with_data", "excel", "contamination", "flag", "hide")
+NOT_HERE = ("sheet", "no_header", "report_path", "with_data", "excel", "contamination", "flag", "hide")
 """Options that need all rows at once, or another kind of file."""
 
 

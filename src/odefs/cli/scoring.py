@@ -31,6 +31,7 @@ def score_file(
     delimiter: str | None = None,
     output: str | None = None,
     with_data: bool = False,
+    no_header: bool = False,
     **flagging: Any,
 ) -> Scored:
     """Load the model, read the table, score it."""
@@ -48,9 +49,11 @@ def score_file(
     loaded.model.set_params(n_jobs=jobs)
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (identifier, loaded.identifier) if name]
+    # A model that was made of a table without a header takes such tables, and says nothing about files of other kinds.
+    header = False if no_header else None if loaded.source.get("header") is False else True
     with stage("reading"):
         tell(0, 0)
-        read = read_table(file, sheet, text, delimiter, least_rows=1)
+        read = read_table(file, sheet, text, delimiter, least_rows=1, header=header)
     require_room_for(output, read, with_data, (*loaded.hidden, *hide))
     named = identifier or (loaded.identifier if loaded.identifier in read.frame.columns else None)
     try:

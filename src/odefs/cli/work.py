@@ -81,6 +81,8 @@ def described(found: "Detection", read: "Reading | LargeReading", run: Mapping[s
         "bytes": read.n_bytes,
         "sha256": read.sha256,
     }
+    if not read.has_header:
+        source["header"] = False
     return replace(found, source=source, run=dict(run), notes=[*read.notes, *found.notes])
 
 

@@ -124,7 +124,7 @@ def _importances(estimator: Any, X: Any) -> np.ndarray:
 def _rows(X: Any, numbers: np.ndarray) -> Any:
     """Some rows of whatever a table may be."""
     if sparse.issparse(X):
-        return X.tocsr()[numbers]
+        return sparse.csr_array(X)[numbers]
     return _safe_indexing(X if hasattr(X, "columns") else np.asarray(X), numbers)
 
 

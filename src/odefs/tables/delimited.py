@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from odefs.tables.columns import TableError
 from odefs.tables.packing import beginning, unpacked_beginning
@@ -28,6 +29,12 @@ class Dialect:
 
     separator: str
     encoding: str
+    header: bool = True
+    """Whether the first line has the names of the columns."""
+
+    @property
+    def first_line(self) -> str:
+        return "the header" if self.header else "the first line"
 
 
 def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dialect:
@@ -89,16 +96,25 @@ def _separator(text: str) -> str:
     return best[2]
 
 
-def header_width(source: Path | bytes, dialect: Dialect) -> int:
-    """The number of fields of the first line."""
-    with opened(source, dialect) as text:
-        return len(next(_rows(text, dialect), []))
+class Rows(Protocol):
+    """What the csv module calls a reader: rows, and how many lines they took."""
+
+    @property
+    def line_num(self) -> int: ...
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
 
 
-def _rows(text: io.TextIOWrapper, dialect: Dialect) -> Iterator[list[str]]:
-    """Rows as the reader cuts them: it knows one line break, and what other systems end lines with is a character to it."""
+def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
+    """Rows as the reader cuts them: it knows one line break, and what other systems end lines with is a character to it; blank lines are empty rows."""
     text.reconfigure(newline="\n")
-    return csv.reader((line.replace("\r", " ") for line in text), delimiter=dialect.separator)
+    return csv.reader(_lines(text), delimiter=dialect.separator)
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    for place, line in enumerate(text):
+        line = line.replace("\r\n", "\n").replace("\r", " ")
+        yield line if place else line.removeprefix("\ufeff")
 
 
 def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int) -> None:
@@ -109,10 +125,10 @@ def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int
         return
     # Line breaks within quotes make no rows.
     with opened(source, dialect) as text:
-        rows = sum(1 for _ in _rows(text, dialect))
+        rows = sum(1 for _ in rows_of(text, dialect))
     if width * rows > most:
         raise TableError(
-            f"{name}: the header has {width:,} fields, and most of the {rows:,} lines have few or none of them: remove blank and broken lines."
+            f"{name}: {dialect.first_line} has {width:,} fields, and most of the {rows:,} lines have few or none of them: remove blank and broken lines."
         )
 
 
@@ -126,19 +142,19 @@ def _count_breaks(source: Path | bytes) -> int:
 def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
     """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
     with opened(source, dialect) as text:
-        return _first_fault(text, dialect.separator)
+        return _first_fault(text, dialect)
 
 
 def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
     """A word on lines with fewer fields than the header, which the reader fills with blanks without telling; ``None`` where there are none."""
     with opened(source, dialect) as text:
         reader = csv.reader(text, delimiter=dialect.separator)
-        width = len(next(reader, []))
+        width = len(next((row for row in reader if row), []))
         found = [(reader.line_num, len(row)) for row in reader if 0 < len(row) < width]
     if not found:
         return None
     line, fields = found[0]
-    return f"{len(found)} lines have fewer fields than the header's {width}, which count as missing; the first is line {line} with {fields}"
+    return f"{len(found)} lines have fewer fields than {dialect.first_line}'s {width}, which count as missing; the first is line {line} with {fields}"
 
 
 @contextmanager
@@ -148,7 +164,7 @@ def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]
         yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
 
 
-def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:
+def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
     """A line with too many fields, a quote that is never closed, or one in the middle of a field."""
     last = [""]
 
@@ -156,8 +172,8 @@ def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:
         for last[0] in text:
             yield last[0]
 
-    reader = csv.reader(lines(), delimiter=separator, strict=True)
-    header: list[str] | None = None
+    reader = csv.reader(lines(), delimiter=dialect.separator, strict=True)
+    header: list[str] = []
     while True:
         begin = reader.line_num + 1
         try:
@@ -168,9 +184,9 @@ def _first_fault(text: io.TextIOWrapper, separator: str) -> str | None:
             return f"a quote in line {reader.line_num} stands inside a field"
         if row is None:
             return None
-        header = row if header is None else header
+        header = header or row
         if len(row) > len(header):
-            said = f"line {reader.line_num} has {len(row)} fields, the header has {len(header)}"
-            return f"{said} (the fields are taken to be divided by {separator!r}; --delimiter overrules)"
+            said = f"line {reader.line_num} has {len(row)} fields, {dialect.first_line} has {len(header)}"
+            return f"{said} (the fields are taken to be divided by {dialect.separator!r}; --delimiter overrules)"
         if begin == reader.line_num and last[0].count('"') % 2:
             return f"a quote in line {begin} stands inside a field"

@@ -20,6 +20,7 @@ class LargeReading:
     n_bytes: int
     sha256: str
     notes: tuple[str, ...] = ()
+    has_header: bool = True
 
     @property
     def columns(self) -> list[str]:
@@ -36,18 +37,19 @@ def read_large(
     sheet: str | None = None,
     text_columns: Sequence[str] = (),
     delimiter: str | None = None,
+    header: bool = True,
 ) -> LargeReading:
     """The same as ``read_table``; files that are not parquet are turned into it in ``folder``."""
     name = readable(table_name(path))
     parts = parquet_parts(path)
-    check_asked(name, ".parquet" if parts else ending_of(Path(path)), sheet, delimiter)
+    check_asked(name, ".parquet" if parts else ending_of(Path(path)), sheet, delimiter, header)
     size, digest = fingerprint(parts if len(parts) > 1 or Path(path).is_dir() else Path(path))
     notes: tuple[str, ...] = ()
     if parts:
         table = LargeTable(tuple(parts))
     else:
-        spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter)
+        spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter, header)
         table, notes = LargeTable((spooled.path,), LINE if spooled.has_lines else None), spooled.notes
     require_height(table.n_rows, path)
     require_width(len(table.names), path)
-    return LargeReading(table, name, size, digest, notes)
+    return LargeReading(table, name, size, digest, notes, header)

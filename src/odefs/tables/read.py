@@ -4,15 +4,16 @@ import glob
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs._extras import command
 from odefs.engines.arrow import parquet_in
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, header_width, is_text, require_filled, short_lines, sniff
+from odefs.tables.delimited import Dialect, broken_line, is_text, require_filled, short_lines, sniff
 from odefs.tables.excel import read_sheet
+from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
 from odefs.tables.large import other_type
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
@@ -45,6 +46,7 @@ class Reading:
     sha256: str
     lines: Any = None
     notes: tuple[str, ...] = ()
+    has_header: bool = True
 
     @property
     def columns(self) -> list[str]:
@@ -53,6 +55,10 @@ class Reading:
     @property
     def n_rows(self) -> int:
         return int(self.frame.height)
+
+
+Found = tuple[Any, Any, tuple[str, ...], bool]
+"""A frame, the lines of its rows, notes, and whether it had a header."""
 
 
 def table_name(path: str | Path) -> str:
@@ -68,29 +74,34 @@ def read_table(
     text_columns: Sequence[str] = (),
     delimiter: str | None = None,
     least_rows: int = 2,
+    header: bool | None = True,
 ) -> Reading:
-    """Read a table. ``text_columns`` of a csv file are not to be taken for numbers."""
+    """Read a table. ``text_columns`` of a csv file are not to be taken for numbers.
+
+    ``header`` says whether the first line of a text file has the names of the columns; ``None`` is no, as a model was trained, unless they are those that it was trained on.
+    """
     import polars as pl
 
     name = readable(table_name(path))
     source = _standard_input() if str(path) == "-" else _existing(path)
     try:
         if isinstance(source, list):
-            found: tuple[Any, Any, tuple[str, ...]] = _partitions(pl, source), None, ()
+            check_asked(name, ".parquet", None, None, header)
+            found: Found = _partitions(pl, source), None, (), True
         else:
             ending = ending_of(source)
             source = handed_to_polars(source) if isinstance(source, Path) else source
-            found = _read_one(pl, source, ending, name, sheet, text_columns, delimiter)
+            found = _read_one(pl, source, ending, name, sheet, text_columns, delimiter, header)
         size, digest = fingerprint(source)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path}: {first_line(error)}.") from error
     except (OSError, UnicodeError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TableError(f"{path}: cannot be read ({reason}).") from error
-    frame, lines, notes = found
+    frame, lines, notes, has_header = found
     require_height(frame.height, path, least_rows)
     require_width(frame.width, path)
-    return Reading(frame, name, size, digest, lines, notes)
+    return Reading(frame, name, size, digest, lines, notes, has_header)
 
 
 def _standard_input() -> bytes:
@@ -164,27 +175,30 @@ def _read_one(
     sheet: str | None,
     text_columns: Sequence[str],
     delimiter: str | None,
-) -> tuple[Any, Any, tuple[str, ...]]:
-    check_asked(name, ending, sheet, delimiter)
+    header: bool | None,
+) -> Found:
+    check_asked(name, ending, sheet, delimiter, header)
     if ending == ".parquet":
-        return pl.read_parquet(source), None, ()
+        return pl.read_parquet(source), None, (), True
     if ending in ARROW:
-        return pl.read_ipc(source), None, ()
+        return pl.read_ipc(source), None, (), True
     if ending in LINES:
-        return pl.read_ndjson(source, infer_schema_length=None), None, ()
+        return pl.read_ndjson(source, infer_schema_length=None), None, (), True
     if ending in EXCEL:
-        return _read_excel(pl, source, name, sheet), None, ()
+        return _read_excel(pl, source, name, sheet), None, (), True
     if ending in TEXT:
-        return _read_text(pl, source, name, text_columns, delimiter)
+        return _read_text(pl, source, name, text_columns, delimiter, header)
     raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
 
 
-def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None) -> None:
+def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True) -> None:
     """Refuse options that a kind of file has no use for."""
     if sheet is not None and ending not in EXCEL:
         raise TableError(f"{name}: --sheet is for Excel files.")
     if delimiter is not None and ending not in TEXT:
         raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
+    if header is False and ending not in TEXT:
+        raise TableError(f"{name}: --no-header is for csv and other delimited text.")
 
 
 def ending_of(source: Path | bytes) -> str:
@@ -215,28 +229,32 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
 
 
 def _read_text(
-    pl: Any, source: Path | bytes, name: str, text_columns: Sequence[str], delimiter: str | None
-) -> tuple[Any, Any, tuple[str, ...]]:
+    pl: Any,
+    source: Path | bytes,
+    name: str,
+    text_columns: Sequence[str],
+    delimiter: str | None,
+    has_header: bool | None,
+) -> Found:
     source = unpacked(source, name)
-    dialect = sniff(source, name, delimiter)
-    width = header_width(source, dialect)
-    require_width(width, name)
-    require_filled(source, name, dialect, width)
+    dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = said_encoding(dialect)
     try:
-        frame, zeros = _read_typed(pl, source, dialect, text_columns)
+        frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             tell_fault(source, name, dialect, error)
-        dialect = Dialect(dialect.separator, "cp1252")
+        dialect = replace(dialect, encoding="cp1252")
+        header = read_header(source, dialect)
         notes.append(NOT_UTF8)
         try:
-            frame, zeros = _read_typed(pl, source, dialect, text_columns)
+            frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
         except pl.exceptions.ComputeError as again:
             tell_fault(source, name, dialect, again)
     text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
-    notes += said_zeros(zeros)
+    numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
+    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
     # Only a line whose last cell is blank can be short, and looking for it takes longer than reading: small files only.
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if (
@@ -246,7 +264,25 @@ def _read_text(
         and (short := short_lines(source, dialect))
     ):
         notes.append(short)
-    return (*_numbered(pl, frame), tuple(notes))
+    return (*_numbered(pl, frame, header.line), tuple(notes), dialect.header)
+
+
+def sniff_checked(
+    source: Path | bytes, name: str, delimiter: str | None, has_header: bool | None
+) -> tuple[Dialect, Header]:
+    """How a text file is to be read, and its names; refused where the columns are too many for it."""
+    dialect = sniff(source, name, delimiter)
+    dialect = replace(dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header)
+    header = read_header(source, dialect)
+    require_width(len(header.names), name)
+    require_filled(source, name, dialect, len(header.names))
+    return dialect, header
+
+
+def said_names(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[str]:
+    """What should be said about the names; ``numbers`` are the columns that turned out to be such."""
+    is_data = header.may_be_data and set(header.names) <= {*numbers, *text_columns}
+    return [*header.notes, *([LOOKS_LIKE_DATA] if is_data else [])]
 
 
 def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
@@ -316,10 +352,10 @@ def _read_csv(
     )
 
 
-def _numbered(pl: Any, frame: Any) -> tuple[Any, Any]:
+def _numbered(pl: Any, frame: Any, first: int) -> tuple[Any, Any]:
     """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
     text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
-    lines = frame.select(pl.int_range(2, pl.len() + 2)).to_series()
+    lines = frame.select(pl.int_range(first, pl.len() + first)).to_series()
     if text:
         breaks = [pl.nth(k).str.count_matches("\n", literal=True).fill_null(0) for k in text]
         lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()

@@ -8,13 +8,14 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, header_width, opened, require_filled, sniff
+from odefs.tables.delimited import Dialect, opened
+from odefs.tables.header import Header, copied_under_names, read_header
 from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
 from odefs.tables.read import (
@@ -26,9 +27,10 @@ from odefs.tables.read import (
     ending_of,
     first_line,
     first_types,
-    require_width,
     said_encoding,
+    said_names,
     said_zeros,
+    sniff_checked,
     tell_fault,
 )
 from odefs.tables.text_types import TextTypes
@@ -52,7 +54,11 @@ class Spooled:
 
 
 def spool_to_parquet(
-    path: Path, folder: Path, text_columns: Sequence[str] = (), delimiter: str | None = None
+    path: Path,
+    folder: Path,
+    text_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+    has_header: bool = True,
 ) -> Spooled:
     """Write the file's table to a parquet file in ``folder``."""
     import polars as pl
@@ -60,7 +66,7 @@ def spool_to_parquet(
     ending = ending_of(path)
     try:
         if ending in TEXT:
-            return _spool_text(pl, path, folder, text_columns, delimiter)
+            return _spool_text(pl, path, folder, text_columns, delimiter, has_header)
         target = folder / "table.parquet"
         if ending in ARROW:
             _sink(pl.scan_ipc(named_for_scans(path, folder)), target)
@@ -93,24 +99,24 @@ def _height(width: int) -> int:
     return max(1024, min(2**17, CELLS // max(1, width)))
 
 
-def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None) -> Spooled:
+def _spool_text(
+    pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None, has_header: bool
+) -> Spooled:
     given, name = path, readable(path.name)
     path = named_for_scans(unpack_to(given, name, folder / "unpacked.txt"), folder)
-    dialect = sniff(path, name, delimiter)
-    width = header_width(path, dialect)
-    require_width(width, name)
-    require_filled(path, name, dialect, width)
+    dialect, header = sniff_checked(path, name, delimiter, has_header)
     notes = said_encoding(dialect)
     cells = folder / "cells.parquet"
-    source = _plain(path, dialect, folder)
+    source = _plain(path, dialect, header, folder)
     try:
         _sink_cells(pl, source, dialect, cells)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             tell_fault(path, name, dialect, error)
-        dialect = Dialect(dialect.separator, "cp1252")
+        dialect = replace(dialect, encoding="cp1252")
+        header = read_header(path, dialect)
         notes.append(NOT_UTF8)
-        source = _plain(path, dialect, folder)
+        source = _plain(path, dialect, header, folder)
         try:
             _sink_cells(pl, source, dialect, cells)
         except pl.exceptions.ComputeError as again:
@@ -121,19 +127,21 @@ def _spool_text(pl: Any, path: Path, folder: Path, text_columns: Sequence[str], 
     for frame in _frames(pl, cells):
         types.look_at(frame)
     target = folder / "table.parquet"
-    _write_typed(pl, cells, types, target)
+    _write_typed(pl, cells, types, target, header.line)
     cells.unlink()
-    return Spooled(target, True, (*notes, *said_zeros(types.zeros)))
+    notes += [*said_names(header, types.numbers, text_columns), *said_zeros(types.zeros)]
+    return Spooled(target, True, tuple(notes))
 
 
-def _plain(path: Path, dialect: Dialect, folder: Path) -> Path:
-    """The file, or a copy of it in UTF-8."""
-    if dialect.encoding == "utf-8":
-        return path
+def _plain(path: Path, dialect: Dialect, header: Header, folder: Path) -> Path:
+    """The file, or a copy of it in UTF-8 and under names that differ."""
     copy = folder / "plain.csv"
+    if dialect.encoding == "utf-8":
+        return copied_under_names(path, copy, dialect, header)
     with opened(path, dialect) as text, open(copy, "w", encoding="utf-8", newline="") as out:
         shutil.copyfileobj(text, out, COPIED)
-    return copy
+    named = copied_under_names(copy, folder / "named.csv", replace(dialect, encoding="utf-8"), header)
+    return copy if named == copy else named.replace(copy)
 
 
 def _sink_cells(pl: Any, source: Path, dialect: Dialect, target: Path) -> None:
@@ -152,13 +160,12 @@ def _frames(pl: Any, cells: Path) -> Iterator[Any]:
             yield frame
 
 
-def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path) -> None:
-    """The rows with their types and lines; blank lines are left out, quoted line breaks counted."""
+def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, line: int) -> None:
+    """The rows with their types and lines, the first of which is given; blank lines are left out, quoted line breaks counted."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer: Any = None
-    line = 2
     try:
         for frame in _frames(pl, cells):
             typed = types.applied(frame)

@@ -72,6 +72,11 @@ class TextTypes:
         """Columns of whole numbers with leading zeros, which stay text."""
         return [name for name in self.whole if name in self._codes]
 
+    @property
+    def numbers(self) -> list[str]:
+        """Columns of numbers, once all rows have been seen."""
+        return [name for name, dtypes in self._left.items() if dtypes and dtypes[0].is_numeric()]
+
     def _possible(self, dtype: Any) -> list[Any]:
         pl = self.pl
         if dtype.is_integer():

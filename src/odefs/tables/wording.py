@@ -53,9 +53,10 @@ def _say_time(seconds: float, beside: Sequence[Any]) -> str:
 
 
 def say_reason(reason: Reason, hidden: bool = False) -> str:
-    """``amount = 1426.89``."""
+    """``amount = 1426.89``, in one line whatever names and values hold."""
     beside = reason.usual if reason.kind == "time" and reason.usual else ()
-    return f"{reason.column} = {'(hidden)' if hidden else say_value(reason.value, reason.kind, beside)}"
+    said = "(hidden)" if hidden else say_value(reason.value, reason.kind, beside)
+    return without_controls(f"{reason.column} = {said}")
 
 
 def say_place(reason: Reason) -> str:
