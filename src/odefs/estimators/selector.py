@@ -124,7 +124,8 @@ def _importances(estimator: Any, X: Any) -> np.ndarray:
 def _rows(X: Any, numbers: np.ndarray) -> Any:
     """Some rows of whatever a table may be."""
     if sparse.issparse(X):
-        return sparse.csr_array(X)[numbers]
+        table: Any = X
+        return table.tocsr()[numbers]
     return _safe_indexing(X if hasattr(X, "columns") else np.asarray(X), numbers)
 
 
