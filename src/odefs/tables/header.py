@@ -95,12 +95,14 @@ def _named(given: Sequence[str]) -> Iterator[str]:
     """The names as they are; those that are empty by their places, and those that occurred before with an ending that no other has."""
     taken = {name for name in given if name.strip()}
     seen: set[str] = set()
+    tried: Counter[str] = Counter()
     for place, name in enumerate(given, start=1):
         wanted = name if name.strip() else f"column {place}"
-        is_free = wanted not in seen and (bool(name.strip()) or wanted not in taken)
-        found, k = wanted, 0
+        found, is_free = wanted, wanted not in seen and (bool(name.strip()) or wanted not in taken)
         while not is_free:
-            found, k = f"{wanted}_duplicated_{k}", k + 1
+            # Endings that were tried for this name before are not tried again: a header may be one name many thousand times.
+            found = f"{wanted}_duplicated_{tried[wanted]}"
+            tried[wanted] += 1
             is_free = found not in taken and found not in seen
         seen.add(found)
         yield found
