@@ -23,7 +23,8 @@ COPIED = 2**20
 SAID = 3
 """So many names that occur twice are told one by one."""
 LOOKS_LIKE_DATA = "the first line looks like data, and was taken for names of columns; --no-header reads it as a row, and a line of names above it names the columns"
-_NUMBER = re.compile(r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
+_NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
+"""Digits can be matched in one way only, so that a long line is given up on at once."""
 
 
 @dataclass(frozen=True)
