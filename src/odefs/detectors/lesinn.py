@@ -30,13 +30,14 @@ class LeSiNNState:
 
     rows: np.ndarray
     n_subsets: int
-    prepared: References | None
-    """Ready for the matrix product; ``None`` where references have missing cells."""
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether no cell is missing."""
+        return not np.isnan(self.rows).any()
 
     def references(self, w: np.ndarray | None) -> References:
         """Ready for the matrix product under weights."""
-        if w is None and self.prepared is not None:
-            return self.prepared
         key = ("product", None if w is None else w.tobytes())
         return self._remember(key, lambda: prepare_references(self.rows, self.n_subsets, w))
 
@@ -96,8 +97,7 @@ class LeSiNNDetector(Detector):
         return np.stack(subsets, axis=1).ravel()
 
     def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> LeSiNNState:
-        complete = not np.isnan(rows).any()
-        return LeSiNNState(rows, self.n_subsets, prepare_references(rows, self.n_subsets) if complete else None)
+        return LeSiNNState(rows, self.n_subsets)
 
     def score(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         return self._score(X, None, state, w)
@@ -108,7 +108,7 @@ class LeSiNNDetector(Detector):
         return self._score(X, None if columns.size == X.shape[1] else columns, state, w)
 
     def _score(self, X: np.ndarray, columns: np.ndarray | None, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
-        if state.prepared is None:
+        if not state.is_complete:
             return self._score_masked(X, columns, state, w)
         level = level_for(state.rows.shape[1])
         if level is None:
@@ -153,7 +153,7 @@ class LeSiNNDetector(Detector):
         Done in float64 whatever the rows are: float32 would show in the weights, where steps are judged by small falls of the objective.
         """
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
-        if state.prepared is None or np.isnan(X).any():
+        if not state.is_complete or np.isnan(X).any():
             return self._linearise_masked(X, rows, state.n_subsets, w)
         return mean_squares_to_nearest(X, rows, state.n_subsets, w)
 
@@ -174,7 +174,7 @@ class LeSiNNDetector(Detector):
     def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """Shares of the columns in the distance to each subset, from differences and not from expanded squares, so that they add up."""
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
-        if state.prepared is None or np.isnan(X).any():
+        if not state.is_complete or np.isnan(X).any():
             return self._contributions_masked(X, rows, state.n_subsets, w)
         if w is not None:
             root = np.sqrt(w)
@@ -198,7 +198,7 @@ class LeSiNNDetector(Detector):
     def total_contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """From expanded squares, unless too many of the distances are too small for that."""
         total = None
-        if state.prepared is not None and not np.isnan(X).any():
+        if state.is_complete and not np.isnan(X).any():
             rows, x = state.rows.astype(np.float64), X.astype(np.float64)
             total = total_shares(x, rows, state.n_subsets, w, root=self.metric == "euclidean")
         return super().total_contributions(X, state, w) if total is None else total

@@ -42,7 +42,7 @@ def why_not_on_device(X: Any, detector: Detector) -> str | None:
 
 def complete_references(model: Model) -> bool:
     """Whether a LeSiNN model was fitted on a complete table: only then can a device score with it."""
-    return all(component.state.prepared is not None for component in model.components)
+    return all(component.state.is_complete for component in model.components)
 
 
 def device_engine(engine: str, X: Any, n_jobs: int | None) -> LocalEngine:

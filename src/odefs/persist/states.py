@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.nearest import prepare_references
 from odefs.detectors.isolation_trees import IForestState
 from odefs.detectors.lesinn import LeSiNNState
 from odefs.detectors.protocol import Detector
@@ -154,8 +153,7 @@ def _lesinn(fields: dict[str, Any], n_columns: int, clip: float) -> LeSiNNState:
     require(rows.shape[0] % n_subsets == 0, "references do not make whole subsets")
     # NaN compares as false: missing cells pass, values that scaling would have clipped do not.
     require(not (np.abs(rows) > 1.001 * clip).any(), "references lie outside the range of scaled values")
-    prepared = None if np.isnan(rows).any() else prepare_references(rows, n_subsets)
-    return LeSiNNState(rows, n_subsets, prepared)
+    return LeSiNNState(rows, n_subsets)
 
 
 def _tails(fields: dict[str, Any], n_columns: int, clip: float) -> TailsState:
@@ -203,7 +201,7 @@ def _require_array(value: Any, kinds: str, shape: tuple[int | None, ...], what: 
 
 
 BUILT_IN_STATES: dict[str, tuple[type, frozenset[str], Restore]] = {
-    "lesinn": (LeSiNNState, frozenset({"prepared"}), _lesinn),
+    "lesinn": (LeSiNNState, frozenset(), _lesinn),
     "tails": (TailsState, frozenset(), _tails),
     "iforest": (IForestState, frozenset({"leaf_score", "path_column"}), _iforest),
 }

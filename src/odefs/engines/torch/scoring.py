@@ -42,10 +42,8 @@ class DeviceReferences:
 
 def is_exact(component: Component) -> bool:
     """Whether products with rows of zeros and ones are exact in half precision."""
-    prepared = component.state.prepared
-    return (
-        component.w is None and prepared is not None and prepared.exact and component.columns.size <= MOST_EXACT_COLUMNS
-    )
+    rows = component.state.rows
+    return component.w is None and rows.shape[1] <= MOST_EXACT_COLUMNS and bool(np.all((rows == 0) | (rows == 1)))
 
 
 def send_references(component: Component, n_columns: int, device: torch.device, exact: bool) -> DeviceReferences:
