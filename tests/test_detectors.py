@@ -140,3 +140,20 @@ def test_tail_scores_by_hand():
 def test_a_detector_instance_brings_its_own_settings(noisy):
     model = ODEFS(detector=IForestDetector(n_trees=7), random_state=0).fit(noisy)
     assert model._model.components[0].state.column.shape[0] == 7
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+@pytest.mark.parametrize("kernel", ["numpy", "auto"])
+def test_a_row_has_the_same_bits_in_every_batch(detector, weighted, holes, kernel, monkeypatch):
+    """Sums over columns and over subsets have one order, however many rows there are."""
+    monkeypatch.setenv("ODEFS_KERNEL", kernel)
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 40))
+    X[rng.random(X.shape) < holes] = np.nan
+    w = rng.random(40) if weighted else None
+    state = prepared(detector, X)
+    together = detector.score(X, state, w)
+    for height in (1, 2, 3, 17, 255):
+        apart = [detector.score(X[start : start + height], state, w) for start in range(0, 300, height)]
+        assert np.array_equal(np.concatenate(apart), together), height

@@ -228,8 +228,9 @@ def mean_nearest(
     ``columns`` names the columns of ``X`` to use. Without ``has_missing`` rows with NaN score NaN; with it, rows that share no column with any
     reference do.
     """
-    if columns is None and X.shape[1] != packed.n_columns:
-        raise ValueError(f"X has {X.shape[1]} columns, the references have {packed.n_columns}.")
+    given = X.shape[1] if columns is None else len(columns)
+    if given != packed.n_columns:
+        raise ValueError(f"X has {given} columns, the references have {packed.n_columns}.")
     if X.dtype != packed.values.dtype or not X.flags.aligned:
         X = np.require(X, packed.values.dtype, "A")
     size = X.itemsize

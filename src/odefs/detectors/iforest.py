@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from odefs.detectors.isolation_trees import IForestState, grow_trees, reach_leaves
-from odefs.detectors.protocol import Detector
+from odefs.detectors.protocol import Detector, row_sums
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class IForestDetector(Detector):
 
     def score(self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None) -> np.ndarray:
         if w is not None:
-            return self.linearise(X, state) @ w
+            return row_sums(self.linearise(X, state) * w)
         trees = np.arange(state.column.shape[0])
         scores = state.leaf_score[trees, reach_leaves(X, state)].mean(axis=1)
         scores[np.isnan(X).all(axis=1)] = np.nan

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from odefs._ops.blocks import padded_rows
 from odefs._ops.choices import mean_squares_to_nearest, nearest_members, total_shares
 from odefs._ops.kernel import Packed, level_for, mean_nearest, pack_references
 from odefs._ops.masked import masked_squared
@@ -139,13 +140,16 @@ class LeSiNNDetector(Detector):
             return mean_nearest(X, state.packed(w, True), level=level, root=self._takes_root, columns=columns)
         if columns is not None:
             X = np.take(X, columns, axis=1)
+        # Filled up as complete rows are, and cut off only after the sums: a row's bits must not depend on how many come with it.
+        n_rows = X.shape[0]
+        X = np.concatenate([X, np.zeros((padded_rows(n_rows) - n_rows, X.shape[1]), dtype=X.dtype)])
         squares = masked_squared(X, state.rows, w).reshape(-1, state.n_subsets, X.shape[0]).min(axis=0)
         known = np.isfinite(squares)
         distances = np.where(known, squares, 0.0)
         if self._takes_root:
             distances = np.sqrt(distances)
         with np.errstate(invalid="ignore"):
-            return distances.sum(axis=0) / known.sum(axis=0)
+            return (distances.sum(axis=0) / known.sum(axis=0))[:n_rows]
 
     def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
         """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``.

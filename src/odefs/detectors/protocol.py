@@ -10,6 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 
+def row_sums(values: np.ndarray) -> np.ndarray:
+    """Sums over the columns, each row's added up in the same order however many rows there are; a matrix product has another order for few rows."""
+    return np.asarray(np.ascontiguousarray(values).sum(axis=1))
+
+
 class Detector(ABC):
     """Base class and documentation of the protocol.
 
@@ -50,7 +55,7 @@ class Detector(ABC):
     def score(self, X: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
         """Outlyingness of each row, at least 0; NaN for a row that has no observed column."""
         G = self.linearise(X, state, w)
-        return G.sum(axis=1) if w is None else G @ w
+        return row_sums(G if w is None else G * w)
 
     def score_columns(self, X: np.ndarray, columns: np.ndarray, state: Any, w: np.ndarray | None = None) -> np.ndarray:
         """:meth:`score` on some columns of a block; for detectors that can pick them without a copy."""

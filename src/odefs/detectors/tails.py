@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from odefs.detectors.protocol import Detector
+from odefs.detectors.protocol import Detector, row_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class TailsDetector(Detector):
         seen = ~np.isnan(X)
         if not seen.all():
             weights = np.ones(X.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
-            covered = seen @ weights
+            covered = row_sums(seen * weights)
             with np.errstate(divide="ignore", invalid="ignore"):
                 # A row without any observed column comes out as NaN: it has no score.
                 G = np.where(seen, G, 0.0) * (weights.sum() / covered)[:, None]

@@ -5,13 +5,11 @@ The files live in a temporary folder (``TMPDIR`` says where) that goes when the 
 
 import errno
 import os
-import shutil
-import tempfile
 import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from odefs._ops.blocks import block_rows, row_blocks
+from odefs._ops.temporary import folder_of, take_away
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
 from odefs.engines.protocol import Known
@@ -73,9 +72,7 @@ class Folder:
 
     @cached_property
     def _folder(self) -> Path:
-        made = Path(tempfile.mkdtemp(prefix="odefs-"))
-        weakref.finalize(self, shutil.rmtree, made, ignore_errors=True)
-        return made
+        return folder_of(self)
 
     def path(self) -> Path:
         """A new file's name."""
@@ -110,14 +107,8 @@ class Folder:
     def _owned(self, path: Path, array: np.memmap) -> np.ndarray:
         # The folder lives as long as any array in it, and a file as long as its array: rows that were brought along would fill the disk.
         array._odefs_folder = self  # type: ignore[attr-defined]
-        weakref.finalize(array, _forget, path)
+        weakref.finalize(array, take_away, path, os.getpid())
         return array
-
-
-def _forget(path: Path) -> None:
-    # A system that does not delete files in use leaves it to the folder's end.
-    with suppress(OSError):
-        path.unlink()
 
 
 def _reserve(path: Path, n_bytes: int) -> None:

@@ -9,14 +9,13 @@ import glob
 import os
 import re
 import secrets
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-TEMPORARY = re.compile(
-    r"\.(?P<name>.+)\.(?P<machine>[A-Za-z0-9]*)-(?P<process>[0-9]{1,9})-[0-9a-f]{8}\.part", re.DOTALL
-)
+from odefs._ops.owners import OWNER, is_left_behind, owner
+
+TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
 """The temporary name of a file, as :func:`replacing` gives it."""
 
 NUMBERS_OF_WRITING = frozenset(
@@ -35,7 +34,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
     take_away_leftovers(target.parent, _short(target.name))
-    partial = target.with_name(f".{_short(target.name)}.{_owner()}-{secrets.token_hex(4)}.part")
+    partial = target.with_name(f".{_short(target.name)}.{owner()}-{secrets.token_hex(4)}.part")
     complete = False
     try:
         yield partial
@@ -72,9 +71,7 @@ def take_away_leftovers(folder: Path, name: str | None = None) -> None:
     pattern = f".{'*' if name is None else glob.escape(name)}.*.part"
     for left in folder.glob(pattern):
         parts = TEMPORARY.fullmatch(left.name)
-        if parts is None or parts["name"] != (name or parts["name"]) or parts["machine"] != _machine():
-            continue
-        if not _is_running(int(parts["process"])):
+        if parts is not None and parts["name"] == (name or parts["name"]) and is_left_behind(parts):
             with contextlib.suppress(OSError):
                 left.unlink()
 
@@ -84,34 +81,6 @@ def _short(name: str) -> str:
     while len(os.fsencode(name)) > 100:
         name = name[:-1]
     return name
-
-
-def _owner() -> str:
-    return f"{_machine()}-{os.getpid()}"
-
-
-def _machine() -> str:
-    """Folders may be shared by machines and by containers, and a number of a process means something only where it was given.
-
-    Containers may have one name and different processes, so the number of the namespace stands behind the name where the system has such.
-    """
-    name = re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
-    try:
-        return f"{name}n{os.stat('/proc/self/ns/pid').st_ino}"
-    except OSError:
-        return name
-
-
-def _is_running(process: int) -> bool:
-    if os.name != "posix":
-        return True  # to ask would be to interrupt it
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _flush(file: Path) -> None:
