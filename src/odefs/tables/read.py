@@ -3,18 +3,19 @@
 import glob
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs._extras import command
 from odefs.engines.arrow import parquet_in
 from odefs.tables.columns import TableError
+from odefs.tables.common_types import common_type, joined_types
 from odefs.tables.delimited import Dialect, broken_line, is_text, require_filled, short_lines, sniff
 from odefs.tables.excel import read_sheet
 from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
-from odefs.tables.large import other_type
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
 from odefs.tables.text_types import ZEROS, first_type, may_be_dates
@@ -156,15 +157,29 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
 
 def _partitions(pl: Any, parts: list[Path]) -> Any:
     sources = [handed_to_polars(part) for part in parts]
-    first = pl.read_parquet_schema(sources[0])
-    for part, source in zip(parts[1:], sources[1:], strict=True):
-        here = pl.read_parquet_schema(source)
-        if list(here) != list(first):
-            raise TableError(f"{part}: its columns are not those of {parts[0].name}.")
-        for name, dtype in here.items():
-            if dtype != first[name]:
-                raise TableError(other_type(part, name, parts[0]))
-    return pl.concat([pl.read_parquet(source) for source in sources])
+    schemas = [pl.read_parquet_schema(source) for source in sources]
+    types = joined_types(parts, schemas, pl.Null, partial(_common_type, pl))
+    return pl.concat([_with_types(pl, pl.read_parquet(source), types) for source in sources])
+
+
+def _common_type(pl: Any, one: Any, other: Any) -> Any:
+    """The type that Arrow's columns would get, for the same rows are to be found where a table is read in parts."""
+    if one == other:
+        return one
+    import pyarrow as pa
+
+    try:
+        found = common_type(*(pl.Series([], dtype=dtype).to_arrow().type for dtype in (one, other)))
+    except ValueError:  # a type that Arrow does not know
+        return None
+    return None if found is None else pl.from_arrow(pa.array([], found)).dtype
+
+
+def _with_types(pl: Any, frame: Any, types: Mapping[str, Any]) -> Any:
+    """The columns in the order and the types of the table."""
+    if dict(frame.schema) == types and frame.columns == list(types):
+        return frame
+    return pl.DataFrame([frame[name].cast(dtype) for name, dtype in types.items()])
 
 
 def _read_one(
