@@ -18,7 +18,7 @@ from odefs.tables.excel import read_sheet
 from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.packing import unpacked
-from odefs.tables.text_types import ZEROS, first_type, may_be_dates
+from odefs.tables.text_types import first_type, has_zeros, may_be_dates
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -326,8 +326,7 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
     whole = [name for name in types if name not in text_columns]
     if not whole:
         return frame, []
-    found = [frame[name].str.contains(ZEROS).any() for name in whole]
-    zeros = [name for name, zero in zip(whole, found, strict=True) if zero]
+    zeros = [name for name in whole if has_zeros(frame[name])]
     numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
     return frame.with_columns(numbers), zeros
 
