@@ -53,7 +53,14 @@ def detected(file, names, folder, output, memory, *more):
 
 
 @pytest.mark.parametrize(
-    ("kind", "memory"), [("csv", "9GB"), ("csv", "10kB"), ("parquet", "9GB"), ("parquet", "10kB"), ("xlsx", "9GB")]
+    ("kind", "memory"),
+    [
+        ("csv", "9GB"),
+        ("parquet", "10kB"),
+        pytest.param("csv", "10kB", marks=pytest.mark.slow),
+        pytest.param("parquet", "9GB", marks=pytest.mark.slow),
+        pytest.param("xlsx", "9GB", marks=pytest.mark.slow),
+    ],
 )
 def test_the_command_takes_them_as_they_are(kind, memory, tmp_path):
     """The same output as under plain names, from reading to scores of a saved model."""
