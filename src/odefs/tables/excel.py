@@ -42,7 +42,7 @@ def _names(read: dict[str, Any]) -> tuple[list[str], int]:
 
     book, sheet = fastexcel.read_excel(read["source"]), read.get("sheet_name", 0)
     table = book.load_sheet(sheet, n_rows=0)
-    names = [column.name for column in table.available_columns()]
+    names = [column.name for column in table.selected_columns]
     # The row of names, and blank ones above it.
     return names, book.load_sheet(sheet, header_row=None, skip_rows=0, n_rows=0).total_height - table.total_height
 
