@@ -53,6 +53,8 @@ JOINED = {
     "int16 null float64": ([numbers([3, 4], pa.int16()), NONE, numbers([0.5], pa.float64())], pl.Float64),
     "null null text": ([NONE, NONE, pa.array(["x", None])], pl.String),
     "text null": ([pa.array(["x", "y"]), NONE], pl.String),
+    "text categories": ([pa.array(["x", "y"]), pa.array(["z", "y"]).dictionary_encode()], pl.String),
+    "categories null text": ([pa.array(["z", "y"]).dictionary_encode(), NONE, pa.array(["x", None])], pl.String),
     "null bool": ([NONE, pa.array([True, None])], pl.Boolean),
     "null date": ([NONE, pa.array([date(2024, 1, 1), None])], pl.Date),
     "null list": ([NONE, pa.array([[1], None])], pl.List(pl.Int64)),
@@ -125,10 +127,10 @@ def test_how_texts_are_held_is_no_part_of_a_type(tmp_path):
 
 
 def test_categories_that_polars_has_named_beforehand(tmp_path):
-    for number, shops in enumerate((["a", "b"], ["c", "b"])):
+    for number, shops in enumerate((["a", "b"], ["c", "b"], ["d", "a"])):
         pl.DataFrame({"shop": pl.Series(shops, dtype=pl.Enum(shops))}).write_parquet(tmp_path / f"{number}.parquet")
     here, there = both_ways(tmp_path)
-    assert here["shop"].cast(pl.String).to_list() == there["shop"].to_list() == ["a", "b", "c", "b"]
+    assert here["shop"].cast(pl.String).to_list() == there["shop"].to_list() == ["a", "b", "c", "b", "d", "a"]
 
 
 def test_columns_in_another_order(tmp_path):

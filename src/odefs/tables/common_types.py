@@ -57,11 +57,13 @@ def joined_schema(files: Sequence[Path], schemas: Sequence[Any]) -> Any:
 
 
 def common_type(one: Any, other: Any) -> Any:
-    """A type that holds the cells of both, ``None`` where there is none. How long texts may be is no part of a type."""
+    """A type that holds the cells of both, ``None`` where there is none. How long texts may be, and whether they are categories, is no part of a type."""
     import pyarrow as pa
 
-    if _same_type(one, other):
-        return plain_type(one)
+    one, other = plain_type(one), plain_type(other)
+    long = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    if long.get(one, one) == long.get(other, other):
+        return one
     if _is_number(one) and _is_number(other):
         return _common_number(one, other)
     if pa.types.is_timestamp(one) and pa.types.is_timestamp(other) and one.tz == other.tz:
@@ -89,16 +91,6 @@ def _common_number(one: Any, other: Any) -> Any:
     if decimals or pa.types.is_integer(one) != pa.types.is_integer(other):
         return pa.float64()
     return pa.from_numpy_dtype(np.result_type(one.to_pandas_dtype(), other.to_pandas_dtype()))
-
-
-def _same_type(one: Any, other: Any) -> bool:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(one) != pa.types.is_dictionary(other):
-        return False
-    long = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-    one, other = plain_type(one), plain_type(other)
-    return bool(long.get(one, one) == long.get(other, other))
 
 
 def plain_type(kind: Any) -> Any:
