@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import odefs.tables.read as reading
+import odefs.tables.read_text as reading
 from odefs.tables.columns import TableError
 from odefs.tables.read import read_table
 from odefs.tables.sizes import parquet_parts

@@ -15,10 +15,8 @@ import odefs
 from command import odefs as run
 from command import read
 from odefs.tables import large, learning
-from odefs.tables.columns import TableError
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large, draw_flagged, highest
-from odefs.tables.large_reading import read_large
 from odefs.tables.read import read_table
 from odefs.tables.sizes import bytes_in_memory, fits
 
@@ -252,23 +250,6 @@ def test_text_among_numbers(tmp_path, monkeypatch):
     assert prices[row - 1] == "unknown"
     assert note.endswith("(counted in a sample of the rows)")
     assert found.n_rows == n
-
-
-def test_parts_have_the_same_columns_of_the_same_types(tmp_path):
-    first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
-    pq.write_table(pa.table({"a": [1, 2], "b": ["x", "y"]}), first)
-    pq.write_table(pa.table({"a": [1.5, 2.5], "b": ["x", "y"]}), second)
-    said = []
-    for reading in (lambda: read_table(tmp_path), lambda: read_large(tmp_path, tmp_path)):
-        with pytest.raises(TableError) as error:
-            reading()
-        said.append(str(error.value))
-    assert said == [f"{second}: its column 'a' is of another type than in 1.parquet: write both with one type."] * 2
-    # How long texts may be, and whether cells may lack, is no part of a type.
-    fields = [pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.large_string())]
-    pq.write_table(pa.table({"a": [3, 4], "b": ["z", None]}).cast(pa.schema(fields)), second)
-    rows = read_large(tmp_path, tmp_path).table.rows(np.arange(4), ["b", "a"])
-    assert pl.from_arrow(rows).equals(read_table(tmp_path).frame.select("b", "a"))
 
 
 @pytest.mark.slow

@@ -81,6 +81,7 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     from odefs.tables.columns import TableError
     from odefs.tables.detection import detect
     from odefs.tables.known import known_rows, say_known
+    from odefs.tables.patterns import without_columns
     from odefs.tables.read import read_table
     from odefs.tables.record import run_record
 
@@ -101,7 +102,7 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
         if labels is not None and known:
             require_measurable(labels[unknown])
         found = detect(
-            read.frame.drop(taken_out),
+            without_columns(read.frame, taken_out),
             id=chosen["identifier"],
             model=model,
             hide=hide,

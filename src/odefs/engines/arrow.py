@@ -39,7 +39,7 @@ def parquet_files(path: Any) -> list[Path]:
 
 @dataclass(frozen=True)
 class ParquetParts:
-    """Parquet files with the same columns: what is known of them before any row is read."""
+    """Parquet files with the same columns, in any order: what is known of them before any row is read."""
 
     files: list[Path]
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetPar
     found, n_groups, n_rows = [], [], 0
     for file in files:
         with pq.ParquetFile(file) as opened:
-            if opened.schema_arrow.names != first:
+            if sorted(opened.schema_arrow.names) != sorted(first):
                 raise ValueError(f"{file}: its columns are not those of {files[0].name}.")
             try:
                 found.append(matrix_dtype(opened.schema_arrow, names))

@@ -97,6 +97,7 @@ def _file(path: str) -> Path:
 def _read_table(path: Path, label: str) -> Source:
     from odefs.tables.columns import TableError
     from odefs.tables.encoder import TableEncoder
+    from odefs.tables.patterns import without_columns
     from odefs.tables.read import read_table
 
     try:
@@ -107,4 +108,4 @@ def _read_table(path: Path, label: str) -> Source:
     if label not in frame.columns:
         raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
     y = read_labels(frame[label].to_numpy(), str(path))
-    return Source(TableEncoder().fit_transform(frame.drop(label)), y, None)
+    return Source(TableEncoder().fit_transform(without_columns(frame, [label])), y, None)

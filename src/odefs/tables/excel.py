@@ -6,6 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from odefs.tables.patterns import is_pattern
+
 DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1))
 """A time of day is kept as a share of the day that Excel counts from, which readers give one of these dates."""
 UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTALL)
@@ -17,10 +19,49 @@ def read_sheet(pl: Any, source: Path | bytes, sheet: str | None) -> Any:
     read: dict[str, Any] = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
     if sheet:
         read["sheet_name"] = sheet
+    try:
+        frame = _cells(pl, read)
+        is_safe = not any(map(is_pattern, frame.columns))
+    except Exception:  # of a kind that only the reader behind polars has
+        if not _has_patterns(read):
+            raise
+        is_safe = False
+    return frame if is_safe else _under_other_names(pl, read)
+
+
+def _cells(pl: Any, read: dict[str, Any]) -> Any:
     frame, unclear = _read_all(pl, read)
     frame = _with_digits(pl, frame, read, unclear)
     frame = frame.with_columns([series.dt.time() for series in frame if _are_times(pl, series)])
     return frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width else frame
+
+
+def _names(read: dict[str, Any]) -> tuple[list[str], int]:
+    """All columns of the sheet as the reader behind polars calls them, also those that have neither a name nor cells, and the number of rows before the first cells."""
+    import fastexcel
+
+    book, sheet = fastexcel.read_excel(read["source"]), read.get("sheet_name", 0)
+    table = book.load_sheet(sheet, n_rows=0)
+    names = [column.name for column in table.selected_columns]
+    # The row of names, and blank ones above it.
+    return names, book.load_sheet(sheet, header_row=None, skip_rows=0, n_rows=0).total_height - table.total_height
+
+
+def _has_patterns(read: dict[str, Any]) -> bool:
+    try:
+        return any(map(is_pattern, _names(read)[0]))
+    except Exception:  # the sheet cannot be read at all
+        return False
+
+
+def _under_other_names(pl: Any, read: dict[str, Any]) -> Any:
+    """A sheet with names that polars takes for patterns, which it would look for among the columns to judge their types."""
+    names, above = _names(read)
+    given = {f"\x1f{k}" if is_pattern(name) else name: name for k, name in enumerate(names)}
+    options = {"header_row": None, "skip_rows": above, "column_names": list(given)}
+    frame = _cells(pl, read | {"read_options": options})
+    frame.columns = [given[name] for name in frame.columns]
+    return frame
 
 
 def _silence_reader() -> None:
@@ -51,7 +92,9 @@ def _with_digits(pl: Any, frame: Any, read: dict[str, Any], unclear: dict[str, A
     if not mixed:
         return frame
     types = unclear | dict.fromkeys(mixed, pl.Float64)
-    full = pl.read_excel(**read, columns=list(types), schema_overrides=types, drop_empty_cols=False)
+    # The reader does not choose among columns that it was given names for.
+    chosen = {} if "read_options" in read else {"columns": list(types)}
+    full = pl.read_excel(**read, **chosen, schema_overrides=types, drop_empty_cols=False)
     found = []
     for name in mixed:
         # Text that is a number, such as 0.50, is equal to it and stays as it is.

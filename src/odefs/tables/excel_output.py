@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from odefs._extras import command
 from odefs.tables.columns import TableError
+from odefs.tables.patterns import nameless
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
@@ -42,7 +43,7 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, .
     require_room(path, frame.height, frame.width)
     frame = frame.rename(dict(zip(frame.columns, told_apart(frame.columns), strict=True)))
     infinite = _infinite_cells(frame)
-    frame, cut = _cut(pl, frame.with_columns([_held(pl, series) for series in frame]))
+    frame, cut = _cut(pl, frame.with_columns([_held(pl, nameless(series)).alias(series.name) for series in frame]))
     content = io.BytesIO()
     with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
         # The same table gives the same bytes: no time of writing inside.
@@ -81,7 +82,7 @@ def _infinite_cells(frame: Any) -> list[tuple[int, int, str]]:
         (row, column, "inf" if series[row] > 0 else "-inf")
         for column, series in enumerate(frame)
         if series.dtype.is_float()
-        for row in series.is_infinite().arg_true()
+        for row in nameless(series).is_infinite().arg_true()
     ]
 
 
@@ -107,7 +108,7 @@ def _cut(pl: Any, frame: Any) -> tuple[Any, list[str]]:
         if series.dtype != pl.String:
             continue
         # In UTF-16 a character has at most two units.
-        suspects = (series.str.len_chars() > LONGEST_TEXT // 2).fill_null(False).arg_true().to_list()
+        suspects = (nameless(series).str.len_chars() > LONGEST_TEXT // 2).fill_null(False).arg_true().to_list()
         packed = {row: series[row].encode("utf-16-le") for row in suspects}
         long = {row: text[: 2 * LONGEST_TEXT] for row, text in packed.items() if len(text) > 2 * LONGEST_TEXT}
         if long:

@@ -12,6 +12,7 @@ import numpy as np
 
 from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, is_coded, seconds_of
 from odefs.tables.columns import LARGE, Column, Table, TableError
+from odefs.tables.patterns import nameless
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
 PANDAS_MISSING = ("NaTType", "NAType")
@@ -83,7 +84,7 @@ def frame_index(frame: Any) -> Any:
 
 
 def _column(series: Any) -> Column:
-    name, dtype = str(series.name), series.dtype
+    name, dtype, series = str(series.name), series.dtype, nameless(series)
     if dtype.is_integer():
         return _integers(name, series)
     if dtype.is_numeric():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.blocks import rows_at_once
-from odefs.tables.columns import TableError
+from odefs.tables.common_types import as_schema, joined_schema
 
 MANY_VALUES = 20_000
 """Distinct values of a text column that are counted; one with more is judged by the sample."""
@@ -31,7 +31,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class LargeTable:
-    """Parquet files with the same columns, in order."""
+    """Parquet files with the same columns, whose types are brought together."""
 
     files: tuple[Path, ...]
     line_column: str | None = None
@@ -39,14 +39,9 @@ class LargeTable:
 
     @cached_property
     def schema(self) -> Any:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        first = pq.read_schema(self.files[0])
-        for file in self.files[1:]:
-            _require_same(file, pq.read_schema(file), self.files[0], first)
-        # Files of one table may differ in what their columns are said to allow, and in how they hold their values.
-        return pa.schema([field.with_nullable(True).with_type(_plain(field.type)) for field in first])
+        return joined_schema(self.files, [pq.read_schema(file) for file in self.files])
 
     @property
     def names(self) -> list[str]:
@@ -72,7 +67,7 @@ class LargeTable:
                 for batch in opened.iter_batches(batch_size=height, columns=list(columns)):
                     if batch.num_rows:
                         part = pa.Table.from_batches([batch]).select(list(columns))
-                        yield start, part if part.schema.equals(schema) else part.cast(schema)
+                        yield start, as_schema(part, schema)
                         start += batch.num_rows
 
     def rows(self, numbers: np.ndarray, columns: Sequence[str]) -> Any:
@@ -93,44 +88,6 @@ class LargeTable:
             for name in columns:
                 _look_at(facts[name], part.column(name).combine_chunks(), start)
         return facts
-
-
-def other_type(file: Path, column: str, first: Path) -> str:
-    """What is said of a file whose column is of another type than in the first file."""
-    return f"{file}: its column {column!r} is of another type than in {first.name}: write both with one type."
-
-
-def _require_same(file: Path, here: Any, first: Path, there: Any) -> None:
-    """Refuse a file with other columns or types than the first; how long texts may be, and whether cells may lack, is no part of a type."""
-    if here.names != there.names:
-        raise TableError(f"{file}: its columns are not those of {first.name}.")
-    for one, other in zip(here, there, strict=True):
-        if not _same_type(one.type, other.type):
-            raise TableError(other_type(file, one.name, first))
-
-
-def _same_type(one: Any, other: Any) -> bool:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(one) != pa.types.is_dictionary(other):
-        return False
-    long = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-    one, other = _plain(one), _plain(other)
-    return bool(long.get(one, one) == long.get(other, other))
-
-
-def _plain(kind: Any) -> Any:
-    """A column's type without the way in which a file holds it.
-
-    The codes of a dictionary may be too small for the values of another file; views have no kernels; UUIDs are bytes, as the reader in memory has them.
-    """
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if isinstance(kind, pa.BaseExtensionType) and pa.types.is_fixed_size_binary(kind.storage_type):
-        return kind.storage_type
-    return {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(kind, kind)
 
 
 def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:

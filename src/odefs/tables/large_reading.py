@@ -6,7 +6,8 @@ from pathlib import Path
 
 from odefs.tables.large import LargeTable
 from odefs.tables.names import readable
-from odefs.tables.read import check_asked, ending_of, fingerprint, require_height, require_width, table_name
+from odefs.tables.read import check_asked, ending_of, fingerprint, table_name
+from odefs.tables.shape import require_height, require_width
 from odefs.tables.sizes import parquet_parts
 from odefs.tables.spool import LINE, spool_to_parquet
 

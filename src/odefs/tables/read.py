@@ -1,23 +1,20 @@
-"""Reading a table from files through polars: csv, parquet, arrow, ndjson, Excel; a folder or glob of parquet files; standard input."""
+"""Reading a table through polars, by the ending or the content of its file: delimited text, parquet, arrow, ndjson, Excel; a folder or glob of parquet files; standard input."""
 
-import glob
 import hashlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from odefs._extras import command
-from odefs.engines.arrow import parquet_in
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, is_text, require_filled, short_lines, sniff
+from odefs.tables.delimited import is_text
 from odefs.tables.excel import read_sheet
-from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
-from odefs.tables.large import other_type
 from odefs.tables.names import handed_to_polars, readable
-from odefs.tables.packing import unpacked
-from odefs.tables.text_types import ZEROS, first_type, may_be_dates
+from odefs.tables.parts import parts_of, read_parts
+from odefs.tables.read_text import Found, read_text
+from odefs.tables.shape import require_height, require_width
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -28,11 +25,6 @@ DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", "
 PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
 OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Endings of files that hold no table; files with other endings are looked into."""
-NOT_UTF8 = "read as cp1252 text, for it is not utf-8"
-NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
-MAX_COLUMNS = 20_000
-HEAD_ROWS = 10_000
-CHECKED_BYTES = 32 * 2**20
 LONGEST_QUOTE = 400
 
 
@@ -55,10 +47,6 @@ class Reading:
     @property
     def n_rows(self) -> int:
         return int(self.frame.height)
-
-
-Found = tuple[Any, Any, tuple[str, ...], bool]
-"""A frame, the lines of its rows, notes, and whether it had a header."""
 
 
 def table_name(path: str | Path) -> str:
@@ -87,7 +75,7 @@ def read_table(
     try:
         if isinstance(source, list):
             check_asked(name, ".parquet", None, None, header)
-            found: Found = _partitions(pl, source), None, (), True
+            found: Found = read_parts(pl, source), None, (), True
         else:
             ending = ending_of(source)
             source = handed_to_polars(source) if isinstance(source, Path) else source
@@ -116,55 +104,19 @@ def first_line(error: Exception) -> str:
     return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
 
 
-def require_height(n_rows: int, name: str | Path, least_rows: int = 2) -> None:
-    """Refuse tables without rows to compare."""
-    if n_rows < least_rows:
-        least = "one row" if least_rows == 1 else "two rows"
-        raise TableError(f"{name}: a table needs at least {least}, this one has {n_rows}.")
-
-
-def require_width(n_columns: int, name: str | Path) -> None:
-    """Refuse tables with more columns than are supported."""
-    if n_columns > MAX_COLUMNS:
-        raise TableError(f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
-
-
 def _existing(path: str | Path) -> Path | bytes | list[Path]:
-    """The file, what comes through a pipe, or all parquet files of a folder or glob in the order of their names."""
+    """The file, what comes through a pipe, or the files of a folder or glob."""
     found = Path(path)
     if found.is_file():
         return found
     if found.is_fifo():
         return found.read_bytes()
-    if found.is_dir():
-        parts = parquet_in(found)
-        if not parts:
-            raise TableError(f"{path}: there is no parquet file in this folder.")
-        return parts
-    if glob.has_magic(str(path)):
-        parts = sorted(Path(part) for part in glob.glob(str(path)))
-        if not parts:
-            raise TableError(f"{path}: no file matches.")
-        other = [part for part in parts if part.suffix.lower() != ".parquet"]
-        if other:
-            raise TableError(f"{path}: {other[0].name} is not a parquet file; only these can be read together.")
+    parts = parts_of(path)
+    if parts:
         return parts
     if found.exists():
         raise TableError(f"{path}: this is neither a file nor a folder.")
     raise TableError(f"{path}: there is no such file.")
-
-
-def _partitions(pl: Any, parts: list[Path]) -> Any:
-    sources = [handed_to_polars(part) for part in parts]
-    first = pl.read_parquet_schema(sources[0])
-    for part, source in zip(parts[1:], sources[1:], strict=True):
-        here = pl.read_parquet_schema(source)
-        if list(here) != list(first):
-            raise TableError(f"{part}: its columns are not those of {parts[0].name}.")
-        for name, dtype in here.items():
-            if dtype != first[name]:
-                raise TableError(other_type(part, name, parts[0]))
-    return pl.concat([pl.read_parquet(source) for source in sources])
 
 
 def _read_one(
@@ -187,7 +139,7 @@ def _read_one(
     if ending in EXCEL:
         return _read_excel(pl, source, name, sheet), None, (), True
     if ending in TEXT:
-        return _read_text(pl, source, name, text_columns, delimiter, header)
+        return read_text(pl, source, name, text_columns, delimiter, header)
     raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
 
 
@@ -226,143 +178,6 @@ def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> 
         raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
     except Exception as error:  # the readers behind polars raise errors of their own
         raise TableError(f"{name}: {first_line(error)}.") from error
-
-
-def _read_text(
-    pl: Any,
-    source: Path | bytes,
-    name: str,
-    text_columns: Sequence[str],
-    delimiter: str | None,
-    has_header: bool | None,
-) -> Found:
-    source = unpacked(source, name)
-    dialect, header = sniff_checked(source, name, delimiter, has_header)
-    notes = said_encoding(dialect)
-    try:
-        frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
-    except pl.exceptions.ComputeError as error:
-        if "utf-8" not in str(error) or dialect.encoding != "utf-8":
-            tell_fault(source, name, dialect, error)
-        dialect = replace(dialect, encoding="cp1252")
-        header = read_header(source, dialect)
-        notes.append(NOT_UTF8)
-        try:
-            frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
-        except pl.exceptions.ComputeError as again:
-            tell_fault(source, name, dialect, again)
-    text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
-    frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
-    numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
-    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
-    # Only a line whose last cell is blank can be short, and looking for it takes longer than reading: small files only.
-    size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    if (
-        frame.width > 1
-        and size <= CHECKED_BYTES
-        and frame[:, -1].null_count()
-        and (short := short_lines(source, dialect))
-    ):
-        notes.append(short)
-    return (*_numbered(pl, frame, header.line), tuple(notes), dialect.header)
-
-
-def sniff_checked(
-    source: Path | bytes, name: str, delimiter: str | None, has_header: bool | None
-) -> tuple[Dialect, Header]:
-    """How a text file is to be read, and its names; refused where the columns are too many for it."""
-    dialect = sniff(source, name, delimiter)
-    dialect = replace(dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header)
-    header = read_header(source, dialect)
-    require_width(len(header.names), name)
-    require_filled(source, name, dialect, len(header.names))
-    return dialect, header
-
-
-def said_names(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[str]:
-    """What should be said about the names; ``numbers`` are the columns that turned out to be such."""
-    is_data = header.may_be_data and set(header.names) <= {*numbers, *text_columns}
-    return [*header.notes, *([LOOKS_LIKE_DATA] if is_data else [])]
-
-
-def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
-    """The line that cannot be read, or what the reader says where none is found."""
-    fault = broken_line(source, dialect)
-    if fault is None:
-        raise error
-    raise TableError(f"{name}: {fault}.") from error
-
-
-def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:
-    """All rows, and the columns of whole numbers such as 00123: codes, whose zeros must not be lost.
-
-    Types come from the first rows, which saves a pass over the file, and from all rows where these do not tell. Whole numbers are read as text and
-    turned into numbers here: the reader would drop their zeros.
-    """
-    first = first_types(pl, source, dialect)
-    types = {name: pl.String for name, dtype in first.items() if dtype.is_integer() or name in text_columns}
-    known = {name: dtype for name, dtype in first.items() if name not in types}
-    try:
-        frame = _read_csv(pl, source, dialect, known | types, infer=1)
-    except pl.exceptions.ComputeError as error:
-        if "parse" not in str(error):
-            raise
-        frame = _read_csv(pl, source, dialect, types)
-    whole = [name for name in types if name not in text_columns]
-    if not whole:
-        return frame, []
-    found = [frame[name].str.contains(ZEROS).any() for name in whole]
-    zeros = [name for name, zero in zip(whole, found, strict=True) if zero]
-    numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
-    return frame.with_columns(numbers), zeros
-
-
-def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:
-    """What the first rows say about the columns. The reader looks at some rows behind these too, which may be of other types."""
-    return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS, passes_over=True).schema)
-
-
-def said_encoding(dialect: Dialect) -> list[str]:
-    return [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
-
-
-def said_zeros(columns: Sequence[str]) -> list[str]:
-    return [f"{column}: numbers with leading zeros are taken as categories" for column in columns]
-
-
-def _read_csv(
-    pl: Any,
-    source: Any,
-    dialect: Dialect,
-    types: dict[str, Any],
-    n_rows: int | None = None,
-    infer: int | None = None,
-    passes_over: bool = False,
-) -> Any:
-    encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
-    return pl.read_csv(
-        source,
-        separator=dialect.separator,
-        encoding=encoding,
-        infer_schema_length=infer,
-        null_values=NULLS,
-        schema_overrides=types,
-        n_rows=n_rows,
-        ignore_errors=passes_over,
-    )
-
-
-def _numbered(pl: Any, frame: Any, first: int) -> tuple[Any, Any]:
-    """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
-    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
-    lines = frame.select(pl.int_range(first, pl.len() + first)).to_series()
-    if text:
-        breaks = [pl.nth(k).str.count_matches("\n", literal=True).fill_null(0) for k in text]
-        lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()
-    if frame.width > 1:
-        filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
-        frame, lines = frame.filter(filled), lines.filter(filled)
-    return frame, lines.to_numpy()
 
 
 def fingerprint(source: Path | bytes | list[Path]) -> tuple[int, str]:

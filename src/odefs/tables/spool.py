@@ -18,14 +18,10 @@ from odefs.tables.delimited import Dialect, opened
 from odefs.tables.header import Header, copied_under_names, read_header
 from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
-from odefs.tables.read import (
-    ARROW,
-    LINES,
+from odefs.tables.read import ARROW, LINES, TEXT, ending_of, first_line
+from odefs.tables.read_text import (
     NOT_UTF8,
     NULLS,
-    TEXT,
-    ending_of,
-    first_line,
     first_types,
     said_encoding,
     said_names,

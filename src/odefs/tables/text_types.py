@@ -6,6 +6,8 @@ The decisions are the same for a file that is read at once and for one that come
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from odefs.tables.patterns import nameless
+
 ZEROS = r"^\s*[-+]?0\d"
 """Whole numbers such as 00123 are codes, whose zeros must not be lost."""
 DATE = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$"
@@ -16,6 +18,7 @@ DATE_SAMPLE = 100
 
 def as_type(pl: Any, text: Any, dtype: Any) -> Any:
     """Text as another type, or ``None`` where a cell would be lost."""
+    name, text = text.name, nameless(text)
     try:
         if dtype == pl.Datetime:
             found = _as_dates(pl, text)
@@ -27,7 +30,7 @@ def as_type(pl: Any, text: Any, dtype: Any) -> Any:
             found = text.cast(dtype, strict=False)
     except pl.exceptions.PolarsError:
         return None
-    return found if found is not None and found.null_count() == text.null_count() else None
+    return found.alias(name) if found is not None and found.null_count() == text.null_count() else None
 
 
 def _as_dates(pl: Any, text: Any) -> Any:
@@ -35,13 +38,16 @@ def _as_dates(pl: Any, text: Any) -> Any:
     if not text.str.contains(DATE).all():
         return None
     # Under a name of our own: polars takes "*" and "^...$" for patterns.
-    name, text = text.name, text.alias("text")
+    text = text.alias("text")
     length = pl.col("text").str.len_bytes()
     rest = pl.when(length == 10).then(pl.lit(" 00:00:00")).when(length == 16).then(pl.lit(":00")).otherwise(pl.lit(""))
     full = pl.col("text").str.replace("T", " ", literal=True) + rest
-    return (
-        text.to_frame().select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)).to_series().alias(name)
-    )
+    return text.to_frame().select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)).to_series()
+
+
+def has_zeros(text: Any) -> bool:
+    """Whether there are whole numbers with leading zeros."""
+    return bool(nameless(text).str.contains(ZEROS).any())
 
 
 def first_type(pl: Any, text: Any, dtypes: Iterable[Any]) -> Any:
@@ -52,7 +58,7 @@ def first_type(pl: Any, text: Any, dtypes: Iterable[Any]) -> Any:
 
 def may_be_dates(text: Any) -> bool:
     """Whether the first known cells are dates."""
-    known = text.drop_nulls().head(DATE_SAMPLE)
+    known = nameless(text).drop_nulls().head(DATE_SAMPLE)
     return bool(known.len() and known.str.contains(DATE).all())
 
 
@@ -90,7 +96,7 @@ class TextTypes:
             if not dtypes or text.null_count() == text.len():
                 continue
             self._unseen.discard(name)
-            if name in self.whole and text.str.contains(ZEROS).any():
+            if name in self.whole and has_zeros(text):
                 self._codes.add(name)
                 dtypes.clear()
             while dtypes and as_type(self.pl, self._stripped(text), dtypes[0]) is None:
@@ -98,7 +104,7 @@ class TextTypes:
 
     def _stripped(self, text: Any) -> Any:
         """The reader takes numbers with spaces around them where it knows that a column holds numbers."""
-        return text.str.strip_chars(" ") if text.name in self._floats else text
+        return nameless(text).str.strip_chars(" ").alias(text.name) if text.name in self._floats else text
 
     def applied(self, frame: Any) -> Any:
         """A batch with the types that are left."""

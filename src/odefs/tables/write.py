@@ -14,6 +14,7 @@ from odefs.persist.replacing import error_number
 from odefs.persist.replacing import replacing as replacing_file
 from odefs.tables.columns import TableError
 from odefs.tables.excel_output import write_sheet
+from odefs.tables.patterns import nameless
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
 SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
@@ -111,7 +112,7 @@ def _flat(pl: Any, frame: Any) -> Any:
         elif series.dtype in (pl.Categorical, pl.Enum):
             found.append(series.cast(pl.String))
         elif series.dtype == pl.Duration:
-            found.append(series.dt.to_string("iso"))
+            found.append(nameless(series).dt.to_string("iso").alias(series.name))
     return json_frame(pl, frame.with_columns(found))
 
 
@@ -127,7 +128,7 @@ def json_frame(pl: Any, frame: Any) -> Any:
         if series.dtype.is_nested() and "Binary" in repr(series.dtype):
             found.append(_as_json(pl, series))
         elif series.dtype == pl.Binary:
-            found.append(series.bin.encode("base64"))
+            found.append(nameless(series).bin.encode("base64").alias(series.name))
         elif series.dtype == pl.Object:
             cells = [None if cell is None else str(cell) for cell in series.to_list()]
             found.append(pl.Series(series.name, cells, dtype=pl.String))

@@ -1,0 +1,158 @@
+"""Reading delimited text through polars: names, types that lose no cell, the line of each row, and what should be said about it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from odefs.tables.columns import TableError
+from odefs.tables.delimited import Dialect, broken_line, require_filled, short_lines, sniff
+from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
+from odefs.tables.packing import unpacked
+from odefs.tables.shape import require_width
+from odefs.tables.text_types import first_type, has_zeros, may_be_dates
+
+NOT_UTF8 = "read as cp1252 text, for it is not utf-8"
+NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
+HEAD_ROWS = 10_000
+CHECKED_BYTES = 32 * 2**20
+
+Found = tuple[Any, Any, tuple[str, ...], bool]
+"""A frame, the lines of its rows, notes, and whether it had a header."""
+
+
+def read_text(
+    pl: Any,
+    source: Path | bytes,
+    name: str,
+    text_columns: Sequence[str],
+    delimiter: str | None,
+    has_header: bool | None,
+) -> Found:
+    """The table in a file or in its content; ``text_columns`` are not to be taken for numbers."""
+    source = unpacked(source, name)
+    dialect, header = sniff_checked(source, name, delimiter, has_header)
+    notes = said_encoding(dialect)
+    try:
+        frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
+    except pl.exceptions.ComputeError as error:
+        if "utf-8" not in str(error) or dialect.encoding != "utf-8":
+            tell_fault(source, name, dialect, error)
+        dialect = replace(dialect, encoding="cp1252")
+        header = read_header(source, dialect)
+        notes.append(NOT_UTF8)
+        try:
+            frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
+        except pl.exceptions.ComputeError as again:
+            tell_fault(source, name, dialect, again)
+    text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
+    frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
+    numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
+    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
+    # Only a line whose last cell is blank can be short, and looking for it takes longer than reading: small files only.
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    if (
+        frame.width > 1
+        and size <= CHECKED_BYTES
+        and frame[:, -1].null_count()
+        and (short := short_lines(source, dialect))
+    ):
+        notes.append(short)
+    return (*_numbered(pl, frame, header.line), tuple(notes), dialect.header)
+
+
+def sniff_checked(
+    source: Path | bytes, name: str, delimiter: str | None, has_header: bool | None
+) -> tuple[Dialect, Header]:
+    """How a text file is to be read, and its names; refused where the columns are too many for it."""
+    dialect = sniff(source, name, delimiter)
+    dialect = replace(dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header)
+    header = read_header(source, dialect)
+    require_width(len(header.names), name)
+    require_filled(source, name, dialect, len(header.names))
+    return dialect, header
+
+
+def said_names(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[str]:
+    """What should be said about the names; ``numbers`` are the columns that turned out to be such."""
+    is_data = header.may_be_data and set(header.names) <= {*numbers, *text_columns}
+    return [*header.notes, *([LOOKS_LIKE_DATA] if is_data else [])]
+
+
+def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
+    """The line that cannot be read, or what the reader says where none is found."""
+    fault = broken_line(source, dialect)
+    if fault is None:
+        raise error
+    raise TableError(f"{name}: {fault}.") from error
+
+
+def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:
+    """All rows, and the columns of whole numbers such as 00123: codes, whose zeros must not be lost.
+
+    Types come from the first rows, which saves a pass over the file, and from all rows where these do not tell. Whole numbers are read as text and
+    turned into numbers here: the reader would drop their zeros.
+    """
+    first = first_types(pl, source, dialect)
+    types = {name: pl.String for name, dtype in first.items() if dtype.is_integer() or name in text_columns}
+    known = {name: dtype for name, dtype in first.items() if name not in types}
+    try:
+        frame = _read_csv(pl, source, dialect, known | types, infer=1)
+    except pl.exceptions.ComputeError as error:
+        if "parse" not in str(error):
+            raise
+        frame = _read_csv(pl, source, dialect, types)
+    whole = [name for name in types if name not in text_columns]
+    if not whole:
+        return frame, []
+    zeros = [name for name in whole if has_zeros(frame[name])]
+    numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
+    return frame.with_columns(numbers), zeros
+
+
+def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:
+    """What the first rows say about the columns. The reader looks at some rows behind these too, which may be of other types."""
+    return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS, passes_over=True).schema)
+
+
+def said_encoding(dialect: Dialect) -> list[str]:
+    return [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
+
+
+def said_zeros(columns: Sequence[str]) -> list[str]:
+    return [f"{column}: numbers with leading zeros are taken as categories" for column in columns]
+
+
+def _read_csv(
+    pl: Any,
+    source: Any,
+    dialect: Dialect,
+    types: dict[str, Any],
+    n_rows: int | None = None,
+    infer: int | None = None,
+    passes_over: bool = False,
+) -> Any:
+    encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
+    return pl.read_csv(
+        source,
+        separator=dialect.separator,
+        encoding=encoding,
+        infer_schema_length=infer,
+        null_values=NULLS,
+        schema_overrides=types,
+        n_rows=n_rows,
+        ignore_errors=passes_over,
+    )
+
+
+def _numbered(pl: Any, frame: Any, first: int) -> tuple[Any, Any]:
+    """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
+    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+    lines = frame.select(pl.int_range(first, pl.len() + first)).to_series()
+    if text:
+        breaks = [pl.nth(k).str.count_matches("\n", literal=True).fill_null(0) for k in text]
+        lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()
+    if frame.width > 1:
+        filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
+        frame, lines = frame.filter(filled), lines.filter(filled)
+    return frame, lines.to_numpy()
