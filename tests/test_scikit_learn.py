@@ -1,5 +1,7 @@
 """The estimators among scikit-learn's own parts: pipelines, column transformers, searches with its scorers, output containers, clones."""
 
+import re
+
 import numpy as np
 import pandas
 import pytest
@@ -122,3 +124,22 @@ def test_clones_have_the_parameters_and_nothing_of_the_fit(estimator, noisy):
         if name != "random_state":
             assert copy.get_params()[name] == value
     assert clone(make_pipeline(StandardScaler(), fitted))[-1].get_params().keys() == estimator.get_params().keys()
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        (pandas.Timestamp("2020"), "'b' \\(datetime64"),
+        ("x", "'b' \\("),
+        (pandas.Categorical(["x", "y"] * 50), "'b' \\(category\\)"),
+    ],
+)
+def test_columns_that_are_no_numbers_are_named(column, told):
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(100, 3)), columns=["a", "b", "c"]).assign(b=column)
+    with pytest.raises((TypeError, ValueError)) as caught:
+        ODEFS(n_estimators=2).fit(frame)
+    (note,) = caught.value.__notes__
+    assert re.match(f"Not numbers: {told}.*TableEncoder", note), note
+    with pytest.raises(ValueError, match="infinity") as caught:
+        ODEFS(n_estimators=2).fit(frame.assign(b=np.inf))
+    assert not hasattr(caught.value, "__notes__")

@@ -22,6 +22,13 @@ def parquet_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".parquet" and path.is_file())
 
 
+def no_parquet(folder: Path) -> str:
+    """What is said of a folder without parquet files; one that has them in folders of its own, as partitioned tables do, can be named by a glob."""
+    deeper = next((stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None)
+    hint = "" if deeper is None else f", only in folders inside it: name the files, as '{folder}/{deeper}.parquet'"
+    return f"{folder}: there is no parquet file in this folder{hint}."
+
+
 def parquet_files(path: Any) -> list[Path]:
     """The files behind a path, a folder or a list of paths."""
     if isinstance(path, list | tuple):
@@ -30,7 +37,7 @@ def parquet_files(path: Any) -> list[Path]:
     if found.is_dir():
         parts = parquet_in(found)
         if not parts:
-            raise ValueError(f"{found}: there is no parquet file in this folder.")
+            raise ValueError(no_parquet(found))
         return parts
     if not found.is_file():
         raise ValueError(f"{found}: there is no such file.")

@@ -25,6 +25,7 @@ from odefs.engines.protocol import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
+from odefs.estimators.hints import not_numbers
 from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback, ODEFSWarning
@@ -159,11 +160,18 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
     def _validate(self, X: Any, reset: bool) -> Any:
         finite = "allow-nan" if self.missing == "ignore" else True
         least = 2 if reset else 1
-        # The check for infinity adds all values up; huge ones may overflow on the way.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return validate_data(
-                self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
-            )
+        try:
+            # The check for infinity adds all values up; huge ones may overflow on the way.
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = validate_data(
+                    self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
+                )
+                # Data frames of categories and of polars' texts come through as objects.
+                return found.astype(np.float64) if found.dtype == object else found
+        except (TypeError, ValueError) as error:
+            if (hint := not_numbers(X, error)) is not None:
+                error.add_note(hint)
+            raise
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> LocalEngine:
         """For a table in memory that a model is fitted to."""

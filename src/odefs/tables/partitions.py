@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from odefs._progress import stage, tell
-from odefs.engines.arrow import parquet_in
+from odefs.engines.arrow import no_parquet, parquet_in
 from odefs.engines.blocks import rows_at_once
 from odefs.persist.replacing import take_away_leftovers
 from odefs.tables.batches import BatchScorer, check_ids, score_batches
@@ -27,6 +27,8 @@ class Progress:
     skipped: int
     n_rows: int
     n_flagged: int
+    without_input: tuple[str, ...]
+    """Names of parquet files beside the outputs that no input has any more."""
 
     @property
     def flagged_share(self) -> float:
@@ -49,7 +51,7 @@ def score_partitions(
     """
     parts = parquet_in(folder)
     if not parts:
-        raise TableError(f"{folder}: there is no parquet file in this folder.")
+        raise TableError(no_parquet(folder))
     check_ids(scorer, id)
     settings = Settings(model, scorer.limit(threshold), tuple(id))
     outputs = [target / part.name for part in parts]
@@ -71,7 +73,9 @@ def score_partitions(
                 written += 1
             n_rows, n_flagged = n_rows + rows, n_flagged + flagged
             tell(done, len(parts))
-    return Progress(written, skipped, n_rows, n_flagged)
+    own = {out.name for out in outputs}
+    others = tuple(path.name for path in parquet_in(target) if path.name not in own)
+    return Progress(written, skipped, n_rows, n_flagged, others)
 
 
 def _prepare(target: Path, folder: Path) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from odefs.engines.arrow import parquet_in
+from odefs.engines.arrow import no_parquet, parquet_in
 from odefs.tables.columns import TableError
 from odefs.tables.common_types import common_type, joined_types
 from odefs.tables.names import handed_to_polars
@@ -17,7 +17,7 @@ def parts_of(path: str | Path) -> list[Path]:
     if Path(path).is_dir():
         parts = parquet_in(Path(path))
         if not parts:
-            raise TableError(f"{path}: there is no parquet file in this folder.")
+            raise TableError(no_parquet(Path(path)))
         return parts
     if not glob.has_magic(str(path)):
         return []
