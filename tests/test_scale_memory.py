@@ -1,4 +1,4 @@
-"""``odefs detect`` on a csv file that is said not to fit: three times the rows take hardly more memory."""
+"""``odefs detect`` and ``odefs score`` on a csv file that is said not to fit: three times the rows take hardly more memory."""
 
 import sys
 
@@ -38,12 +38,16 @@ finally:
 """
 
 
-def peak_of(n_rows, folder):
-    """Bytes of memory that is no copy of a file: the working files' pages are the system's to drop."""
+def make_file(n_rows, folder):
     rng = np.random.default_rng(0)
     name = f"{n_rows}.csv"
     pl.DataFrame({f"c{i}": rng.normal(size=n_rows).round(3) for i in range(COLUMNS)}).write_csv(folder / name)
-    arguments = ("detect", name, "--quiet", "-o", f"{n_rows}.out.csv", "--no-report")
+    return name
+
+
+def peak_of(n_rows, folder, command, *options):
+    """Bytes of memory that is no copy of a file: the working files' pages are the system's to drop."""
+    arguments = (*command, make_file(n_rows, folder), "--quiet", "-o", f"{n_rows}.out.csv", *options)
     # One arena: how much several of them hold back varies by more than what is looked for here.
     settings = {"ODEFS_MEMORY": "20MB", "MALLOC_ARENA_MAX": "1"}
     done = odefs("-c", WATCHED, *arguments, command=(sys.executable,), cwd=folder, **settings)
@@ -51,7 +55,17 @@ def peak_of(n_rows, folder):
     return int(done.stdout.split()[-1])
 
 
-def test_three_times_the_rows_take_hardly_more_memory(tmp_path):
-    few, many = peak_of(FEW, tmp_path), peak_of(MANY, tmp_path)
+def require_flat(few, many):
     in_memory = 8 * COLUMNS * (MANY - FEW)
     assert many - few < in_memory / 2, (few, many)
+
+
+def test_three_times_the_rows_take_hardly_more_memory(tmp_path):
+    require_flat(*(peak_of(n_rows, tmp_path, ("detect",), "--no-report") for n_rows in (FEW, MANY)))
+
+
+def test_the_same_under_a_saved_model(tmp_path):
+    trained = make_file(5000, tmp_path)
+    done = odefs("detect", trained, "--save", "m.odefs", "--quiet", "--no-report", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    require_flat(*(peak_of(n_rows, tmp_path, ("score", "m.odefs"), "--reasons", "none") for n_rows in (FEW, MANY)))

@@ -1,7 +1,5 @@
 """``odefs detect FILE``: read a table, find its outliers, show the reasons, leave a page."""
 
-import tempfile
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +44,8 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 
 
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
-    from odefs.cli.detect_large import find_large, is_large
+    from odefs.cli.detect_large import find_large
+    from odefs.cli.in_parts import is_large, working_folder
     from odefs.cli.targets import choose_targets, leave_files
     from odefs.cli.terminal import Screen, show_detection, show_files
     from odefs.cli.work import make_model
@@ -59,9 +58,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     large = is_large(file, chosen["delimiter"])
     targets = choose_targets(file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), large=large, **chosen)
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
-    with tempfile.TemporaryDirectory(prefix="odefs-") if large else nullcontext() as folder:
+    with working_folder(large) as folder:
         with progress(quiet):
-            read, found = find_large(file, model, Path(folder), chosen) if folder else _find(file, model, chosen)
+            read, found = find_large(file, model, folder, chosen) if folder else _find(file, model, chosen)
             said = leave_files(targets, read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
         for sentence in () if quiet else said:
             say_error(sentence)

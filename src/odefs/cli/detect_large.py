@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odefs._extras import command
 from odefs._progress import stage, tell
+from odefs.cli.in_parts import named_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,25 +14,10 @@ if TYPE_CHECKING:
     from odefs.tables.large_reading import LargeReading
 
 
-def is_large(file: str, delimiter: str | None = None) -> bool:
-    """Whether the file would not fit."""
-    from odefs.tables.sizes import fits
-
-    return file != "-" and not fits(file, delimiter)
-
-
 def find_large(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple["LargeReading", "Detection"]:
     """The file as a table that is read in batches, and what was found in it; ``folder`` is for what lies in files meanwhile."""
-    from odefs.tables.columns import TableError
-
-    try:
+    with named_errors(file):
         return _find(file, model, folder, chosen)
-    except ModuleNotFoundError as error:
-        raise TableError(
-            f"{file}: a table that is larger than memory needs {error.name}: {command('stream')}"
-        ) from error
-    except ValueError as error:
-        raise error if str(error).startswith(file) else TableError(f"{file}: {error}") from error
 
 
 def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple["LargeReading", "Detection"]:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,7 +10,25 @@ from odefs.cli import options
 from odefs.cli.guard import guarded, say_error
 from odefs.cli.progress import progress
 
+if TYPE_CHECKING:
+    from odefs.cli.scoring import Scored
+    from odefs.tables.drift import ColumnDrift
+
 TOO_MANY = 3
+IN_MEMORY = (
+    "sheet",
+    "identifier",
+    "hide",
+    "delimiter",
+    "no_header",
+    "contamination",
+    "threshold",
+    "flag",
+    "jobs",
+    "output",
+    "with_data",
+)
+"""Options that scoring itself has a use for."""
 
 
 @click.command()
@@ -44,45 +62,46 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
 
 
 def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
-    from odefs.cli.scoring import score_file
+    from odefs.cli.in_parts import is_large, working_folder
+    from odefs.cli.score_large import score_large_file
     from odefs.cli.targets import choose_targets, leave_files
     from odefs.cli.terminal import Screen, show_detection, show_drift, show_files
-    from odefs.tables.drift import as_plain, measure_drift
+    from odefs.tables.drift import as_plain
     from odefs.tables.hiding import shown_drift
 
-    targets = choose_targets(file, model_read=model, **chosen)
-    with progress(quiet):
-        options = (
-            "sheet",
-            "identifier",
-            "hide",
-            "delimiter",
-            "no_header",
-            "contamination",
-            "threshold",
-            "flag",
-            "jobs",
-            "output",
-            "with_data",
-        )
-        scored = score_file(model, file, **{name: chosen[name] for name in options})
-        found = scored.found
-        said = leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
-    for sentence in () if quiet else said:
-        say_error(sentence)
-    flagged, before = float(found.is_outlier.mean()), scored.model.flagged_share
-    drift = shown_drift(found, measure_drift(found.encoder, found.table))
-    if chosen["as_json"]:
-        differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
-        summary = found.report().summary | {"drift": differences}
-        click.echo(json.dumps(summary, sort_keys=True, ensure_ascii=False))
-    elif not quiet and not targets.to_screen:
-        out = Screen()
-        show_detection(out, found, chosen["top"])
-        out.say()
-        show_drift(out, drift, flagged, before)
-        show_files(out, targets, found)
+    large = is_large(file, chosen["delimiter"])
+    targets = choose_targets(file, model_read=model, large=large, **chosen)
+    with working_folder(large) as folder:
+        with progress(quiet):
+            scored, drift = (
+                score_large_file(model, file, folder, chosen) if folder else _score_file(model, file, chosen)
+            )
+            found = scored.found
+            said = leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+        for sentence in () if quiet else said:
+            say_error(sentence)
+        flagged, before = found.n_flagged / found.n_rows, scored.model.flagged_share
+        drift = shown_drift(found, drift)
+        if chosen["as_json"]:
+            differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
+            summary = found.report().summary | {"drift": differences}
+            click.echo(json.dumps(summary, sort_keys=True, ensure_ascii=False))
+        elif not quiet and not targets.to_screen:
+            out = Screen()
+            show_detection(out, found, chosen["top"])
+            out.say()
+            show_drift(out, drift, flagged, before)
+            show_files(out, targets, found)
     allowed = chosen["max_flagged"]
     if allowed is not None and flagged > allowed:
         say_error(f"{flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.")
         raise SystemExit(TOO_MANY)
+
+
+def _score_file(model: Path, file: str, chosen: dict[str, Any]) -> tuple["Scored", list["ColumnDrift"]]:
+    """The same in memory."""
+    from odefs.cli.scoring import score_file
+    from odefs.tables.drift import measure_drift
+
+    scored = score_file(model, file, **{name: chosen[name] for name in IN_MEMORY})
+    return scored, measure_drift(scored.found.encoder, scored.found.table)

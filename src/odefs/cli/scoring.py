@@ -9,6 +9,7 @@ from odefs._progress import stage, tell
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
     from odefs.tables.files import TableModel
+    from odefs.tables.large_reading import LargeReading
     from odefs.tables.read import Reading
 
 
@@ -17,8 +18,39 @@ class Scored:
     """The model, the file as it was read, and what was found in it."""
 
     model: "TableModel"
-    read: "Reading"
+    read: "Reading | LargeReading"
     found: "Detection"
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A model, and how it wants a file to be read."""
+
+    model: "TableModel"
+    text_columns: list[str]
+    header: bool | None
+    identifier: str | None
+
+    def id_of(self, columns: list[str]) -> str | None:
+        """The column that names the rows: the one that was asked for, or that of training where the file has it."""
+        known = self.model.identifier
+        return self.identifier or (known if known in columns else None)
+
+
+def open_model(path: Path, identifier: str | None, no_header: bool, jobs: int | None) -> Opened:
+    """Load a model that is to score a file."""
+    from odefs.tables.columns import TableError
+    from odefs.tables.files import load_table_model
+
+    if not path.is_file():
+        raise TableError(f"{path}: there is no such model file.")
+    loaded = load_table_model(path)
+    loaded.model.set_params(n_jobs=jobs)
+    text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
+    text += [name for name in (identifier, loaded.identifier) if name]
+    # A model that was made of a table without a header takes such tables, and says nothing about files of other kinds.
+    header = False if no_header else None if loaded.source.get("header") is False else True
+    return Opened(loaded, text, header, identifier)
 
 
 def score_file(
@@ -39,26 +71,19 @@ def score_file(
     from odefs.cli.work import command_line, described, require_columns
     from odefs.tables.columns import TableError
     from odefs.tables.detection import score
-    from odefs.tables.files import load_table_model
     from odefs.tables.read import read_table
     from odefs.tables.record import run_record
 
-    if not path.is_file():
-        raise TableError(f"{path}: there is no such model file.")
-    loaded = load_table_model(path)
-    loaded.model.set_params(n_jobs=jobs)
-    text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
-    text += [name for name in (identifier, loaded.identifier) if name]
-    # A model that was made of a table without a header takes such tables, and says nothing about files of other kinds.
-    header = False if no_header else None if loaded.source.get("header") is False else True
+    opened = open_model(path, identifier, no_header, jobs)
+    loaded = opened.model
     with stage("reading"):
         tell(0, 0)
-        read = read_table(file, sheet, text, delimiter, least_rows=1, header=header)
-    require_room_for(output, read, with_data, (*loaded.hidden, *hide))
-    named = identifier or (loaded.identifier if loaded.identifier in read.frame.columns else None)
+        read = read_table(file, sheet, opened.text_columns, delimiter, least_rows=1, header=opened.header)
+    hidden = (*loaded.hidden, *hide)
+    require_room_for(output, read, with_data, hidden)
     try:
         require_columns(read, hide)
-        found = score(read.frame, loaded.model, loaded.encoder, id=named, hide=(*loaded.hidden, *hide), **flagging)
+        found = score(read.frame, loaded.model, loaded.encoder, id=opened.id_of(read.columns), hide=hidden, **flagging)
     except ValueError as error:
         raise TableError(f"{file}: {error}") from error
     return Scored(loaded, read, described(found, read, run_record(loaded.model, command_line())))

@@ -52,7 +52,8 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
     name = found.source.get("name", "table")
     out.say(f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used", style="bold")
     if found.part is not None:
-        out.say("  too large for memory: read in parts, columns judged by a sample of the rows")
+        judged = "columns judged by" if found.part.judged_by is not None else "what is usual in a column is read off"
+        out.say(f"  too large for memory: read in parts, {judged} a sample of the rows")
     for column, reason in found.left_out.items():
         out.say(f"  left out: {_line(column)} ({_line(reason)})")
     for note in shown_notes(found):

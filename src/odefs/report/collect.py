@@ -36,7 +36,7 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
         "commands": {"other_threshold": _without_choice(detection.run.get("command"))},
         "identifier": identifier,
         "rows": extent.n_rows,
-        "sampled": _sampled(extent),
+        "sampled": _sampled(getattr(detection, "part", None)),
         "flagged": extent.n_flagged,
         "convention": detection.convention,
         "labels": _plain_dict(getattr(detection, "labels", None) or {}),
@@ -64,9 +64,9 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     return summary, drawing
 
 
-def _sampled(extent: Extent) -> dict[str, int] | None:
-    """Of a table that is larger than memory: how many rows its columns were judged by, and how many stand for all in what is drawn."""
-    return None if extent.judged_by is None else {"judged_by": extent.judged_by, "drawn": int(extent.drawn.size)}
+def _sampled(part: Extent | None) -> dict[str, int | None] | None:
+    """Of a table that is larger than memory: how many rows its columns were judged by, if they were, and how many stand for all in what is drawn."""
+    return None if part is None else {"judged_by": part.judged_by, "drawn": int(part.drawn.size)}
 
 
 def _column_kinds(detection: Detected) -> dict[str, int]:

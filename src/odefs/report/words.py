@@ -71,10 +71,13 @@ def sampled(summary: dict[str, Any]) -> str:
     found = summary.get("sampled")
     if not found:
         return ""
-    return (
-        "The table is larger than memory: all its rows were scored, but what a column holds was judged by "
-        f"{count(found['judged_by'], 'row')}, and what is usual in it is read off {count(found['drawn'], 'row')} drawn at random."
+    judged = found["judged_by"]
+    columns = (
+        "what is usual in a column"
+        if judged is None
+        else f"what a column holds was judged by {count(judged, 'row')}, and what is usual in it"
     )
+    return f"The table is larger than memory: all its rows were scored, but {columns} is read off {count(found['drawn'], 'row')} drawn at random."
 
 
 def headline(summary: dict[str, Any]) -> str:

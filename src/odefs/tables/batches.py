@@ -19,7 +19,7 @@ from odefs.tables.columns import TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.files import load
 from odefs.tables.frames import table_of
-from odefs.tables.roles import NAMES, is_mostly_unreadable
+from odefs.tables.missing_cells import NAMES, is_mostly_unreadable
 
 
 @dataclass(frozen=True, eq=False)

@@ -282,7 +282,7 @@ def score(
         X = encoder.encode_table(used)
     with stage("scoring"):
         tell(0, 0)
-        judged = judge_rows(model, X) if isinstance(model, ODEFS) else Judged(model.outlier_scores(X))
+        judged = judge(model, X)
     scores = judged.scores
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
     return Detection(
@@ -301,6 +301,11 @@ def score(
         named=id is not None,
         agreement=judged.agreement,
     )
+
+
+def judge(model: Any, X: Any) -> Judged:
+    """Scores of encoded rows under a fitted model, and the agreement of models that have it."""
+    return judge_rows(model, X) if isinstance(model, ODEFS) else Judged(model.outlier_scores(X))
 
 
 def _require_names(hide: Sequence[str]) -> None:

@@ -1,14 +1,18 @@
-"""How another table differs from the one a model was trained on."""
+"""How another table differs from the one a model was trained on: counts over all its rows, which may come in parts."""
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import Table
+from odefs.tables.column_spec import ColumnSpec
+from odefs.tables.columns import Column, Table
 from odefs.tables.encoder import TableEncoder
 
 NOTABLE = 0.05
 """A change of the share of missing cells that is worth a line."""
+MOST_NAMES = 20_000
+"""So many categories never seen are named, the first in alphabetical order; their rows all count."""
 
 
 class ColumnDrift(NamedTuple):
@@ -26,24 +30,44 @@ class ColumnDrift(NamedTuple):
         return self.out_of_range > 0 or self.unseen_share > 0 or abs(self.missing_now - self.missing_before) > NOTABLE
 
 
-def measure_drift(encoder: TableEncoder, table: Table) -> list[ColumnDrift]:
-    """Every used column of ``table`` against what the encoder saw in training. Grouped rare categories count as seen: they are not kept by name."""
-    found = []
-    for spec, column in zip(encoder.specs_, table, strict=True):
-        missing = float(column.missing.mean()) if len(column) else 0.0
-        outside, unseen, unseen_share = 0.0, [], 0.0
-        if spec.kind == "category":
-            if not spec.grouped:
-                known = set(spec.levels)
-                codes = [i for i, level in enumerate(column.levels) if level not in known]
-                hit = np.isin(column.category_codes, codes)
-                unseen_share = float(hit.mean())
-                unseen = [column.levels[i] for i in codes if (column.category_codes == i).any()]
-        elif not column.missing.all():
+@dataclass
+class DriftCounts:
+    """What is counted of one column, part by part; where the parts are cut changes nothing."""
+
+    n_rows: int = 0
+    outside: int = 0
+    unseen_rows: int = 0
+    missing: int = 0
+    unseen: set[str] = field(default_factory=set)
+
+    def add(self, spec: ColumnSpec, column: Column) -> None:
+        """Count the cells of a part. Grouped rare categories count as seen: they are not kept by name."""
+        self.n_rows += len(column)
+        self.missing += int(column.missing.sum())
+        if spec.kind != "category":
             with np.errstate(invalid="ignore"):
-                outside = float(((column.values < spec.low) | (column.values > spec.high)).mean())
-        found.append(ColumnDrift(spec.name, outside, unseen, unseen_share, spec.missing_share, missing))
-    return found
+                self.outside += int(((column.values < spec.low) | (column.values > spec.high)).sum())
+        elif not spec.grouped:
+            known = set(spec.levels)
+            codes = [i for i, level in enumerate(column.levels) if level not in known]
+            hit = column.category_codes[np.isin(column.category_codes, codes)]
+            self.unseen_rows += hit.size
+            self.unseen.update(column.levels[i] for i in np.unique(hit))
+            if len(self.unseen) > MOST_NAMES:
+                self.unseen = set(sorted(self.unseen)[:MOST_NAMES])
+
+    def drift(self, spec: ColumnSpec) -> ColumnDrift:
+        n = max(1, self.n_rows)
+        shares = self.outside / n, sorted(self.unseen), self.unseen_rows / n
+        return ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
+
+
+def measure_drift(encoder: TableEncoder, table: Table) -> list[ColumnDrift]:
+    """Every used column of ``table`` against what the encoder saw in training."""
+    counts = [DriftCounts() for _ in encoder.specs_]
+    for count, spec, column in zip(counts, encoder.specs_, table, strict=True):
+        count.add(spec, column)
+    return [count.drift(spec) for count, spec in zip(counts, encoder.specs_, strict=True)]
 
 
 def as_plain(drift: list[ColumnDrift]) -> list[dict[str, Any]]:

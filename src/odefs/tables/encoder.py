@@ -7,7 +7,7 @@ common value, and marked in a column of its own only on request. What was learne
 
 import numbers
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -127,16 +127,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def recognised(self, table: Table, is_part: bool = False) -> Table:
         """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
         check_is_fitted(self, "specs_")
-        absent = [spec.name for spec in self.specs_ if spec.name not in table]
+        self.require_columns(table)
+        read = (
+            apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part, spec.levels) for spec in self.specs_
+        )
+        return Table(tuple(read), table.n_rows)
+
+    def require_columns(self, names: Container[object]) -> None:
+        """Refuse another table that lacks columns, given the names of those that it has."""
+        absent = [name for name in self.columns if name not in names]
         if absent:
             named = ", ".join(map(repr, absent))
             raise TableError(
                 f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
             )
-        read = (
-            apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part, spec.levels) for spec in self.specs_
-        )
-        return Table(tuple(read), table.n_rows)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self, "specs_")

@@ -29,7 +29,7 @@ class Extent:
     drawn_flagged: np.ndarray
     """Rows that are a random sample of the flagged ones."""
     judged_by: int | None = None
-    """How many rows the columns were judged by, where they were not all in memory."""
+    """How many rows the columns were judged by, where these were not all in memory; ``None`` also where a saved model knows the columns."""
 
     @property
     def n_rows(self) -> int:

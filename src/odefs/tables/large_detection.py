@@ -4,31 +4,25 @@ What comes back is a detection of the rows with the highest scores and of others
 """
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from odefs._ops.stretches import stretches
+from odefs._ops.temporary import temporary_folder
 from odefs._progress import stage
 from odefs.engines.blocks import RowBlocks
-from odefs.tables.columns import TableError
-from odefs.tables.detection import Detection, split_identifier
+from odefs.ensemble.combine import Judged
+from odefs.tables.columns import Table, TableError
+from odefs.tables.detection import Detection
 from odefs.tables.encoder import ENCODED, TableEncoder
-from odefs.tables.extent import Extent
-from odefs.tables.flags import Flagging, flag_rows
+from odefs.tables.flags import flag_rows
 from odefs.tables.frames import table_of
 from odefs.tables.known import known_rows, say_known
 from odefs.tables.large import LargeTable
+from odefs.tables.large_rows import hold_rows
 from odefs.tables.learning import SAMPLE_ROWS, learn_large
-
-FOREMOST_ROWS, DRAWN_ROWS, FLAGGED_ROWS = 20_000, 20_000, 1_000
-"""Rows that are held: the highest scores, a sample of all rows, and one of the flagged rows."""
-HELD_BYTES = 2**28
-"""Of wide tables fewer rows are held, so that the foremost ones take no more than this, and the sample likewise."""
-LEAST_ROWS = 2_000
 
 
 def detect_large(
@@ -55,11 +49,23 @@ def detect_large(
     encoder = TableEncoder(**encoding)
     with stage("learning what the columns hold"):
         learn_large(encoder, table, columns, seed)
-    with tempfile.TemporaryDirectory(prefix="odefs-") as folder:
-        model.fit(encoded_blocks(table, encoder, Path(folder)), **(known or {}))
+    with temporary_folder() as folder:
+        model.fit(encoded_blocks(table, encoder, folder), **(known or {}))
     flagging = flag_rows(model.outlier_scores_, -model.offset_, model.contamination, contamination, threshold, flag)
     with stage("reading the foremost rows"):
-        return _held(table, model, encoder, flagging, id, frozenset(hide), top, seed)
+        return hold_rows(
+            table,
+            model,
+            encoder,
+            Judged(model.outlier_scores_, getattr(model, "agreement_", None)),
+            flagging,
+            id=id,
+            hidden=frozenset(hide),
+            notes=encoder.notes_,
+            top=top,
+            seed=seed,
+            judged_by=min(table.n_rows, SAMPLE_ROWS),
+        )
 
 
 def require_columns(table: LargeTable, names: Sequence[str]) -> None:
@@ -80,14 +86,20 @@ def known_cases(table: LargeTable, column: str) -> tuple[dict[str, np.ndarray], 
     return {"known_outliers": outliers, "known_normal": normal}, say_known(column, outliers.size, normal.size)
 
 
+def recognised_batches(table: LargeTable, encoder: TableEncoder) -> Iterator[tuple[Table, Table]]:
+    """The used columns a batch at a time, as they are and as the encoder reads them: cell by cell, wherever batches are cut."""
+    for _, part in table.batches(encoder.columns, len(encoder.get_feature_names_out())):
+        given = table_of(part)
+        yield given, encoder.recognised(given, is_part=True)
+
+
 def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> RowBlocks:
     """The encoded rows, kept in a file where there is room for it: each pass would encode them anew otherwise."""
     width = len(encoder.get_feature_names_out())
-    columns = encoder.columns
 
     def encode() -> Iterator[np.ndarray]:
-        for _, part in table.batches(columns, width):
-            yield encoder.encode_table(encoder.recognised(table_of(part), is_part=True))
+        for _, read in recognised_batches(table, encoder):
+            yield encoder.encode_table(read)
 
     read: Callable[[], Iterator[np.ndarray]] = encode
     n_bytes = table.n_rows * width * ENCODED.itemsize
@@ -104,65 +116,3 @@ def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> Ro
                     yield cells.reshape(-1, width)
 
     return RowBlocks(read, width, ENCODED, None, table.n_rows)
-
-
-def highest(scores: np.ndarray, n: int) -> np.ndarray:
-    """Numbers of the rows with the ``n`` highest scores, highest first; in the order of the table among equals."""
-    found = np.empty(0, dtype=np.int64)
-    for part in stretches(scores.size):
-        here = np.argsort(-scores[part], kind="stable")[:n] + part.start
-        both = np.concatenate([found, here])
-        found = both[np.argsort(-scores[both], kind="stable")[:n]]
-    return found
-
-
-def draw_flagged(is_outlier: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """Numbers of at most ``n`` flagged rows, drawn at random, ascending."""
-    total = sum(int(np.count_nonzero(is_outlier[part])) for part in stretches(is_outlier.size))
-    chosen = np.sort(np.random.default_rng([seed, 9]).choice(total, size=min(n, total), replace=False))
-    found, before = [np.empty(0, dtype=np.int64)], 0
-    for part in stretches(is_outlier.size):
-        here = np.flatnonzero(is_outlier[part]) + part.start
-        found.append(here[chosen[(chosen >= before) & (chosen < before + here.size)] - before])
-        before += here.size
-    return np.concatenate(found)
-
-
-def _held(
-    table: LargeTable,
-    model: Any,
-    encoder: TableEncoder,
-    flagging: Flagging,
-    id: str | None,
-    hidden: frozenset[str],
-    top: int,
-    seed: int,
-) -> Detection:
-    scores, n_rows = model.outlier_scores_, table.n_rows
-    agreement = getattr(model, "agreement_", None)
-    width = len(encoder.get_feature_names_out())
-    room = max(LEAST_ROWS, HELD_BYTES // (8 * len(encoder.columns) + ENCODED.itemsize * width))
-    foremost = highest(scores, max(top, min(FOREMOST_ROWS, room)))
-    drawn = np.random.default_rng([seed, 8]).choice(n_rows, size=min(DRAWN_ROWS, room, n_rows), replace=False)
-    flagged = draw_flagged(flagging.is_outlier, FLAGGED_ROWS, seed)
-    numbers = np.unique(np.concatenate([foremost, drawn, flagged]))
-    identifier, names, part = split_identifier(table.rows(numbers, [*([id] if id else []), *encoder.columns]), id)
-    used = encoder.recognised(part, is_part=True)
-    order, drawn, flagged = (np.searchsorted(numbers, rows) for rows in (foremost, np.sort(drawn), flagged))
-    judged_by = min(n_rows, SAMPLE_ROWS)
-    return Detection(
-        model,
-        encoder,
-        used,
-        encoder.encode_table(used),
-        np.asarray(scores[numbers]),
-        Flagging(np.asarray(flagging.is_outlier[numbers]), flagging.threshold, flagging.convention),
-        identifier,
-        names if id else (numbers + 1).tolist(),
-        encoder.left_out_,
-        encoder.notes_,
-        hidden=hidden,
-        named=id is not None,
-        agreement=None if agreement is None else np.asarray(agreement[numbers]),
-        part=Extent(scores, flagging.is_outlier, agreement, numbers, order, drawn, flagged, judged_by),
-    )

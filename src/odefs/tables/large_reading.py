@@ -38,7 +38,8 @@ def read_large(
     sheet: str | None = None,
     text_columns: Sequence[str] = (),
     delimiter: str | None = None,
-    header: bool = True,
+    least_rows: int = 2,
+    header: bool | None = True,
 ) -> LargeReading:
     """The same as ``read_table``; files that are not parquet are turned into it in ``folder``."""
     name = readable(table_name(path))
@@ -46,11 +47,13 @@ def read_large(
     check_asked(name, ".parquet" if parts else ending_of(Path(path)), sheet, delimiter, header)
     size, digest = fingerprint(parts if len(parts) > 1 or Path(path).is_dir() else Path(path))
     notes: tuple[str, ...] = ()
+    has_header = True
     if parts:
         table = LargeTable(tuple(parts))
     else:
         spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter, header)
-        table, notes = LargeTable((spooled.path,), LINE if spooled.has_lines else None), spooled.notes
-    require_height(table.n_rows, path)
+        table = LargeTable((spooled.path,), LINE if spooled.has_lines else None)
+        notes, has_header = spooled.notes, spooled.has_header
+    require_height(table.n_rows, path, least_rows)
     require_width(len(table.names), path)
-    return LargeReading(table, name, size, digest, notes, header)
+    return LargeReading(table, name, size, digest, notes, has_header)

@@ -6,12 +6,13 @@ whole numbers that count the rows or carry an identifier's name, and text that d
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from odefs.tables.columns import LARGE, Column, Kind, TableError
-from odefs.tables.recognise import PLAIN, STYLES, Style, describe, is_missing_word, read_levels, recognise
+from odefs.tables.missing_cells import NAMES, Lost, without_words
+from odefs.tables.recognise import PLAIN, STYLES, Style, describe, read_levels, recognise
 from odefs.tables.time_names import known_times, number_name, time_names
 
 IDENTIFIER_NAME = re.compile(
@@ -24,7 +25,6 @@ MOSTLY_MISSING = 0.5
 
 DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
 
-NAMES = {"number": "numbers", "time": "dates or times", "boolean": "truth values", "category": "text"}
 TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
 SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0, -1.0)
 
@@ -51,7 +51,7 @@ class Role:
 
 def assign_role(column: Column, overrides: Overrides) -> Role:
     """Recognise what a column holds and decide whether it is used."""
-    column = _without_words(column, overrides.na)
+    column = without_words(column, overrides.na)
     style = ""
     notes: list[str] = []
     forced = column.name in (overrides.number | overrides.category)
@@ -81,7 +81,7 @@ def apply_style(
     Text of which most is not what it must be is refused. In a part of a table every cell is read by itself, since another cut must give the same: nothing is
     guessed from the other cells, and what cannot be read is missing.
     """
-    column = _without_words(column, na)
+    column = without_words(column, na)
     if kind == "category":
         return _same_times(column, levels) if column.kind == "category" else as_category(column, levels)
     if column.missing.all():
@@ -103,20 +103,12 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_par
         found = STYLES[style] if style else PLAIN[kind] if is_part else _guessed(column)
         if found is None or found.kind != kind:
             raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
-        read = _without_words(_converted(column, found), na)
-    lost = read.missing & ~column.missing
-    if not is_part and lost.sum() > MOSTLY_MISSING * (~column.missing).sum():
-        first = column.at(int(np.flatnonzero(lost)[0]))
-        raise TableError(
-            f"column {column.name!r} held {NAMES[kind]} in training, which {first!r} and most others here are not."
-        )
+        read = without_words(_converted(column, found), na)
+    if not is_part:
+        lost = Lost()
+        lost.add(column, read, na)
+        lost.require_few(column.name, kind)
     return read
-
-
-def is_mostly_unreadable(column: Column, read: Column, na: Collection[str] = ()) -> bool:
-    """Whether most of the cells that are there were lost in reading."""
-    known = ~_without_words(column, na).missing
-    return bool((read.missing & known).sum() > MOSTLY_MISSING * known.sum())
 
 
 def _guessed(column: Column) -> Style | None:
@@ -155,37 +147,6 @@ def _same_times(column: Column, levels: Sequence[str]) -> Column:
     return _named(column.name, column.category_codes, [same.get(level, level) for level in column.levels])
 
 
-def _without_words(column: Column, words: Collection[str]) -> Column:
-    """Words that mean "missing" as missing cells."""
-    if column.kind == "category":
-        gone = [i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)]
-        if not gone:
-            return column
-        kept = [i for i in range(len(column.levels)) if i not in set(gone)]
-        place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
-        place[kept] = np.arange(len(kept))
-        return replace(column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept))
-    numbers = [float(word) for word in words if _is_number(word)]
-    if not numbers:
-        return column
-    absent = np.isin(column.values, numbers)
-    exact = column.exact
-    if exact is not None:
-        # What float64 cannot tell apart is compared by all of its digits.
-        exact = _without_words(exact, words)
-        absent = np.where(np.abs(column.values) >= LARGE, exact.missing, absent)
-        exact = replace(exact, codes=np.where(absent, -1, exact.category_codes))
-    return replace(column, numbers=np.where(absent, np.nan, column.values), exact=exact)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
 def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Column, str, list[str]]:
     counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
     style = recognise(column.levels, counts) if len(column.levels) else None
@@ -203,7 +164,7 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
         notes.append(
             f"{column.name}: {int(lost.sum())} cells are not {style.name.split()[0]} and count as missing, the first is {column.at(row)!r} in row {row + 1}"
         )
-    return _without_words(read, na), style.name, notes
+    return without_words(read, na), style.name, notes
 
 
 def _is_rounded(column: Column) -> bool:

@@ -47,6 +47,7 @@ class Spooled:
     path: Path
     has_lines: bool = False
     notes: tuple[str, ...] = ()
+    has_header: bool = True
 
 
 def spool_to_parquet(
@@ -54,9 +55,9 @@ def spool_to_parquet(
     folder: Path,
     text_columns: Sequence[str] = (),
     delimiter: str | None = None,
-    has_header: bool = True,
+    has_header: bool | None = True,
 ) -> Spooled:
-    """Write the file's table to a parquet file in ``folder``."""
+    """Write the file's table to a parquet file in ``folder``; ``has_header`` is what ``read_table`` calls so."""
     import polars as pl
 
     ending = ending_of(path)
@@ -96,7 +97,7 @@ def _height(width: int) -> int:
 
 
 def _spool_text(
-    pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None, has_header: bool
+    pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None, has_header: bool | None
 ) -> Spooled:
     given, name = path, readable(path.name)
     path = named_for_scans(unpack_to(given, name, folder / "unpacked.txt"), folder)
@@ -126,7 +127,7 @@ def _spool_text(
     _write_typed(pl, cells, types, target, header.line)
     cells.unlink()
     notes += [*said_names(header, types.numbers, text_columns), *said_zeros(types.zeros)]
-    return Spooled(target, True, tuple(notes))
+    return Spooled(target, True, tuple(notes), dialect.header)
 
 
 def _plain(path: Path, dialect: Dialect, header: Header, folder: Path) -> Path:

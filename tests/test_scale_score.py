@@ -1,0 +1,263 @@
+"""``odefs score`` on files that are said not to fit: the scores of the run in memory, from passes over the file."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import odefs
+from command import odefs as run
+from odefs.tables import drift, large
+from odefs.tables.columns import TableError
+from odefs.tables.detection import score
+from odefs.tables.drift import measure_drift
+from odefs.tables.large import LargeTable
+from odefs.tables.large_scoring import score_large
+
+MEMORY = {"here": "10GB", "there": "1"}
+
+
+def make_frame(n, seed=0):
+    rng = np.random.default_rng(seed)
+    amount = rng.normal(100, 10, n)
+    amount[::150] += 90
+    return pl.DataFrame(
+        {
+            "key": [f"k{i:05}" for i in range(n)],
+            "shop": rng.choice(["a", "b", "c", "NA"], n),
+            "amount": amount,
+            "count": pl.Series(rng.integers(0, 9, n)).replace(3, None),
+            "flag": rng.random(n) < 0.05,
+            "day": pl.Series(rng.integers(0, 300, n)).cast(pl.Date),
+            "price": [f"$ {value:.2f}" for value in rng.normal(50, 5, n)],
+        }
+    )
+
+
+def drifted(n):
+    """Another table: larger amounts, a shop that training never saw, more counts missing."""
+    return make_frame(n, seed=1).with_columns(
+        pl.col("amount") * 1.2,
+        pl.col("shop").replace({"a": "new"}),
+        pl.when(pl.col("count") < 3).then(None).otherwise(pl.col("count")).alias("count"),
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model, and other tables of one form: ``n`` has all rows, ``one`` a single one."""
+    folder = tmp_path_factory.mktemp("score")
+    make_frame(1500).write_parquet(folder / "t.parquet")
+    done = run("detect", "t.parquet", "--id", "key", "--save", "m.odefs", "--quiet", "--no-report", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    other = drifted(900)
+    other.write_parquet(folder / "n.parquet", row_group_size=100)
+    other.write_csv(folder / "n.csv")
+    other.write_ndjson(folder / "n.ndjson")
+    other.head(1).write_parquet(folder / "one.parquet")
+    other.head(0).write_csv(folder / "none.csv")
+    return folder
+
+
+def both(folder, *arguments, model="m.odefs", **more):
+    """The command in memory and in parts; ``{}`` in arguments becomes a name of its own for each."""
+    return [
+        run("score", model, *(part.replace("{}", name) for part in arguments), cwd=folder, ODEFS_MEMORY=memory, **more)
+        for name, memory in MEMORY.items()
+    ]
+
+
+def results(folder, ending):
+    read = {"parquet": pl.read_parquet, "csv": pl.read_csv, "ndjson": pl.read_ndjson}[ending]
+    return [read(folder / f"{name}.{ending}") for name in MEMORY]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", pytest.param("ndjson", marks=pytest.mark.slow)])
+def test_the_same_table_comes_out(ending, folder):
+    options = ("--force", "--json", "--reasons", "all", "--with-data", "--hide", "shop")
+    here, there = both(folder, f"n.{ending}", "-o", f"{{}}.{ending}", *options)
+    assert here.returncode == there.returncode == 0, there.stderr
+    a, b = results(folder, ending)
+    assert a.columns == b.columns
+    assert {"key", "score", "rank", "agreement", "outlier", "reasons", "amount"} <= set(b.columns)
+    assert "new" not in b["reasons"].str.join(" ").item()
+    assert [name for name in a.columns if not a[name].equals(b[name])] == []
+    told, said = json.loads(here.stdout), json.loads(there.stdout)
+    assert said["sampled"] == {"drawn": 900, "judged_by": None}
+    # The map is drawn of other rows, and two commands differ in their names.
+    same = told.keys() - {"sampled", "map", "run", "commands"}
+    assert {name: told[name] for name in same} == {name: said[name] for name in same}
+    columns = {entry["column"]: entry for entry in said["drift"]["columns"]}
+    assert columns["amount"]["out_of_range"] > 0
+    assert columns["shop"]["unseen_share"] > 0.2
+    assert columns["shop"]["unseen"] == [], "it is hidden"
+    assert columns["count"]["missing_now"] > 0.3
+    assert said["flagged"] == (b["outlier"] == "yes").sum() > 0
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        ("--flag", "7"),
+        pytest.param(("--contamination", "0.1"), marks=pytest.mark.slow),
+        pytest.param(("--threshold", "1.5"), marks=pytest.mark.slow),
+    ],
+)
+def test_the_same_rows_are_flagged(choice, folder):
+    here, there = both(folder, "n.parquet", *choice, "--top", "2", "-o", "{}.csv", "--force")
+    assert (here.returncode, there.returncode) == (0, 0), there.stderr
+    a, b = results(folder, "csv")
+    assert a.equals(b)
+    assert 0 < (b["outlier"] == "yes").sum() < 900
+    lines = [line.replace("here", "there") for line in here.stdout.splitlines()]
+    parts = "  too large for memory: read in parts, what is usual in a column is read off a sample of the rows"
+    assert parts in there.stdout.splitlines()
+    assert [line for line in there.stdout.splitlines() if line != parts] == lines
+
+
+def test_too_many_flagged_rows(folder):
+    here, there = both(folder, "n.parquet", "--max-flagged", "0.01", "-o", "{}.parquet", "--force", "--quiet")
+    assert here.returncode == there.returncode == 3
+    assert "of the rows are flagged, more than the 1.00% allowed." in there.stderr
+    assert here.stderr == there.stderr
+    assert results(folder, "parquet")[1].height == 900, "what was found is written all the same"
+    assert both(folder, "n.parquet", "--max-flagged", "0.9", "--quiet")[1].returncode == 0
+
+
+def test_one_row_and_none(folder):
+    here, there = both(folder, "one.parquet", "-o", "{}.csv", "--force", "--report", "{}.md")
+    assert here.returncode == there.returncode == 0, there.stderr
+    a, b = results(folder, "csv")
+    assert a.equals(b)
+    assert b.height == 1
+    page = (folder / "there.md").read_text()
+    assert "all its rows were scored, but what is usual in a column is read off 1 row drawn at random" in page
+    here, there = both(folder, "none.csv")
+    assert here.returncode == there.returncode == 1
+    assert here.stderr == there.stderr
+    assert "a table needs at least one row, this one has 0" in there.stderr
+
+
+def test_an_id_of_ones_own(folder):
+    frame = drifted(60).rename({"key": "name"})
+    frame.write_csv(folder / "named.csv", separator=";")
+    for arguments, name in (("--id", "name"), "name"), ((), "row"):
+        here, there = both(folder, "named.csv", *arguments, "--delimiter", ";", "-o", "{}.csv", "--force")
+        assert here.returncode == there.returncode == 0, there.stderr
+        a, b = results(folder, "csv")
+        assert a.equals(b)
+        assert b.columns[0] == name
+
+
+REFUSED = {
+    "lacking": (("lacking.parquet",), "the table lacks columns 'shop', 'count', which the model was trained on."),
+    "id": (("n.parquet", "--id", "nobody"), "there is no column 'nobody'; the columns are key, shop"),
+    "used id": (("n.parquet", "--id", "amount"), "the table lacks column 'amount', which the model was trained on."),
+    "hide": (("n.parquet", "--hide", "nobody"), "there is no column 'nobody'; the columns are key, shop"),
+    "type": (("dates.parquet",), "column 'amount' held numbers in training and holds dates or times here."),
+    "text": (("words.parquet",), "column 'price' held numbers in training, which 'much' and most others here are not."),
+    "sheet": (("n.parquet", "--sheet", "first"), "--sheet is for Excel files."),
+}
+
+
+@pytest.mark.parametrize(
+    "case", [name if name in ("lacking", "text") else pytest.param(name, marks=pytest.mark.slow) for name in REFUSED]
+)
+def test_what_is_refused_in_memory_is_refused_in_parts(case, folder):
+    arguments, sentence = REFUSED[case]
+    frame = drifted(50)
+    frame.drop("shop", "count").write_parquet(folder / "lacking.parquet")
+    frame.with_columns(pl.col("day").alias("amount")).write_parquet(folder / "dates.parquet")
+    words = ["$ 3.00"] * 10 + ["much"] * 40
+    frame.with_columns(pl.Series("price", words)).write_parquet(folder / "words.parquet", row_group_size=10)
+    here, there = both(folder, *arguments)
+    assert here.returncode == there.returncode == 1
+    assert sentence in there.stderr
+    assert here.stderr == there.stderr
+
+
+def test_no_sheet_has_room_and_no_model_no_scores(folder):
+    there = both(folder, "n.parquet", "-o", "s.xlsx")[1]
+    assert there.returncode == 1
+    assert "an Excel sheet holds 1,048,576 rows" in there.stderr
+    here, there = both(folder, "n.parquet", model="nothing.odefs")
+    assert here.returncode == there.returncode == 1
+    assert here.stderr == there.stderr
+
+
+def test_tables_without_a_header(folder):
+    rows = make_frame(300).select("amount", "flag", "count").cast({"flag": pl.Int8})
+    rows.write_csv(folder / "bare.csv", include_header=False)
+    saved = run(
+        "detect", "bare.csv", "--no-header", "--save", "bare.odefs", "--quiet", "--no-report", "--force", cwd=folder
+    )
+    assert saved.returncode == 0, saved.stderr
+    here, there = both(folder, "bare.csv", "-o", "{}.csv", "--force", "--with-data", model="bare.odefs")
+    assert here.returncode == there.returncode == 0, there.stderr
+    a, b = results(folder, "csv")
+    assert a.equals(b)
+    assert b.height == 300
+    # The names that such a table is given are known again.
+    rows.columns = ["column 1", "column 2", "column 3"]
+    rows.write_csv(folder / "names.csv")
+    there = both(folder, "names.csv", "-o", "{}.csv", "--force", model="bare.odefs")[1]
+    assert there.returncode == 0, there.stderr
+    assert results(folder, "csv")[1]["score"].equals(b["score"])
+
+
+@pytest.mark.parametrize("height", [1, 37, 5000])
+def test_where_batches_are_cut_changes_no_bit(height, tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "rows_at_once", lambda width: height)
+    trained = odefs.detect(make_frame(800), id="key")
+    frame = drifted(400)
+    frame.write_parquet(tmp_path / "n.parquet", row_group_size=150)
+    here = score(frame, trained.model, trained.encoder, id="key")
+    there, changes = score_large(LargeTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key")
+    assert np.array_equal(there.extent.scores, here.scores)
+    assert np.array_equal(there.extent.agreement, here.agreement)
+    assert np.array_equal(there.extent.is_outlier, here.is_outlier)
+    assert there.threshold == here.threshold
+    assert changes == measure_drift(trained.encoder, here.table)
+    assert isinstance(there.extent.scores, np.memmap), "one number per row is too much for memory"
+
+
+def test_a_detector_without_agreement(tmp_path):
+    frame, other = make_frame(300), drifted(100)
+    encoder = odefs.TableEncoder(drop=["key"]).fit(frame)
+    model = odefs.LeSiNN(random_state=0).fit(encoder.transform(frame))
+    other.write_parquet(tmp_path / "n.parquet")
+    found, _ = score_large(LargeTable((tmp_path / "n.parquet",)), model, encoder, flag=5)
+    assert found.extent.agreement is None
+    assert np.array_equal(found.extent.scores, score(other, model, encoder).scores)
+    assert found.n_flagged == 5
+
+
+def test_names_of_unseen_categories_are_limited_and_their_rows_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(drift, "MOST_NAMES", 3)
+    monkeypatch.setattr(large, "rows_at_once", lambda width: 10)
+    trained = odefs.detect(make_frame(300), id="key")
+    other = make_frame(40).with_columns(pl.Series("shop", [f"s{(7 * i) % 40:02}" for i in range(40)]))
+    other.write_parquet(tmp_path / "n.parquet")
+    found, changes = score_large(LargeTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key")
+    (shop,) = [entry for entry in changes if entry.column == "shop"]
+    assert (shop.unseen, shop.unseen_share) == (["s00", "s01", "s02"], 1.0)
+    here = score(other, trained.model, trained.encoder, id="key")
+    assert changes == measure_drift(trained.encoder, here.table)
+    assert found.n_rows == 40
+
+
+def test_text_is_read_cell_by_cell(tmp_path):
+    """Where training had numbers, other text is guessed at in memory and not in parts: the one thing that differs."""
+    trained = odefs.detect(make_frame(300), id="key")
+    plain = drifted(50).with_columns(pl.Series("amount", [f"{101 + i}.25" for i in range(50)]))
+    commas = plain.with_columns(pl.col("amount").str.replace(".", ",", literal=True))
+    found = []
+    for name, frame in (("plain", plain), ("commas", commas)):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        found.append(score(frame, trained.model, trained.encoder, id="key").scores)
+    assert np.array_equal(*found)
+    there, _ = score_large(LargeTable((tmp_path / "plain.parquet",)), trained.model, trained.encoder, id="key")
+    assert np.array_equal(there.extent.scores, found[0])
+    with pytest.raises(TableError, match="column 'amount' held numbers in training, which '101,25' and most others"):
+        score_large(LargeTable((tmp_path / "commas.parquet",)), trained.model, trained.encoder, id="key")
