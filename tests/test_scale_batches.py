@@ -16,6 +16,7 @@ import pytest
 import odefs
 from command import ODEFS as COMMAND
 from command import odefs as run
+from odefs.engines.stream import RowBlocks
 from odefs.tables.columns import TableError
 
 
@@ -178,6 +179,7 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
         "skipped": 0,
         "rows": 2000,
         "flagged": int(found.is_outlier.sum()),
+        "without_input": [],
     }
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert out["key"].to_list() == frame["key"].to_list()
@@ -196,6 +198,35 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     first, last = (pl.read_parquet(tmp_path / "out" / f"part-{part}.parquet") for part in (1, 3))
     assert first.equals(last)
     assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
+    # An output whose input is gone stays, does not count, and is named.
+    (tmp_path / "in" / "part-0.parquet").unlink()
+    done = run("score", path, "in", "-o", "out", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["without_input"] == ["part-0.parquet"]
+    assert json.loads(done.stdout)["rows"] == 1500
+    assert "part-0.parquet has no input of that name" in done.stderr
+    assert (tmp_path / "out" / "part-0.parquet").exists()
+
+
+@pytest.mark.parametrize("option", [("--reasons", "all"), ("--delimiter", ";"), ("--top", "3"), ("--with-data",)])
+def test_a_folder_takes_no_options_of_single_tables(option, frame, saved, tmp_path):
+    path, _ = saved
+    write_parts(frame, tmp_path / "in", 1)
+    done = run("score", path, "in", "-o", "out", *option, cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"{option[0]} is for single tables" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_folders_is_told_how_to_be_named(frame, saved, tmp_path):
+    path, _ = saved
+    (tmp_path / "in" / "year=2024").mkdir(parents=True)
+    frame.write_parquet(tmp_path / "in" / "year=2024" / "a.parquet")
+    for command in (("score", path, "in", "-o", "out"), ("detect", "in")):
+        done = run(*command, cwd=tmp_path)
+        assert done.returncode == 1
+        assert "only in folders inside it: name the files, as 'in/*/*.parquet'" in done.stderr
+    with pytest.raises(ValueError, match="only in folders inside it"):
+        RowBlocks.from_parquet(tmp_path / "in")
 
 
 @pytest.mark.slow
@@ -206,7 +237,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     assert run(*common, "--max-flagged", "0", cwd=tmp_path).returncode == 3
     again = run(*common, "--max-flagged", "0", "--json", cwd=tmp_path)
     assert again.returncode == 3, "a second run finds the same"
-    told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum())}
+    told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum()), "without_input": []}
     assert json.loads(again.stdout) == told
     other = tmp_path / "other.odefs"
     odefs.detect(frame.head(1000), id="key").save(other)
