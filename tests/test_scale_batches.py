@@ -221,12 +221,18 @@ def test_a_folder_of_folders_is_told_how_to_be_named(frame, saved, tmp_path):
     path, _ = saved
     (tmp_path / "in" / "year=2024").mkdir(parents=True)
     frame.write_parquet(tmp_path / "in" / "year=2024" / "a.parquet")
+    ways_out = {"score": "score these folders one by one", "detect": "name the files, as 'in/*/*.parquet'"}
     for command in (("score", path, "in", "-o", "out"), ("detect", "in")):
         done = run(*command, cwd=tmp_path)
         assert done.returncode == 1
-        assert "only in folders inside it: name the files, as 'in/*/*.parquet'" in done.stderr
+        assert f"only in folders inside it: {ways_out[command[0]]}" in done.stderr
+    done = run("score", path, "in/*/*.parquet", "-o", "scores.parquet", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_parquet(tmp_path / "scores.parquet").height == 2000
     with pytest.raises(ValueError, match="only in folders inside it"):
         RowBlocks.from_parquet(tmp_path / "in")
+    blocks = RowBlocks.from_parquet(str(tmp_path / "in" / "*" / "*.parquet"), columns=["amount"])
+    assert sum(len(block) for block in blocks.read()) == 2000
 
 
 @pytest.mark.slow

@@ -1,14 +1,17 @@
 """``odefs score`` on files that are said not to fit: the scores of the run in memory, from passes over the file."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import odefs
 from command import odefs as run
 from odefs.tables import drift, large
+from odefs.tables.arrow_columns import floats_of
 from odefs.tables.columns import TableError
 from odefs.tables.detection import score
 from odefs.tables.drift import measure_drift
@@ -261,3 +264,43 @@ def test_text_is_read_cell_by_cell(tmp_path):
     assert np.array_equal(there.extent.scores, found[0])
     with pytest.raises(TableError, match="column 'amount' held numbers in training, which '101,25' and most others"):
         score_large(LargeTable((tmp_path / "commas.parquet",)), trained.model, trained.encoder, id="key")
+
+
+def test_decimals_are_the_same_numbers(tmp_path):
+    """As a category by its digits: one bit less would be a value that training never saw."""
+    rng = np.random.default_rng(0)
+    cents = rng.integers(1, 400, 1200)
+
+    def write(name, rows):
+        columns = {"x": rng.normal(size=rows.size), "c": pl.Series(rows).cast(pl.Decimal(12, 0)) / 100}
+        pl.DataFrame(columns).with_columns(pl.col("c").cast(pl.Decimal(10, 2))).write_parquet(tmp_path / name)
+
+    write("t.parquet", cents)
+    write("n.parquet", cents[:500])
+    for way in ((), ("--category", "c")):
+        done = run("detect", "t.parquet", *way, "--save", "m.odefs", "--force", "--quiet", "--no-report", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        here, there = both(tmp_path, "n.parquet", "-o", "{}.csv", "--force", "--json")
+        assert here.returncode == there.returncode == 0, there.stderr
+        one, other = results(tmp_path, "csv")
+        assert one.equals(other)
+        assert json.loads(here.stdout)["drift"] == json.loads(there.stdout)["drift"]
+
+
+KINDS = [pa.decimal128(10, 2), pa.decimal128(38, 20), pa.decimal128(19, 0), pa.decimal256(40, 3)]
+# Newer versions of pyarrow have shorter ones.
+KINDS += [pa.decimal64(12, 3)] if hasattr(pa, "decimal64") else []
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_decimals_of_arrow_become_the_nearest_floats(kind):
+    rng = np.random.default_rng(1)
+    whole = [int(cell) for cell in rng.integers(-(10**10) + 1, 10**10, 3000)]
+    if kind.precision > 18:
+        whole += [cell * 10**8 + 7 for cell in whole]
+    cells = [*(Decimal(cell).scaleb(-kind.scale) for cell in whole), None]
+    column = pa.chunked_array([pa.array(cells[:100], kind), pa.array(cells, kind).slice(100)])
+    expected = np.array([np.nan if cell is None else float(cell) for cell in cells])
+    assert np.array_equal(floats_of(column), expected, equal_nan=True)
+    assert floats_of(pa.array([1.5])) is None
+    assert floats_of(pa.array([], kind)).size == 0

@@ -1,8 +1,11 @@
 """Which process made a temporary file or folder, told by its name: what a killed process left behind can then be taken away."""
 
+import contextlib
 import os
 import re
 import socket
+import zlib
+from pathlib import Path
 
 OWNER = r"(?P<machine>[A-Za-z0-9]*)-(?P<process>[0-9]{1,9})"
 """The pattern of :func:`owner`."""
@@ -21,13 +24,15 @@ def is_left_behind(found: re.Match[str]) -> bool:
 def machine() -> str:
     """Folders may be shared by machines and by containers, and a number of a process means something only where it was given.
 
-    Containers may have one name and different processes, so the number of the namespace stands behind the name where the system has such.
+    Machines may have one name, and containers one name and different processes, so the machine's own number and that of the namespace stand behind the name where the
+    system has such.
     """
     name = re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
-    try:
-        return f"{name}n{os.stat('/proc/self/ns/pid').st_ino}"
-    except OSError:
-        return name
+    with contextlib.suppress(OSError):
+        name += f"m{zlib.crc32(Path('/etc/machine-id').read_bytes()):08x}"
+    with contextlib.suppress(OSError):
+        name += f"n{os.stat('/proc/self/ns/pid').st_ino}"
+    return name
 
 
 def _is_running(process: int) -> bool:

@@ -47,6 +47,12 @@ def guarded(debug: bool) -> Iterator[None]:
             raise
         say_error(_sentence(error))
         raise SystemExit(1) from None
+    except BaseException as error:
+        # What is written in Rust panics where it cannot go on, in a way that is no Exception.
+        if debug or type(error).__name__ != "PanicException":
+            raise
+        say_error(f"the reader of the table gave up: {error} (--debug shows where)")
+        raise SystemExit(1) from None
     finally:
         # None: set by a program around this one, and not from Python.
         if before is not None:

@@ -1,5 +1,6 @@
 """Blocks of rows out of parquet files and Arrow datasets. The only file of the engines that imports pyarrow."""
 
+import glob
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,15 +23,16 @@ def parquet_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".parquet" and path.is_file())
 
 
-def no_parquet(folder: Path) -> str:
+def no_parquet(folder: Path, way_out: str | None = None) -> str:
     """What is said of a folder without parquet files; one that has them in folders of its own, as partitioned tables do, can be named by a glob."""
     deeper = next((stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None)
-    hint = "" if deeper is None else f", only in folders inside it: name the files, as '{folder}/{deeper}.parquet'"
+    way_out = way_out or f"name the files, as '{folder}/{deeper}.parquet'"
+    hint = "" if deeper is None else f", only in folders inside it: {way_out}"
     return f"{folder}: there is no parquet file in this folder{hint}."
 
 
 def parquet_files(path: Any) -> list[Path]:
-    """The files behind a path, a folder or a list of paths."""
+    """The files behind a path, a folder, a glob or a list of paths."""
     if isinstance(path, list | tuple):
         return [Path(part) for part in path]
     found = Path(path)
@@ -38,6 +40,11 @@ def parquet_files(path: Any) -> list[Path]:
         parts = parquet_in(found)
         if not parts:
             raise ValueError(no_parquet(found))
+        return parts
+    if not found.exists() and glob.has_magic(str(path)):
+        parts = sorted(Path(part) for part in glob.glob(str(path)))
+        if not parts:
+            raise ValueError(f"{path}: no file matches.")
         return parts
     if not found.is_file():
         raise ValueError(f"{found}: there is no such file.")

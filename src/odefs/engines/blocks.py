@@ -126,7 +126,7 @@ class RowBlocks:
     def from_parquet(
         cls, path: Any, columns: Sequence[str] | None = None, batch_rows: int | None = None
     ) -> "RowBlocks":
-        """From a parquet file, a folder of them (in the order of their names), or a list of files; needs pyarrow."""
+        """From a parquet file, a folder or glob of them (in the order of their names), or a list of files; needs pyarrow."""
         from odefs.engines.arrow import parquet_blocks
 
         return parquet_blocks(path, columns, batch_rows)

@@ -77,7 +77,8 @@ class Folder:
     def path(self) -> Path:
         """A new file's name."""
         self._count += 1
-        return self._folder / f"{self._count}.bin"
+        # A forked child goes on counting where its parent does.
+        return self._folder / f"{os.getpid()}-{self._count}.bin"
 
     def array(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """A new array in a file of its own, all 0."""

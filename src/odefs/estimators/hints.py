@@ -3,6 +3,8 @@
 from typing import Any
 
 SHOWN = 3
+OF_CONVERSION = ("convert", "float()", "promoted")
+"""What errors say where cells are no numbers; columns of objects may be, and then something else is wrong."""
 
 
 def not_numbers(X: Any, error: Exception) -> str | None:
@@ -10,13 +12,9 @@ def not_numbers(X: Any, error: Exception) -> str | None:
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return None
-    # Objects may be numbers, and then something else is wrong.
-    may_be_objects = "convert" in str(error)
-    found = [
-        f"{name!r} ({dtype})"
-        for name, dtype in zip(X.columns, dtypes, strict=True)
-        if not _is_number(dtype) and (may_be_objects or getattr(dtype, "kind", "") != "O")
-    ]
+    if not any(word in str(error) for word in OF_CONVERSION):
+        return None
+    found = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if not _is_number(dtype)]
     if not found:
         return None
     more = ", ..." if len(found) > SHOWN else ""

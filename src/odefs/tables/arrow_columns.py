@@ -6,6 +6,8 @@ import numpy as np
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 DAY = 86_400
+MOST_EXACT_POWER = 22
+"""The highest power of ten that float64 holds exactly."""
 
 
 def arrow_of(series: Any) -> Any:
@@ -55,6 +57,27 @@ def seconds_of(column: Any) -> np.ndarray | None:
     if column.null_count:
         seconds[np.asarray(column.is_null().to_numpy(), dtype=bool)] = np.nan
     return seconds
+
+
+def floats_of(column: Any) -> np.ndarray | None:
+    """Decimals as the floats next to them, NaN where missing, as polars has them; ``None`` for other types. Arrow's own are off by the last bit in one cell of eight."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not pa.types.is_decimal(kind):
+        return None
+    if len(column) and kind.bit_width <= 128 and 0 <= kind.scale <= MOST_EXACT_POWER:
+        cells = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+        cells = cells.cast(pa.decimal128(38, kind.scale)).combine_chunks()
+        cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
+        halves = np.frombuffer(cells.buffers()[1], dtype="<i8").reshape(-1, 2)[cells.offset :][: len(cells)]
+        low, high = halves[:, 0], halves[:, 1]
+        missing = np.asarray(cells.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+        exact = (high == low >> 63) & (np.abs(low) <= 2**53)
+        if bool((exact | missing).all()):
+            # Both are whole numbers that a float holds, and one division is rounded once.
+            return np.where(missing, np.nan, low / 10.0**kind.scale)
+    return np.array([np.nan if cell is None else float(cell) for cell in column.to_pylist()], dtype=np.float64)
 
 
 def cells_of(column: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs.tables.arrow_columns import floats_of
 from odefs.tables.columns import TableError
 
 MOST_DIGITS = 38
@@ -83,14 +84,34 @@ def _is_number(kind: Any) -> bool:
 def _common_number(one: Any, other: Any) -> Any:
     import pyarrow as pa
 
-    decimals = [kind for kind in (one, other) if pa.types.is_decimal(kind)]
-    if len(decimals) == 2:
-        scale = max(kind.scale for kind in decimals)
-        digits = scale + max(kind.precision - kind.scale for kind in decimals)
-        return pa.decimal128(digits, scale) if digits <= MOST_DIGITS else pa.float64()
-    if decimals or pa.types.is_integer(one) != pa.types.is_integer(other):
-        return pa.float64()
-    return pa.from_numpy_dtype(np.result_type(one.to_pandas_dtype(), other.to_pandas_dtype()))
+    if pa.types.is_floating(one) or pa.types.is_floating(other):
+        same = pa.types.is_floating(one) and pa.types.is_floating(other)
+        return (
+            pa.from_numpy_dtype(np.result_type(one.to_pandas_dtype(), other.to_pandas_dtype()))
+            if same
+            else pa.float64()
+        )
+    if pa.types.is_integer(one) and pa.types.is_integer(other):
+        found = pa.from_numpy_dtype(np.result_type(one.to_pandas_dtype(), other.to_pandas_dtype()))
+        if pa.types.is_integer(found):
+            return found
+    # Whole numbers of which some have a sign and others 64 bits are decimals: floats would make one of many, and they may be ids.
+    scale = max(_scale(one), _scale(other))
+    digits = scale + max(_whole_digits(one), _whole_digits(other))
+    return pa.decimal128(digits, scale) if digits <= MOST_DIGITS else pa.float64()
+
+
+def _scale(kind: Any) -> int:
+    import pyarrow as pa
+
+    return int(kind.scale) if pa.types.is_decimal(kind) else 0
+
+
+def _whole_digits(kind: Any) -> int:
+    """Digits before the point."""
+    import pyarrow as pa
+
+    return int(kind.precision - kind.scale) if pa.types.is_decimal(kind) else len(str(2 ** int(kind.bit_width)))
 
 
 def plain_type(kind: Any) -> Any:
@@ -103,7 +124,11 @@ def plain_type(kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         return plain_type(kind.value_type)
     if isinstance(kind, pa.BaseExtensionType) and pa.types.is_fixed_size_binary(kind.storage_type):
-        return kind.storage_type
+        return plain_type(kind.storage_type)
+    if pa.types.is_fixed_size_binary(kind):
+        return pa.binary()
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return pa.decimal128(kind.precision, kind.scale)
     return {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(kind, kind)
 
 
@@ -122,7 +147,10 @@ def _cast(column: Any, kind: Any) -> Any:
     import pyarrow.compute as pc
 
     if pa.types.is_floating(kind):
-        return column.cast(kind, safe=False)
+        floats = floats_of(column)
+        return (
+            column.cast(kind, safe=False) if floats is None else pa.chunked_array([pa.array(floats, from_pandas=True)])
+        )
     if pa.types.is_timestamp(kind) and pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         nano = column.cast(pa.int64())
         micro = pc.divide(nano, 1000)  # towards zero

@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, is_coded, seconds_of
+from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, floats_of, is_coded, seconds_of
 from odefs.tables.columns import LARGE, Column, Table, TableError
 from odefs.tables.patterns import nameless
 
@@ -87,11 +87,13 @@ def _column(series: Any) -> Column:
     name, dtype, series = str(series.name), series.dtype, nameless(series)
     if dtype.is_integer():
         return _integers(name, series)
+    arrow = arrow_of(series)
+    if arrow is not None and (floats := floats_of(arrow)) is not None:
+        return _numbers(name, floats)
     if dtype.is_numeric():
         return _numbers(name, series.cast(nw.Float64).to_numpy())
     if dtype == nw.Boolean:
         return Column(name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
-    arrow = arrow_of(series)
     if arrow is not None:
         # What Arrow would refuse to round.
         seconds = seconds_of(arrow)

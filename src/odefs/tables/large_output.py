@@ -69,13 +69,15 @@ def _batches(
 
 
 def _names(column: Any) -> Any:
-    """Numbers and text as they are, dates and the like as text."""
+    """Numbers, flags and text as they are, dates and the like as text."""
     import pyarrow as pa
 
     kind = column.type
+    if pa.types.is_floating(kind):
+        return column.cast(pa.float64())
     if (
         pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
         or pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
     ):

@@ -51,7 +51,7 @@ def score_partitions(
     """
     parts = parquet_in(folder)
     if not parts:
-        raise TableError(no_parquet(folder))
+        raise TableError(no_parquet(folder, "score these folders one by one"))
     check_ids(scorer, id)
     settings = Settings(model, scorer.limit(threshold), tuple(id))
     outputs = [target / part.name for part in parts]
