@@ -96,8 +96,10 @@ def stream(share: float = 1.0) -> list[Result]:
     n = round(10_000_000 * share)
     with tempfile.TemporaryDirectory() as folder:
         write_wide(Path(folder), n, 50)
-        there, here = (_child(how, folder, n) for how in ("stream", "memory"))
-    ratio, peak = there["s"] / here["s"], there["peak"] / 1e9
+        # In turns, and the better of two: each takes half a minute, in which the machine has slow moments.
+        runs = [[_child(how, folder, n) for how in ("stream", "memory")] for _ in range(2)]
+    there, here = (min(same, key=lambda run: run["s"]) for same in zip(*runs, strict=True))
+    ratio, peak = there["s"] / here["s"], max(run["peak"] for run, _ in runs) / 1e9
     told = f"{there['s'] / n * 1e6:.2f} and {here['s'] / n * 1e6:.2f} us, {there['components']} components"
     what = f"{n:,} x 50 parquet fitted and scored in passes"
     return [
