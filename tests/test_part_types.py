@@ -178,6 +178,7 @@ def months():
     return found
 
 
+@pytest.mark.slow
 def test_the_command_finds_the_same_either_way(tmp_path):
     (tmp_path / "t").mkdir()
     for number, frame in enumerate(months()):

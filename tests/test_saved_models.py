@@ -9,7 +9,9 @@ from sklearn.pipeline import make_pipeline
 
 import odefs as library
 from command import odefs, read
+from odefs.cli.terminal import _differences
 from odefs.datasets.transactions import transactions_path
+from odefs.tables.drift import ColumnDrift
 
 TABLE = transactions_path()
 
@@ -38,6 +40,14 @@ def test_the_model_loads_in_python_and_takes_the_raw_frame(saved):
     assert -pipeline.score_samples(frame) == pytest.approx(scores, rel=1e-12)
     assert -pipeline.score_samples(frame.to_pandas()) == pytest.approx(scores, rel=1e-12)
     assert np.asarray(library.explain(pipeline, frame)).sum(axis=1) == pytest.approx(scores)
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.00002, "under 0.01%"), (0.0123, "1.23%")])
+def test_a_share_that_is_not_zero_is_not_said_to_be(share, said):
+    entry = ColumnDrift("a", share, [], share, 0.0, 0.0)
+    values, rows = _differences(entry)
+    assert values == f"{said} of the values out of the training range"
+    assert rows == f"{said} of the rows with categories never seen"
 
 
 def test_what_is_new_in_a_table_is_said(saved):

@@ -76,7 +76,9 @@ def results(folder, ending):
     return [read(folder / f"{name}.{ending}") for name in MEMORY]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", pytest.param("ndjson", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "ending", ["parquet", *(pytest.param(ending, marks=pytest.mark.slow) for ending in ("csv", "ndjson"))]
+)
 def test_the_same_table_comes_out(ending, folder):
     options = ("--force", "--json", "--reasons", "all", "--with-data", "--hide", "shop")
     here, there = both(folder, f"n.{ending}", "-o", f"{{}}.{ending}", *options)
@@ -128,6 +130,7 @@ def test_too_many_flagged_rows(folder):
     assert both(folder, "n.parquet", "--max-flagged", "0.9", "--quiet")[1].returncode == 0
 
 
+@pytest.mark.slow
 def test_one_row_and_none(folder):
     here, there = both(folder, "one.parquet", "-o", "{}.csv", "--force", "--report", "{}.md")
     assert here.returncode == there.returncode == 0, there.stderr
@@ -142,6 +145,7 @@ def test_one_row_and_none(folder):
     assert "a table needs at least one row, this one has 0" in there.stderr
 
 
+@pytest.mark.slow
 def test_an_id_of_ones_own(folder):
     frame = drifted(60).rename({"key": "name"})
     frame.write_csv(folder / "named.csv", separator=";")
@@ -180,6 +184,7 @@ def test_what_is_refused_in_memory_is_refused_in_parts(case, folder):
     assert here.stderr == there.stderr
 
 
+@pytest.mark.slow
 def test_no_sheet_has_room_and_no_model_no_scores(folder):
     there = both(folder, "n.parquet", "-o", "s.xlsx")[1]
     assert there.returncode == 1
@@ -189,6 +194,7 @@ def test_no_sheet_has_room_and_no_model_no_scores(folder):
     assert here.stderr == there.stderr
 
 
+@pytest.mark.slow
 def test_tables_without_a_header(folder):
     rows = make_frame(300).select("amount", "flag", "count").cast({"flag": pl.Int8})
     rows.write_csv(folder / "bare.csv", include_header=False)
@@ -266,6 +272,7 @@ def test_text_is_read_cell_by_cell(tmp_path):
         score_large(LargeTable((tmp_path / "commas.parquet",)), trained.model, trained.encoder, id="key")
 
 
+@pytest.mark.slow
 def test_decimals_are_the_same_numbers(tmp_path):
     """As a category by its digits: one bit less would be a value that training never saw."""
     rng = np.random.default_rng(0)

@@ -153,14 +153,19 @@ def show_drift(out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flag
         out.say(f"  {_line(entry.column)}: {_line('; '.join(_differences(entry)))}")
 
 
+def _share(share: float) -> str:
+    """A share that is not 0: nobody should read that it is."""
+    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
+
+
 def _differences(entry: "ColumnDrift") -> list[str]:
     parts = []
     if entry.out_of_range:
-        parts.append(f"{entry.out_of_range:.2%} of the values out of the training range")
+        parts.append(f"{_share(entry.out_of_range)} of the values out of the training range")
     if entry.unseen_share:
         named = ", ".join(entry.unseen[:3]) + (", ..." if len(entry.unseen) > 3 else "")
         parts.append(
-            f"{entry.unseen_share:.2%} of the rows with categories never seen" + (f" ({named})" if named else "")
+            f"{_share(entry.unseen_share)} of the rows with categories never seen" + (f" ({named})" if named else "")
         )
     if entry.missing_now != entry.missing_before:
         parts.append(f"missing {entry.missing_now:.2%}, {entry.missing_before:.2%} in training")
