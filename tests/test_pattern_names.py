@@ -55,7 +55,7 @@ def detected(file, names, folder, output, memory, *more):
 @pytest.mark.parametrize(
     ("kind", "memory"),
     [
-        ("csv", "9GB"),
+        pytest.param("csv", "9GB", marks=pytest.mark.slow),
         ("parquet", "10kB"),
         pytest.param("csv", "10kB", marks=pytest.mark.slow),
         pytest.param("parquet", "9GB", marks=pytest.mark.slow),

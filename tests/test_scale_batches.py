@@ -207,7 +207,16 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     assert (tmp_path / "out" / "part-0.parquet").exists()
 
 
-@pytest.mark.parametrize("option", [("--reasons", "all"), ("--delimiter", ";"), ("--top", "3"), ("--with-data",)])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--reasons", "all"),
+        *(
+            pytest.param(option, marks=pytest.mark.slow)
+            for option in [("--delimiter", ";"), ("--top", "3"), ("--with-data",)]
+        ),
+    ],
+)
 def test_a_folder_takes_no_options_of_single_tables(option, frame, saved, tmp_path):
     path, _ = saved
     write_parts(frame, tmp_path / "in", 1)
@@ -217,6 +226,7 @@ def test_a_folder_takes_no_options_of_single_tables(option, frame, saved, tmp_pa
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_of_folders_is_told_how_to_be_named(frame, saved, tmp_path):
     path, _ = saved
     (tmp_path / "in" / "year=2024").mkdir(parents=True)

@@ -121,6 +121,7 @@ def test_the_same_rows_are_flagged(choice, folder):
     assert [line for line in there.stdout.splitlines() if line != parts] == lines
 
 
+@pytest.mark.slow
 def test_too_many_flagged_rows(folder):
     here, there = both(folder, "n.parquet", "--max-flagged", "0.01", "-o", "{}.parquet", "--force", "--quiet")
     assert here.returncode == there.returncode == 3
@@ -169,7 +170,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(
-    "case", [name if name in ("lacking", "text") else pytest.param(name, marks=pytest.mark.slow) for name in REFUSED]
+    "case", [name if name == "text" else pytest.param(name, marks=pytest.mark.slow) for name in REFUSED]
 )
 def test_what_is_refused_in_memory_is_refused_in_parts(case, folder):
     arguments, sentence = REFUSED[case]
