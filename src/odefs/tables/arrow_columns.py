@@ -60,7 +60,7 @@ def seconds_of(column: Any) -> np.ndarray | None:
 
 
 def floats_of(column: Any) -> np.ndarray | None:
-    """Decimals as the floats next to them, NaN where missing, as polars has them; ``None`` for other types. Arrow's own are off by the last bit in one cell of eight."""
+    """Decimals as the floats next to them, NaN where missing, as polars has them; ``None`` for other types. Arrow's own are often off by the last bit."""
     import pyarrow as pa
 
     kind = column.type

@@ -4,6 +4,7 @@ Components of about as many columns go together, filled up with columns of zeros
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -23,14 +24,15 @@ def total_shares(X: Tensor, components: Sequence[Component], root: bool) -> list
     """The shares of each component's columns over scaled rows; ``None`` where expanded squares have too few digits for them."""
     found: list[np.ndarray | None] = [None] * len(components)
 
-    def run(group: list[int]) -> None:
-        totals, left_out = _of_group(X, [components[place] for place in group], root)
-        for place, total, lost in zip(group, totals.cpu().numpy(), left_out.tolist(), strict=True):
+    def run(group: list[int], part: slice) -> None:
+        places = group[part]
+        totals, left_out = _of_group(X, [components[place] for place in places], root)
+        for place, total, lost in zip(places, totals.cpu().numpy(), left_out.tolist(), strict=True):
             found[place] = None if lost > NEGLIGIBLE else total[: components[place].columns.size]
 
     for group in _groups(components):
         at_once = bytes_at_once(X.device) // _bytes_per_component(X.shape[0], components[group[-1]])
-        in_parts(len(group), at_once, lambda part, group=group: run(group[part]))  # type: ignore[misc]
+        in_parts(len(group), at_once, partial(run, group))
     return found
 
 
