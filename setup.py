@@ -22,7 +22,10 @@ setup(
         Extension(
             "odefs._ops._kernel",
             [f"{FOLDER}/_kernel.c"],
-            depends=[f"{FOLDER}/_kernel_{part}.h" for part in ("isa", "body", "one_row", "choices")],
+            depends=[
+                f"{FOLDER}/_kernel_{part}.h"
+                for part in ("isa", "body", "one_row", "choices", "tiles", "tile_rows", "tile_packing")
+            ],
             extra_compile_args=[
                 "-std=gnu11",
                 "-O3",

@@ -1,9 +1,10 @@
 /* Mean distance from each row to the nearest member of each reference subset, in one pass.
  *
- * Rows lie in the lanes of vectors, a reference value is broadcast against them. For one subset the squared distances of two vectors of rows to
+ * Rows lie in the lanes of vectors, a reference value is broadcast against them. For one subset the squared distances of up to three vectors of rows to
  * eight members live in registers; minimum and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that nothing
  * cancels; or, where the packing found that little would, as |x|^2 - 2 x.r + |r|^2, half the work, and again directly in the lanes that lost digits.
  * The loops stand in _kernel_body.h, those of training in _kernel_choices.h; this file compiles them for every instruction set and both precisions, and chooses among them.
+ * Expanded squares of float rows have another way on processors with tiles, _kernel_tiles.h.
  *
  * No Python header is needed: the library is called through ctypes, which also lets go of the interpreter lock. */
 
@@ -33,15 +34,17 @@
 /* One block of rows against the packed references. Strides count elements. `columns` picks some of the `table_columns` of `rows` (NULL:
  * the first ones), `centre` and `scale` turn a value x into (x - centre) * scale (NULL: left as it is). `product`
  * holds the references for expanded squares (NULL: direct ones); those below `cancellation` times |x|^2 are computed again. `is_binary` says that
- * references are 0 and 1. `total` is the sum of the weights; only the variant for missing cells reads it. */
+ * references are 0 and 1. `total` is the sum of the weights; only the variant for missing cells reads it. `tiles` has the references as digits of
+ * multiples of `tile_step`, with which squares below `tile_limit` are computed again, or as parts where `tile_step` is 0 (NULL: as neither; see
+ * _kernel_tiles.h). */
 typedef struct {
     const void *rows;
     int64_t n_rows, row_stride, column_stride;
     const int64_t *columns;
-    const void *centre, *scale, *references, *product;
+    const void *centre, *scale, *references, *product, *tiles;
     int64_t table_columns, n_columns, n_subsets, n_members;
     int64_t take_root, is_binary;
-    double total, cancellation;
+    double total, cancellation, tile_step, tile_limit;
     double *out;
 } Block;
 
@@ -55,12 +58,24 @@ typedef struct {
     double *out;
 } Choices;
 
+/* References without gaps, member after member, eight in a subset, and where their tiles are to be written: digits of multiples of `step`, or parts where
+ * it is 0. `lost` gets whole numbers, one for each of the `probed` references and each reference; of parts nothing. */
+typedef struct {
+    const float *references;
+    int64_t n_subsets, n_columns, is_binary;
+    double step;
+    int8_t *tiles;
+    const int64_t *probed;
+    int64_t n_probed;
+    int32_t *lost;
+} Packing;
+
 enum { OK, NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN };
 
 /* Every MIN(a, b) below is a < b ? a : b, hence b where one of them is NaN. */
 
 /* Levels in ascending order; the names are the ones kernel.py shows. */
-enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
+enum { PORTABLE, SSE2, NEON, AVX2, AVX512, AMX, N_LEVELS };
 
 #define ISA portable
 #define TARGET
@@ -140,7 +155,39 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define GATHER_float(from, offsets) ((VEC)_mm512_i32gather_ps(offsets, from, 4))
 #define GATHER_double(from, offsets) ((VEC)_mm512_i64gather_pd(offsets, from, 8))
 #define HAS_GATHER
+/* Sixteen rows of four columns that lie side by side, column by column; four times as fast as to gather them. */
+#define FOUR_COLUMNS_float four_columns_f32
+#define HAS_FOUR_COLUMNS
+TARGET static inline __attribute__((always_inline)) void four_columns_f32(const float *from, int64_t stride, float *to, int64_t width) {
+    __m512 rows[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const float *row = from + i * stride;
+        rows[i] = _mm512_castps128_ps512(_mm_loadu_ps(row));
+        rows[i] = _mm512_insertf32x4(rows[i], _mm_loadu_ps(row + 4 * stride), 1);
+        rows[i] = _mm512_insertf32x4(rows[i], _mm_loadu_ps(row + 8 * stride), 2);
+        rows[i] = _mm512_insertf32x4(rows[i], _mm_loadu_ps(row + 12 * stride), 3);
+    }
+    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(rows[0], rows[1])), b = _mm512_castps_pd(_mm512_unpackhi_ps(rows[0], rows[1]));
+    const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(rows[2], rows[3])), d = _mm512_castps_pd(_mm512_unpackhi_ps(rows[2], rows[3]));
+    _mm512_store_ps(to, _mm512_castpd_ps(_mm512_unpacklo_pd(a, c)));
+    _mm512_store_ps(to + width, _mm512_castpd_ps(_mm512_unpackhi_pd(a, c)));
+    _mm512_store_ps(to + 2 * width, _mm512_castpd_ps(_mm512_unpacklo_pd(b, d)));
+    _mm512_store_ps(to + 3 * width, _mm512_castpd_ps(_mm512_unpackhi_pd(b, d)));
+}
 #include "_kernel_isa.h"
+
+/* What has no variant of its own for tiles takes that of vectors. */
+#if defined(__linux__) && (defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11)
+#define HAS_TILES
+#include "_kernel_tiles.h"
+#include "_kernel_tile_packing.h"
+#define score_amx_double score_avx512_double
+#define masked_amx_float masked_avx512_float
+#define masked_amx_double masked_avx512_double
+#define peak_amx_double peak_avx512_double
+#define mean_squares_amx_double mean_squares_avx512_double
+#endif
 #endif
 
 #if defined(__aarch64__)
@@ -178,14 +225,17 @@ static const Level levels[N_LEVELS] = {
     [SSE2] = LEVEL(sse2),
     [AVX2] = LEVEL(avx2),
     [AVX512] = LEVEL(avx512),
+#ifdef HAS_TILES
+    [AMX] = LEVEL(amx),
+#endif
 #endif
 #if defined(__aarch64__)
     [NEON] = LEVEL(neon),
 #endif
 };
 
-/* Raised with every change of Block, Choices or of the packing: kernel.py refuses a library left over from another version. */
-EXPORT int odefs_kernel_version(void) { return 4; }
+/* Raised with every change of Block, Choices, Packing or of the packing: library.py refuses a library left over from another version. */
+EXPORT int odefs_kernel_version(void) { return 6; }
 
 /* Whether this processor (and its system) can run a level. */
 EXPORT int odefs_has_level(int level) {
@@ -193,9 +243,12 @@ EXPORT int odefs_has_level(int level) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (level == AVX2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (level == AVX512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw");
+    const int has_vectors = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512bw");
+    if (level == AVX512) return has_vectors;
+#ifdef HAS_TILES
+    if (level == AMX) return has_vectors && __builtin_cpu_supports("avx512vbmi") && tiles_are_granted();
+#endif
 #endif
     return 1;
 }
@@ -208,13 +261,21 @@ EXPORT int odefs_score(int level, int has_missing, int is_double, const Block *b
     return levels[level].score[has_missing != 0][is_double != 0](block);
 }
 
+EXPORT int odefs_pack_tiles(const Packing *packing) {
+#ifdef HAS_TILES
+    return pack_tiles(packing);
+#else
+    return NO_SUCH_LEVEL;
+#endif
+}
+
 EXPORT int odefs_mean_squares(int level, const Choices *choices) {
     if (!odefs_has_level(level)) return NO_SUCH_LEVEL;
     return levels[level].mean_squares(choices);
 }
 
 /* Runs the arithmetic of an inner loop (a difference and a multiply-add, or `expanded` a multiply-add) on registers alone; returns the number
- * of pairs of values done. */
+ * of pairs of values done, of tiles that of pairs of rows and references. */
 EXPORT double odefs_peak(int level, int is_double, int expanded, int64_t repeats) {
     if (!odefs_has_level(level)) return 0;
     return levels[level].peak[is_double != 0](expanded, repeats);

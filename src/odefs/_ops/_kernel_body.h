@@ -10,6 +10,8 @@
 #define PANEL_BYTES 24576 /* half a first-level cache; the references of one subset need the rest */
 #define FLUSH 8           /* so many distances are summed in TYPE before they go to float64 */
 
+enum { NAME(rows) = ROWS };
+
 typedef TYPE VEC __attribute__((vector_size(WIDTH)));
 
 /* Minimum of eight or four. A row with NaN has nothing but NaN, and MIN(best, NaN) is NaN: it stays. */
@@ -123,46 +125,63 @@ TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
 
 #include "_kernel_one_row.h"
 
-/* Copies rows into a tile of `width` values per column, `wide` of them rows; lanes without a row get zeros. */
+/* Copies rows into a tile whose columns lie `width` values apart; lanes without a row get zeros. */
 TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_rows, int64_t width, TYPE *restrict tile) {
     const TYPE *rows = (const TYPE *)block->rows + first * block->row_stride;
     const TYPE *centre = block->centre, *scale = block->scale;
     const int64_t stride = block->row_stride;
+    int64_t k = 0;
+#ifdef FOUR_COLUMNS
+    if (n_rows == ROWS && !block->columns && block->column_stride == 1)
+        for (; k + 4 <= block->n_columns; k += 4)
+            for (int v = 0; v < VECTORS; v++) FOUR_COLUMNS(rows + k + v * LANES * stride, stride, tile + k * width + v * LANES, width);
+#endif
 #ifdef GATHER
     const int can_gather = llabs(stride) <= INT32_MAX / LANES;
     const __m512i offsets = can_gather ? OFFSETS(stride) : _mm512_setzero_si512();
 #endif
-    for (int64_t k = 0; k < block->n_columns; k++, tile += width) {
+    for (; k < block->n_columns; k++) {
         const TYPE *from = rows + (block->columns ? block->columns[k] : k) * block->column_stride;
+        TYPE *to = tile + k * width;
 #ifdef GATHER
         if (n_rows == ROWS && can_gather) {
-            for (int v = 0; v < VECTORS; v++) *(VEC *)(tile + v * LANES) = GATHER(from + v * LANES * stride, offsets);
+            for (int v = 0; v < VECTORS; v++) *(VEC *)(to + v * LANES) = GATHER(from + v * LANES * stride, offsets);
         } else
 #endif
         if (n_rows == ROWS) {
-            for (int i = 0; i < ROWS; i++) tile[i] = from[i * stride];
+            for (int i = 0; i < ROWS; i++) to[i] = from[i * stride];
         } else {
-            for (int i = 0; i < ROWS; i++) tile[i] = i < n_rows ? from[i * stride] : 0;
+            for (int i = 0; i < ROWS; i++) to[i] = i < n_rows ? from[i * stride] : 0;
         }
-        if (scale)
-            for (int i = 0; i < ROWS; i++) tile[i] = (tile[i] - centre[k]) * scale[k];
     }
+    if (scale)
+        for (k = 0; k < block->n_columns; k++)
+            for (int i = 0; i < ROWS; i++) tile[k * width + i] = (tile[k * width + i] - centre[k]) * scale[k];
 }
 
 /* |x|^2 of a tile's rows, and behind them the limit below which squares are computed again. Against references of 0 and 1, expanded squares of
  * rows of 0 and 1 are exact: no limit. */
 TARGET static void NAME(load_norms)(const Block *block, const TYPE *tile, TYPE *norms) {
-    for (int v = 0; v < VECTORS; v++) {
-        VEC sum = {0}, off_grid = {0};
-        for (int64_t k = 0; k < block->n_columns; k++) {
-            const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES), excess = x * x - x;
-            sum += x * x;
-            off_grid += excess * excess;
+    VEC sums[VECTORS];
+    for (int v = 0; v < VECTORS; v++) sums[v] = (VEC){0};
+    for (int64_t k = 0; k < block->n_columns; k++)
+#pragma GCC unroll 4
+        for (int v = 0; v < VECTORS; v++) {
+            const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES);
+            sums[v] += x * x;
         }
-        VEC limit = sum * (TYPE)block->cancellation;
-        for (int i = 0; i < LANES; i++)
-            if (block->is_binary && off_grid[i] == 0) limit[i] = -1;
-        *(VEC *)(norms + v * LANES) = sum;
+    for (int v = 0; v < VECTORS; v++) {
+        VEC limit = sums[v] * (TYPE)block->cancellation;
+        if (block->is_binary) {
+            VEC off_grid = {0};
+            for (int64_t k = 0; k < block->n_columns; k++) {
+                const VEC x = *(const VEC *)(tile + k * ROWS + v * LANES), excess = x * x - x;
+                off_grid += excess * excess;
+            }
+            for (int i = 0; i < LANES; i++)
+                if (off_grid[i] == 0) limit[i] = -1;
+        }
+        *(VEC *)(norms + v * LANES) = sums[v];
         *(VEC *)(norms + ROWS + v * LANES) = limit;
     }
 }

@@ -9,6 +9,9 @@
 #define GATHER GATHER_float
 #define OFFSETS OFFSETS_float
 #endif
+#ifdef HAS_FOUR_COLUMNS
+#define FOUR_COLUMNS FOUR_COLUMNS_float
+#endif
 #include "_kernel_body.h"
 #undef TYPE
 #undef MIN
@@ -16,6 +19,7 @@
 #undef ANY_LESS
 #undef GATHER
 #undef OFFSETS
+#undef FOUR_COLUMNS
 
 #define TYPE double
 #define MIN MIN_double
@@ -49,3 +53,5 @@
 #undef GATHER_double
 #undef OFFSETS_float
 #undef OFFSETS_double
+#undef HAS_FOUR_COLUMNS
+#undef FOUR_COLUMNS_float

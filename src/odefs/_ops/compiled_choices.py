@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.kernel import LEVELS, address, library
+from odefs._ops.kernel import LEVELS
+from odefs._ops.library import address, library
 
 
 class _Choices(ctypes.Structure):

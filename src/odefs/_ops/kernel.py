@@ -8,25 +8,21 @@ import ctypes
 import os
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
-"""Instruction sets in ascending order, as ``_kernel.c`` counts them."""
+from odefs._ops.library import address, library
+from odefs._ops.probe import MOST_CANCELLED, Probe
+from odefs._ops.tiles import Tiles, pack_tiles
 
-VERSION = 4
+LEVELS = ("portable", "sse2", "neon", "avx2", "avx512", "amx")
+"""Instruction sets in ascending order, as ``_kernel.c`` counts them."""
 
 CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
 
-PROBED = 32
-MOST_CANCELLED = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
-"""Squares are expanded where at most this share of them is to be computed again: a vector of 16 or 8 rows is, if one of its rows is."""
-
-MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096}
+MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096, "amx": 4096}
 """Up to here the compiled kernel is the faster one, measured against OpenBLAS on the same instruction set (those of portable and neon are
 guesses on the safe side). With missing cells it always is."""
 
@@ -44,6 +40,7 @@ class _Block(ctypes.Structure):
         ("scale", ctypes.c_void_p),
         ("references", ctypes.c_void_p),
         ("product", ctypes.c_void_p),
+        ("tiles", ctypes.c_void_p),
         ("table_columns", ctypes.c_int64),
         ("n_columns", ctypes.c_int64),
         ("n_subsets", ctypes.c_int64),
@@ -52,36 +49,27 @@ class _Block(ctypes.Structure):
         ("is_binary", ctypes.c_int64),
         ("total", ctypes.c_double),
         ("cancellation", ctypes.c_double),
+        ("tile_step", ctypes.c_double),
+        ("tile_limit", ctypes.c_double),
         ("out", ctypes.c_void_p),
     )
 
 
-@cache
-def library() -> ctypes.CDLL | None:
-    """The shared library, or ``None`` where it was not built."""
-    for suffix in EXTENSION_SUFFIXES:
-        path = Path(__file__).with_name(f"_kernel{suffix}")
-        if not path.is_file():
-            continue
-        try:
-            found = ctypes.CDLL(str(path))
-            if found.odefs_kernel_version() != VERSION:
-                continue
-        except (OSError, AttributeError):
-            continue
-        found.odefs_score.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
-        found.odefs_mean_squares.argtypes = (ctypes.c_int, ctypes.c_void_p)
-        found.odefs_peak.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
-        found.odefs_peak.restype = ctypes.c_double
-        return found
-    return None
-
-
-@cache
 def levels_here() -> tuple[str, ...]:
-    """The instruction sets that the library has and this processor can run, ascending."""
+    """The instruction sets that the library has and this processor can run, ascending.
+
+    The system grants tiles to a process that asks for them, and from then on refuses signal stacks that have no room for them: they are not
+    asked for where ``ODEFS_KERNEL`` rules them out.
+    """
+    wish = os.environ.get("ODEFS_KERNEL", "").strip().lower()
+    return _levels(wish in ("", "auto", "compiled", "amx"))
+
+
+@cache
+def _levels(with_tiles: bool) -> tuple[str, ...]:
     found = library()
-    return () if found is None else tuple(name for i, name in enumerate(LEVELS) if found.odefs_has_level(i))
+    names = [name for name in LEVELS if with_tiles or name != "amx"]
+    return () if found is None else tuple(name for name in names if found.odefs_has_level(LEVELS.index(name)))
 
 
 def level_for(n_columns: int, has_missing: bool = False) -> str | None:
@@ -143,6 +131,9 @@ class Packed:
     is_binary: bool
     """Whether all references are 0 or 1: expanded squares of such rows are exact."""
 
+    tiles: Tiles | None = None
+    """The same references for processors that multiply tiles; ``None`` where these are not to be used."""
+
     @cached_property
     def block(self) -> _Block:
         """The part of a call that is the same for all blocks of rows."""
@@ -157,13 +148,21 @@ class Packed:
             is_binary=self.is_binary,
             total=self.total,
             cancellation=CANCELLATION[self.values.dtype],
+            tiles=address(self.tiles.values) if self.tiles else None,
+            tile_step=self.tiles.step if self.tiles else 0,
+            tile_limit=self.tiles.limit if self.tiles else 0,
         )
 
 
 def pack_references(
-    rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None, *, has_missing: bool = False
+    rows: np.ndarray,
+    n_subsets: int,
+    w: np.ndarray | None = None,
+    *,
+    has_missing: bool = False,
+    with_tiles: bool = False,
 ) -> Packed:
-    """Pack member-major references (see :mod:`odefs._ops.nearest`). Subsets are filled up to full chunks with their last member."""
+    """Pack member-major references (see :mod:`odefs._ops.nearest`), for tiles too where asked. Subsets are filled up to full chunks with their last member."""
     rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
     n_columns = rows.shape[1]
     weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
@@ -175,19 +174,25 @@ def pack_references(
         centre, root_weights = middle.astype(rows.dtype), np.sqrt(weights).astype(rows.dtype)
         rows = (rows - centre) * root_weights
     members = rows.reshape(-1, n_subsets, n_columns)
-    product = None
+    product = tiles = None
     is_binary = bool(np.all((rows == 0) | (rows == 1)))
     if has_missing:
         flags = seen.reshape(members.shape).astype(rows.dtype)
         values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
     else:
         values = _in_chunks([members], 8)
-        if is_binary or _share_cancelled(members) <= MOST_CANCELLED[rows.dtype]:
+        probe = Probe(members)
+        lost = CANCELLATION[rows.dtype] * probe.row_norms
+        if is_binary or probe.share_below(lost) <= MOST_CANCELLED[rows.dtype]:
             norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
             product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
+            if with_tiles:
+                tiles = pack_tiles(members, is_binary, probe, lost)
     n_members = -(-members.shape[0] // 4) * 4
     total = float(weights.sum())
-    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary)
+    return Packed(
+        values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary, tiles
+    )
 
 
 def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
@@ -200,24 +205,6 @@ def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
         chunk = np.concatenate([part[chosen[start : start + step]] for part in parts])
         chunks.append(chunk.transpose(1, 2, 0).reshape(n_subsets, -1))
     return np.ascontiguousarray(np.concatenate(chunks, axis=1), dtype=parts[0].dtype)
-
-
-def _share_cancelled(members: np.ndarray) -> float:
-    """How often the distance to a subset would be computed again, tried with a few references as rows.
-
-    They are a sample of the rows to come. It must be the same at every call, so the sums are not left to BLAS, whose bits depend on its threads.
-    """
-    _, n_subsets, n_columns = members.shape
-    if n_subsets == 1:
-        return 1.0
-    everyone = members.reshape(-1, n_columns).astype(np.float64)
-    probed = np.unique(np.linspace(0, everyone.shape[0] - 1, PROBED).astype(int))
-    rows = everyone[probed]
-    norms, row_norms = np.einsum("ik,ik->i", everyone, everyone), np.einsum("ik,ik->i", rows, rows)[:, None]
-    squares = row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, everyone)
-    nearest = squares.reshape(rows.shape[0], -1, n_subsets).min(axis=1)
-    other = probed[:, None] % n_subsets != np.arange(n_subsets)
-    return float((nearest < CANCELLATION[members.dtype] * row_norms)[other].mean())
 
 
 def mean_nearest(
@@ -257,11 +244,7 @@ def mean_nearest(
 
 
 def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: int) -> float:
-    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for."""
+    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for, of tiles that of pairs of rows and
+    references."""
     found: Any = library()
     return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))
-
-
-def address(array: np.ndarray | None) -> int | None:
-    """Where an array begins."""
-    return None if array is None else array.__array_interface__["data"][0]

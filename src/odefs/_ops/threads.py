@@ -4,6 +4,7 @@ Pinning BLAS is a process-wide setting, so it is counted under a lock: the first
 puts the old numbers back.
 """
 
+import _thread
 import os
 import sys
 import threading
@@ -202,8 +203,14 @@ def share_tasks(
     finally:
         # A thread that an interrupt kept from being seen to start finds nothing to do when it comes.
         closed = True
-    for helper in helpers:
-        helper.wait(failures)
+    all_done = False
+    while not all_done:
+        try:
+            for helper in helpers:
+                helper.wait()
+            all_done = True
+        except BaseException as interrupt:
+            failures.append(interrupt)
     if failures:
         del failures[1:]
         # No name may hold on to it: its traceback holds this frame, and with it the caller's arrays.
@@ -212,17 +219,23 @@ def share_tasks(
     return results
 
 
-class _Helper(threading.Thread):
-    """A thread that is waited for to the end. ``join``, interrupted, takes a thread that still writes for a finished one (Python 3.11)."""
+class _Helper:
+    """A thread for the tasks of one call, waited for to the end.
+
+    ``threading.Thread`` would have the caller wait until the thread runs, which takes as long as to score a thousand rows, and its ``join``, interrupted,
+    takes a thread that still writes for a finished one (Python 3.11).
+    """
 
     def __init__(self, work: Callable[[], None]) -> None:
-        super().__init__(name="odefs", daemon=True)
         self._work = work
         self._begun = self._ended = False
         self._bell = threading.Lock()
         self._bell.acquire()
 
-    def run(self) -> None:
+    def start(self) -> None:
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
         self._begun = True
         try:
             self._work()
@@ -230,16 +243,10 @@ class _Helper(threading.Thread):
             self._ended = True
             self._bell.release()
 
-    def wait(self, failures: list[BaseException]) -> None:
+    def wait(self) -> None:
         """One that has not begun has nothing to do any more."""
-        while self._begun:
-            try:
-                if not self._ended:
-                    self._bell.acquire()
-                self.join()
-                return
-            except BaseException as interrupt:
-                failures.append(interrupt)
+        if self._begun and not self._ended:
+            self._bell.acquire()
 
 
 @contextmanager
