@@ -262,6 +262,7 @@ def test_the_committed_records_are_whole():
     assert -1 <= rank_correlation(trust_and_gain(records)) <= 1
 
 
+@pytest.mark.slow
 def test_the_command_runs_what_is_missing_and_writes_the_page(folder):
     line = [
         str(ODEFS),

@@ -29,6 +29,7 @@ def test_a_closed_input_is_told_in_a_sentence(tmp_path):
     assert done.stderr == "odefs: standard input is closed: name a file, or hand the table over through a pipe.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", ["0", "-5", "wide"])
 def test_a_width_that_is_none_counts_as_unset(width, tmp_path):
     done = odefs("detect", "--no-report", cwd=tmp_path, COLUMNS=width)

@@ -36,6 +36,7 @@ def sheet(path, columns, rows, formats=None):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Score", "Rank", "REASONS"])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_column_whose_name_differs_from_a_result_by_case_alone_is_written(name, named, tmp_path):

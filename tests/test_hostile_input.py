@@ -162,6 +162,7 @@ WHOLE = np.random.default_rng(3).integers(0, 100, size=(300, 4))
 DATES = 20_200_000 + np.random.default_rng(4).integers(0, 9_000, size=(300, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fitted", [np.int8, np.float16, np.float32, np.float64, np.int64])
 @pytest.mark.parametrize("scored", [np.int8, np.float32, np.float64, np.int64])
 def test_equal_values_score_equally_whatever_their_type(make, fitted, scored):

@@ -278,6 +278,7 @@ def table(X, known):
     return pl.DataFrame(columns | {"verdict": known, "truth": np.r_[np.ones(40, dtype=int), np.zeros(1160, dtype=int)]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [(1, 0, None), ("yes", "no", ""), ("TRUE", "false", None), (1.0, 0.0, None), (True, False, None)]
 )
@@ -310,6 +311,7 @@ def test_the_command_line_on_a_file_that_does_not_fit(hidden, tmp_path):
     np.testing.assert_allclose([float(row["score"]) for row in read(tmp_path / "s.csv")], found.scores, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("value", ["maybe", "2", "-1", "0.5"])
 def test_other_values_are_named(value, large, hidden, tmp_path):

@@ -108,6 +108,7 @@ def test_binary_columns_and_feature_names(tmp_path):
         loaded.predict(frame.rename(columns={"a": "b"}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", ["lesinn", "iforest", "tails"])
 @pytest.mark.parametrize("scaling", ["rootstd", "none"])
 def test_whatever_can_be_fitted_can_be_saved(detector, scaling, tmp_path):

@@ -209,6 +209,7 @@ def test_what_known_outliers_share_is_not_damped(rng):
         assert 7 in ODEFS(random_state=0).fit(X, known_outliers=none).noise_columns_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", ["iforest", "tails"])
 def test_detectors_that_do_not_depend_on_scale_have_none(among_noise, detector):
     X, _ = among_noise

@@ -80,13 +80,13 @@ ESTIMATORS = {
 
 
 LARGE_GRAPHS = ("tails", "tails weighted", "iforest")
-"""Checked and started in seconds each: on one table here, on the others among the slow tests."""
+"""Checked and started in many seconds each: among the slow tests."""
 
 
 @pytest.mark.parametrize(
     ("name", "table"),
     [
-        pytest.param(name, table, marks=[pytest.mark.slow] if name in LARGE_GRAPHS and table != "noise" else [])
+        pytest.param(name, table, marks=[pytest.mark.slow] if name in LARGE_GRAPHS else [])
         for name in ESTIMATORS
         for table in TABLES
     ],

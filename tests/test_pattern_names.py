@@ -52,14 +52,15 @@ def detected(file, names, folder, output, memory, *more):
     return pl.read_parquet(folder / output).to_dicts() if output.endswith("parquet") else read(folder / output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "memory"),
     [
-        pytest.param("csv", "9GB", marks=pytest.mark.slow),
+        ("csv", "9GB"),
         ("parquet", "10kB"),
-        pytest.param("csv", "10kB", marks=pytest.mark.slow),
-        pytest.param("parquet", "9GB", marks=pytest.mark.slow),
-        pytest.param("xlsx", "9GB", marks=pytest.mark.slow),
+        ("csv", "10kB"),
+        ("parquet", "9GB"),
+        ("xlsx", "9GB"),
     ],
 )
 def test_the_command_takes_them_as_they_are(kind, memory, tmp_path):

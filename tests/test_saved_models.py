@@ -77,6 +77,7 @@ def test_thresholds_need_no_new_fit_and_too_many_flags_exit_3(saved):
     assert "80 rows stand out" in odefs("score", "m.odefs", TABLE, "--contamination", 0.1, cwd=saved).stdout
 
 
+@pytest.mark.slow
 def test_rows_are_explained_by_name(saved):
     done = odefs("explain", "m.odefs", TABLE, "--rows", "T0422,T0058", cwd=saved)
     best = next(row for row in read(saved / "s.csv") if row["transaction"] == "T0422")
@@ -96,6 +97,7 @@ def test_rows_are_explained_by_name(saved):
     assert entries[0]["reasons"][0]["value"] is None
 
 
+@pytest.mark.slow
 def test_ranges_are_ids_where_there_are_ids_and_numbers_where_there_are_none(tmp_path):
     ids = np.random.default_rng(0).permutation(np.arange(1, 101))
     values = np.random.default_rng(1).normal(size=(100, 2))
@@ -145,6 +147,7 @@ def test_models_that_cannot_be_used_are_told(saved, tmp_path):
     assert "t.csv: the table lacks column 'amount'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [library.LeSiNN(scaling="none", random_state=0), library.ODEFS(scaling="none", random_state=0)], ids=str
 )

@@ -114,6 +114,7 @@ def test_sizes_leave_broken_files_to_the_reader(file, tmp_path):
     assert fits(tmp_path / file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "csv", "folder"])
 def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     file = f"t.{kind}"

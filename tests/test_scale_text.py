@@ -172,6 +172,7 @@ def test_the_command_takes_and_writes_any_name(tmp_path):
     assert pl.read_parquet(scores.read_bytes()).height == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("", "b", "c"), ("*", "when", "x")], ids=str)
 def test_names_that_mean_something_to_polars(names, tmp_path):
     """pandas writes its index under no name."""
@@ -310,6 +311,7 @@ def test_a_first_line_that_looks_like_data_is_told(tmp_path):
         assert "--no-header is for csv" in refused(read)
 
 
+@pytest.mark.slow
 def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(rng.normal(size=(300, 2)), schema=["column 1", "column 2"])

@@ -104,6 +104,7 @@ def nanoseconds(n_rows=300):
     )
 
 
+@pytest.mark.slow
 def test_nanoseconds_in_memory_in_parts_and_in_folders(tmp_path):
     (tmp_path / "parts").mkdir()
     for name in ("t.parquet", "parts/one.parquet"):
