@@ -72,7 +72,9 @@ class Column:
     @cached_property
     def n_distinct(self) -> int:
         """Distinct values besides missing ones."""
-        return int(np.unique(self._data[~self.missing]).size)
+        known = self._data[~self.missing]
+        # Codes are counted, which is quicker than to sort them.
+        return int(np.count_nonzero(np.bincount(known)) if self.kind == "category" else np.unique(known).size)
 
     def at(self, row: int) -> float | str | None:
         """One cell; ``None`` where missing."""

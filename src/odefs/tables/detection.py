@@ -16,7 +16,7 @@ from odefs.estimators.opening import judge_rows
 from odefs.inspection.flagged import MOST_ROWS, shares_of_rows
 from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
-from odefs.tables.extent import Extent, extent_of
+from odefs.tables.extent import Extent, all_rows
 from odefs.tables.flags import Flagging, flag_rows
 from odefs.tables.frames import column_cells, frame_index, table_of
 from odefs.tables.reasons import Reason, ReasonFinder
@@ -73,7 +73,7 @@ class Detection:
     @cached_property
     def extent(self) -> Extent:
         """All rows of the table, of which this may hold some only."""
-        return extent_of(self)
+        return all_rows(self) if self.part is None else self.part
 
     @property
     def n_rows(self) -> int:

@@ -18,14 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.exceptions import ODEFSWarning
 from odefs.persist.plain import to_plain
-from odefs.tables.column_spec import FAR, ColumnSpec
+from odefs.tables.column_spec import ColumnSpec
 from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.encoder_state import read_state
+from odefs.tables.encoding import encoded
 from odefs.tables.frames import table_of
 from odefs.tables.roles import Overrides, apply_style, assign_role
 from odefs.tables.units import DAY, distances_out, median_of, unit_of
-
-ENCODED = np.dtype(np.float32)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -227,16 +226,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def encode_table(self, table: Table) -> np.ndarray:
         """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
-        widths = [len(spec.feature_names()) for spec in self.specs_]
-        out = np.zeros((table.n_rows, sum(widths)), dtype=ENCODED)
-        ends = np.cumsum(widths)
-
-        def encode(place: int) -> None:
-            part = out[:, ends[place] - widths[place] : ends[place]]
-            _encode_column(self.specs_[place], table.columns[place], part)
-
-        run_tasks(encode, range(len(widths)), available_threads())
-        return out
+        return encoded(self.specs_, table.columns, table.n_rows)
 
 
 def _listed(value: Any) -> Any:
@@ -276,35 +266,3 @@ def _learn_column(column: Column, style: str, max_categories: int, mark_missing:
     return ColumnSpec(
         column.name, column.kind, style, levels, grouped, fill, fill_level, units, marks, by_hour, low, high, missing
     )
-
-
-def _encode_column(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
-    if spec.kind == "category":
-        _encode_category(spec, column, out)
-        return
-    missing = column.missing
-    values = np.where(missing, spec.fill, column.values) if missing.any() else column.values
-    if spec.kind == "boolean":
-        no, yes = spec.units[:2]
-        out[:, 0] = values * np.hypot(no, yes)
-    else:
-        # Counted from the median: float32 has too few digits for seconds since 1970.
-        with np.errstate(over="ignore"):
-            out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -FAR, FAR)
-    if spec.by_hour:
-        out[:, 1] = values % DAY / spec.units[1]
-    if spec.marks_missing:
-        out[:, -1] = missing * spec.units[-1]
-
-
-def _encode_category(spec: ColumnSpec, column: Column, out: np.ndarray) -> None:
-    """One column per known value; unknown values join the rare ones, or have no column set where there are none."""
-    place = {level: code for code, level in enumerate(spec.levels)}
-    n_levels = len(spec.levels)
-    rare = n_levels if spec.grouped else -1
-    missing = n_levels + bool(spec.grouped) if spec.marks_missing else place[spec.fill_level]
-    codes = np.array([*(place.get(level, rare) for level in column.levels), missing], dtype=np.int64)[
-        column.category_codes
-    ]
-    rows = np.flatnonzero(codes >= 0)
-    out[rows, codes[rows]] = np.array(spec.units, dtype=out.dtype)[codes[rows]]

@@ -58,10 +58,13 @@ class Extent:
 
 
 def extent_of(found: Any) -> Extent:
-    """Of a detection; one that says nothing holds all rows."""
-    part: Extent | None = getattr(found, "part", None)
-    if part is not None:
-        return part
+    """Of a detection: what it says of itself; one that says nothing holds all rows."""
+    known: Extent | None = getattr(found, "extent", None) or getattr(found, "part", None)
+    return all_rows(found) if known is None else known
+
+
+def all_rows(found: Any) -> Extent:
+    """The extent of a detection that holds its whole table."""
     every = np.arange(found.scores.size)
     order = np.argsort(-found.scores, kind="stable")
     agreement = getattr(found, "agreement", None)

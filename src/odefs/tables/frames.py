@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from odefs._ops.threads import available_threads, share_tasks
 from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, floats_of, is_coded, seconds_of
 from odefs.tables.columns import LARGE, Column, Table, TableError
 from odefs.tables.patterns import nameless
@@ -40,11 +41,12 @@ def table_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> T
     except TypeError as error:
         raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
     n_rows = len(native)
-    columns = (
-        _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
-        for series in native.iter_columns()
-    )
-    return Table(tuple(columns), n_rows)
+
+    def read(series: Any) -> Column:
+        return _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
+
+    threads = available_threads() if n_rows > SHORT else 1
+    return Table(tuple(share_tasks(read, list(native.iter_columns()), threads)), n_rows)
 
 
 def frame_names(frame: Any) -> list[str] | None:

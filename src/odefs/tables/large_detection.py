@@ -16,7 +16,8 @@ from odefs.engines.blocks import RowBlocks
 from odefs.ensemble.combine import Judged
 from odefs.tables.columns import Table, TableError
 from odefs.tables.detection import Detection
-from odefs.tables.encoder import ENCODED, TableEncoder
+from odefs.tables.encoder import TableEncoder
+from odefs.tables.encoding import ENCODED
 from odefs.tables.flags import flag_rows
 from odefs.tables.frames import table_of
 from odefs.tables.known import known_rows, say_known

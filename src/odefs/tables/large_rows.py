@@ -7,7 +7,8 @@ import numpy as np
 from odefs._ops.stretches import stretches
 from odefs.ensemble.combine import Judged
 from odefs.tables.detection import Detection, split_identifier
-from odefs.tables.encoder import ENCODED, TableEncoder
+from odefs.tables.encoder import TableEncoder
+from odefs.tables.encoding import ENCODED
 from odefs.tables.extent import Extent
 from odefs.tables.flags import Flagging
 from odefs.tables.large import LargeTable

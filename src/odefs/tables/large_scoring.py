@@ -14,7 +14,8 @@ from odefs.engines.blocks import RowBlocks
 from odefs.tables.columns import Table
 from odefs.tables.detection import Detection, judge
 from odefs.tables.drift import ColumnDrift, DriftCounts
-from odefs.tables.encoder import ENCODED, TableEncoder
+from odefs.tables.encoder import TableEncoder
+from odefs.tables.encoding import ENCODED
 from odefs.tables.flags import flag_rows
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import recognised_batches, require_columns

@@ -227,13 +227,19 @@ def _useless(column: Column, forced: bool, keep: bool) -> str:
         all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
         if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
             return "text that differs from row to row"
-    if column.kind == "number" and column.whole and column.n_distinct == n_rows > 2:
+    if column.kind == "number" and column.whole and _all_differ(column):
         counts = (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1)
         if counts:
             return "it counts the rows"
         if IDENTIFIER_NAME.search(column.name):
             return "an identifier by its name, different in every row"
     return ""
+
+
+def _all_differ(column: Column) -> bool:
+    """Whether more than two whole numbers are there, none missing or twice; only where the range has room for as many are they sorted."""
+    values = column.values
+    return len(column) > 2 and values.max() - values.min() >= len(column) - 1 and column.n_distinct == len(column)
 
 
 def _infinite(column: Column) -> list[str]:
