@@ -1,0 +1,41 @@
+"""What was measured on which machine: one line of ``results/performance.jsonl`` for each run of a benchmark."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.result import Result
+from odefs.versions import collect_versions, processor_name
+
+RECORDS = Path(__file__).parent.parent / "results" / "performance.jsonl"
+KEPT = 3
+"""Runs of a benchmark that are kept for each machine, the latest ones."""
+
+Record = dict[str, Any]
+
+
+def record_of(benchmark: str, results: Sequence[Result], machine: str | None = None) -> Record:
+    """A run on this machine, which may have a better name than its processor's."""
+    versions = collect_versions()
+    used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel"))
+    name = f"{machine or processor_name()}, {versions['threads']} threads"
+    return {"benchmark": benchmark, "machine": name, "used": used, "results": [list(result) for result in results]}
+
+
+def read_records(path: Path = RECORDS) -> list[Record]:
+    """In the order in which they were made."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def add_record(record: Record, path: Path = RECORDS) -> None:
+    """Add a run, and forget the oldest one of the same benchmark and machine where there are enough."""
+    records = [*read_records(path), record]
+    same = [one for one in records if _subject(one) == _subject(record)]
+    forgotten = same[:-KEPT]
+    kept = [one for one in records if all(one is not other for other in forgotten)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in kept))
+
+
+def _subject(record: Record) -> tuple[str, str]:
+    return record["benchmark"], record["machine"]
