@@ -1,9 +1,10 @@
 """The cells of a table as numbers in a matrix, by what was learned of its columns.
 
-Blocks of rows are filled one after the other: filled column by column, a matrix of many rows would pass through memory once for each of them.
+Blocks of rows are filled one after the other: filled column by column, a matrix of many rows passes through memory once for each of them.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from odefs.tables.columns import Column
 from odefs.tables.units import DAY
 
 ENCODED = np.dtype(np.float32)
-BLOCK_CELLS = 2**21
-"""Of the matrix, about. Measured: with more they leave the cache before the next column comes, with fewer the calls take longer than the cells."""
-LEAST_ROWS, MOST_ROWS = 2**12, 2**16
-"""Of a block: enough for a call, and few enough for all threads to have some."""
+BLOCK_ROWS = 2**14
+"""Columns that lie side by side share cache lines: those of so many rows stay until all of them are filled."""
+TASKS_PER_THREAD = 4
+"""Where there are fewer blocks, their columns are shared out too."""
 
 Filler = Callable[[slice, np.ndarray], None]
 """Writes some rows of a column into zeros."""
@@ -25,17 +26,26 @@ Filler = Callable[[slice, np.ndarray], None]
 
 def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int) -> np.ndarray:
     """One or several numbers for each cell, side by side."""
-    ends = np.cumsum([len(spec.feature_names()) for spec in specs])
-    out = np.zeros((n_rows, int(ends[-1]) if len(ends) else 0), dtype=ENCODED)
+    widths = [len(spec.feature_names()) for spec in specs]
+    out = np.zeros((n_rows, sum(widths)), dtype=ENCODED)
+    places = [slice(end - width, end) for end, width in zip(accumulate(widths), widths, strict=True)]
     fillers = [_filler(spec, column) for spec, column in zip(specs, columns, strict=True)]
+    n_threads, blocks = available_threads(), list(row_blocks(n_rows, BLOCK_ROWS))
+    n_stretches = -(-TASKS_PER_THREAD * n_threads // max(1, len(blocks)))
 
-    def fill(rows: slice) -> None:
-        for filler, part in zip(fillers, np.split(out[rows], ends[:-1], axis=1), strict=True):
-            filler(rows, part)
+    def fill(task: tuple[slice, slice]) -> None:
+        rows, some = task
+        for filler, place in zip(fillers[some], places[some], strict=True):
+            filler(rows, out[rows, place])
 
-    height = min(MOST_ROWS, max(LEAST_ROWS, BLOCK_CELLS // max(1, out.shape[1])))
-    share_tasks(fill, list(row_blocks(n_rows, height)), available_threads())
+    share_tasks(fill, [(rows, some) for rows in blocks for some in _stretches(len(specs), n_stretches)], n_threads)
     return out
+
+
+def _stretches(size: int, n_stretches: int) -> list[slice]:
+    """So many slices of about the same length that cover a sequence; fewer where it is short."""
+    length = max(1, -(-size // n_stretches))
+    return [slice(start, start + length) for start in range(0, size, length)]
 
 
 def _filler(spec: ColumnSpec, column: Column) -> Filler:

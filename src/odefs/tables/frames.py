@@ -20,6 +20,8 @@ PANDAS_MISSING = ("NaTType", "NAType")
 """Missing marks of pandas, by name: it is not needed here."""
 
 EPOCH = datetime.date(1970, 1, 1)
+READERS = 4
+"""Threads that read columns at once, at most: each holds copies of its own."""
 SHORT = 1000
 """Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
 
@@ -45,8 +47,13 @@ def table_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> T
     def read(series: Any) -> Column:
         return _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
 
-    threads = available_threads() if n_rows > SHORT else 1
-    return Table(tuple(share_tasks(read, list(native.iter_columns()), threads)), n_rows)
+    return Table(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
+
+
+def _readers(native: Any) -> int:
+    """Threads to read a frame with. pandas changes the process's warning filters while it converts, which two threads at once would not put back."""
+    is_arrow = native.implementation.is_polars() or native.implementation.is_pyarrow()
+    return min(READERS, available_threads()) if is_arrow and len(native) > SHORT else 1
 
 
 def frame_names(frame: Any) -> list[str] | None:

@@ -238,8 +238,10 @@ def _useless(column: Column, forced: bool, keep: bool) -> str:
 
 def _all_differ(column: Column) -> bool:
     """Whether more than two whole numbers are there, none missing or twice; only where the range has room for as many are they sorted."""
-    values = column.values
-    return len(column) > 2 and values.max() - values.min() >= len(column) - 1 and column.n_distinct == len(column)
+    n_rows, values = len(column), column.values
+    # Halves, for the range may be beyond the largest float.
+    has_room = n_rows > 2 and values.max() / 2 - values.min() / 2 >= (n_rows - 1) / 2
+    return bool(has_room) and column.n_distinct == n_rows
 
 
 def _infinite(column: Column) -> list[str]:

@@ -1,0 +1,85 @@
+"""Tables as matrices: the same bits however rows and columns are shared out, and tables at the edges."""
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from odefs.tables import encoding, frames
+from odefs.tables.encoder import TableEncoder
+
+
+def mixed(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    hole = rng.random(n_rows) < 0.1
+    return pl.DataFrame(
+        {
+            "number": np.where(hole, np.nan, rng.normal(size=n_rows)),
+            "count": rng.integers(0, 9, n_rows),
+            "kind": pl.Series(rng.choice(["a", "b", "c"], n_rows)).set(pl.Series(hole), None),
+            "name": [f"n{i}" for i in rng.integers(0, 80, n_rows)],
+            "flag": rng.random(n_rows) < 0.3,
+            "time": np.datetime64("2024-01-01", "ms") + rng.integers(0, 10**10, n_rows).astype("timedelta64[ms]"),
+        }
+    )
+
+
+@pytest.mark.parametrize("mark_missing", [False, True])
+@pytest.mark.parametrize("n_rows", [49, 50, 51, 700])
+def test_blocks_and_threads_change_no_bit(n_rows, mark_missing, monkeypatch):
+    frame = mixed(n_rows)
+    encoder = TableEncoder(mark_missing=mark_missing)
+    monkeypatch.setattr(encoding, "available_threads", lambda: 1)
+    whole = encoder.fit_transform(frame)
+    for threads in (1, 3):
+        monkeypatch.setattr(encoding, "available_threads", lambda threads=threads: threads)
+        for rows in (1, 50, 2**14):
+            monkeypatch.setattr(encoding, "BLOCK_ROWS", rows)
+            np.testing.assert_array_equal(encoder.transform(frame), whole)
+    one_by_one = [encoder.transform(frame[row : row + 1]) for row in range(0, n_rows, 17)]
+    np.testing.assert_array_equal(np.concatenate(one_by_one), whole[::17])
+
+
+def test_columns_that_say_nothing_leave_a_matrix_without_columns():
+    frame = pd.DataFrame({"a": [1, 1, 1]})
+    assert TableEncoder().fit_transform(frame).shape == (3, 0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_whole_numbers_may_span_more_than_a_float_holds():
+    frame = pd.DataFrame({"far": ["-1e308", "1", "1e308", "5"], "near": [1.0, 2.0, 3.0, 4.5]})
+    encoder = TableEncoder()
+    assert np.isfinite(encoder.fit_transform(frame)).all()
+    assert encoder.columns == ["far", "near"]
+
+
+def test_whole_numbers_that_count_the_rows_are_seen():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"k": rng.permutation(50), "gap": rng.permutation(np.arange(50) * 3), "x": rng.normal(size=50)}
+    )
+    encoder = TableEncoder().fit(frame)
+    assert encoder.left_out_ == {"k": "it counts the rows"}
+    twice = frame.assign(k=np.r_[frame["k"][:-1], frame["k"][0]])
+    assert not TableEncoder().fit(twice).left_out_
+
+
+def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
+    """pandas sets the process's warning filters while it converts and puts them back: two threads would mix them up."""
+    monkeypatch.setattr(frames, "available_threads", lambda: 64)
+    frame = mixed(frames.SHORT + 1)
+
+    def readers(native):
+        return frames._readers(nw.from_native(native, eager_only=True))
+
+    assert readers(frame.to_pandas()) == 1
+    assert readers(frame) == readers(frame.to_arrow()) == frames.READERS
+    assert readers(frame[: frames.SHORT]) == 1
+    pandas, polars, arrow = (frames.table_of(one) for one in (frame.to_pandas(), frame, pa.table(frame.to_arrow())))
+    for name in frame.columns:
+        kinds = {table[name].kind for table in (pandas, polars, arrow)}
+        assert len(kinds) == 1
+        np.testing.assert_array_equal(polars[name].missing, arrow[name].missing)
+        np.testing.assert_array_equal(polars[name].missing, pandas[name].missing)
