@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -147,43 +146,6 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     if kind == "parquet":
         scores = next(odefs.score_batches(tmp_path / "m.odefs", frame.to_arrow().combine_chunks().to_batches()))
         np.testing.assert_allclose(scores.column("score").to_numpy(), [float(r["score"]) for r in a], rtol=1e-6)
-
-
-def test_an_encoder_from_a_sample_knows_ranges_rare_flags_and_counts(tmp_path, monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 300)
-    frame = make_frame(5000)
-    frame.write_parquet(tmp_path / "t.parquet", row_group_size=700)
-    table = LargeTable((tmp_path / "t.parquet",))
-    exact = odefs.TableEncoder().fit(frame)
-    sampled = odefs.TableEncoder()
-    learning.learn_large(sampled, table, table.schema.names, seed=0)
-    assert sampled.columns == exact.columns
-    assert sampled.left_out_ == exact.left_out_
-    for a, b in zip(sampled.specs_, exact.specs_, strict=True):
-        assert (a.kind, a.low, a.high, a.levels, a.grouped) == (b.kind, b.low, b.high, b.levels, b.grouped)
-        assert a.missing_share == pytest.approx(b.missing_share)
-    assert "flag" in sampled.columns, "one row in 5,000 has it set"
-
-
-def test_outliers_with_a_sampled_encoder(tmp_path, monkeypatch):
-    monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
-    frame = make_frame(5000)
-    frame.write_parquet(tmp_path / "t.parquet", row_group_size=700)
-    here = odefs.detect(frame, id="key")
-    model = odefs.ODEFS(random_state=0)
-    there = detect_large(LargeTable((tmp_path / "t.parquet",)), model, id="key", top=5)
-    again = odefs.ODEFS(random_state=0).fit(there.encoder.transform(frame))
-    np.testing.assert_allclose(there.extent.scores, again.outlier_scores_, rtol=1e-6)
-    assert np.array_equal(there.extent.is_outlier, again.is_outlier_)
-    # Against the encoder of all rows only medians differ, in the place of missing counts.
-    # Medians and units of numbers come from the sample.
-    assert [replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in there.encoder.specs_] == [
-        replace(spec, fill=0.0, units=(), missing_share=0.0) for spec in here.encoder.specs_
-    ]
-    names = [{found.row_names[row] for row in found.order[:20]} for found in (there, here)]
-    assert len(names[0] & names[1]) >= 16
-    planted = [there.row_names.index("k004321")], [here.row_names.index("k004321")]
-    assert [r.column for r in there.reasons(planted[0])[0]] == [r.column for r in here.reasons(planted[1])[0]]
 
 
 @pytest.mark.slow

@@ -24,7 +24,8 @@ from odefs.tables.encoder_state import read_state
 from odefs.tables.encoding import encoded
 from odefs.tables.frames import table_of
 from odefs.tables.roles import Overrides, apply_style, assign_role
-from odefs.tables.units import DAY, distances_out, median_of, unit_of
+from odefs.tables.summary import ColumnSummary, spec_of
+from odefs.tables.units import median_of
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -237,32 +238,7 @@ def _listed(value: Any) -> Any:
 
 
 def _learn_column(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
-    missing = float(column.missing.mean())
-    marks = mark_missing and missing > 0
-    levels: tuple[str, ...] = ()
-    grouped, fill, fill_level, low, high, by_hour = 0, 0.0, "", 0.0, 0.0, False
-    if column.kind == "category":
-        counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
-        # The most frequent first, in alphabetical order among equals.
-        order = np.argsort(-counts, kind="stable")
-        present = order[: int((counts > 0).sum())]
-        room = max_categories - marks
-        kept = present if present.size <= room else present[: max(1, room - 1)]
-        kept = np.sort(kept)
-        fill_level = column.levels[order[0]]
-        levels, grouped = tuple(column.levels[i] for i in kept), int(present.size - kept.size)
-        units = distances_out(counts[kept], float(counts.sum() - counts[kept].sum()))
-    else:
-        known = column.values[~column.missing]
-        fill, low, high = median_of(known), float(known.min()), float(known.max())
-        by_hour = column.kind == "time" and high - low > DAY and bool((known % DAY != 0).any())
-        if column.kind == "boolean":
-            units = distances_out([(known == 0).sum(), (known == 1).sum()])
-        else:
-            units = (unit_of(known), *((unit_of(known % DAY),) if by_hour else ()))
-    if marks:
-        n_missing = int(column.missing.sum())
-        units = (*units, distances_out([len(column) - n_missing, n_missing])[1])
-    return ColumnSpec(
-        column.name, column.kind, style, levels, grouped, fill, fill_level, units, marks, by_hour, low, high, missing
-    )
+    summary = ColumnSummary()
+    summary.add(column)
+    median = 0.0 if column.kind == "category" else median_of(column.values[~column.missing])
+    return spec_of(column.name, column.kind, style, summary, median, max_categories, mark_missing)

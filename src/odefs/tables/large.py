@@ -1,6 +1,5 @@
 """A table in parquet files that is read a batch at a time: its rows by number, and statistics over all of them."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,21 +11,16 @@ import numpy as np
 from odefs.engines.blocks import rows_at_once
 from odefs.tables.common_types import as_schema, joined_schema
 
-MANY_VALUES = 20_000
-"""Distinct values of a text column that are counted; one with more is judged by the sample."""
-
 
 @dataclass
 class ColumnFacts:
-    """What is known of a column once all rows have been seen: exact, whatever the sample was."""
+    """What is known of a column as it lies in the files once all rows have been seen."""
 
     missing: int = 0
     low: Any = None
     high: Any = None
     rows: dict[str, int] = field(default_factory=dict)
     """Where the lowest and the highest value are."""
-    counts: Counter[str] | None = field(default_factory=Counter)
-    """How often each text occurs; ``None`` where there are too many."""
 
 
 @dataclass(frozen=True)
@@ -110,21 +104,13 @@ def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:
     if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
         # Durations have no order here, and times need not be ones that Python can hold.
         column = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
-    _look_at_text(facts, column, start)
+    _look_at_ends(facts, column, start)
 
 
-def _look_at_text(facts: ColumnFacts, column: Any, start: int) -> None:
+def _look_at_ends(facts: ColumnFacts, column: Any, start: int) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        if facts.counts is not None:
-            for entry in pc.value_counts(column.drop_null()).to_pylist():
-                facts.counts[entry["values"]] += entry["counts"]
-            if len(facts.counts) > MANY_VALUES:
-                facts.counts = None
-    else:
-        facts.counts = None
     if column.null_count < len(column):
         try:
             ends = pc.min_max(column)

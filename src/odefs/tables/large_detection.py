@@ -14,16 +14,16 @@ from odefs._ops.temporary import temporary_folder
 from odefs._progress import stage
 from odefs.engines.blocks import RowBlocks
 from odefs.ensemble.combine import Judged
-from odefs.tables.columns import Table, TableError
+from odefs.tables.columns import TableError
 from odefs.tables.detection import Detection
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.encoding import ENCODED
 from odefs.tables.flags import flag_rows
-from odefs.tables.frames import table_of
 from odefs.tables.known import known_rows, say_known
 from odefs.tables.large import LargeTable
 from odefs.tables.large_rows import hold_rows
 from odefs.tables.learning import SAMPLE_ROWS, learn_large
+from odefs.tables.recognised import recognised_batches
 
 
 def detect_large(
@@ -85,13 +85,6 @@ def known_cases(table: LargeTable, column: str) -> tuple[dict[str, np.ndarray], 
         found.append(known_rows(part.column(0).to_pylist(), column, start))
     outliers, normal = (np.concatenate(kind) for kind in zip(*found, strict=True))
     return {"known_outliers": outliers, "known_normal": normal}, say_known(column, outliers.size, normal.size)
-
-
-def recognised_batches(table: LargeTable, encoder: TableEncoder) -> Iterator[tuple[Table, Table]]:
-    """The used columns a batch at a time, as they are and as the encoder reads them: cell by cell, wherever batches are cut."""
-    for _, part in table.batches(encoder.columns, len(encoder.get_feature_names_out())):
-        given = table_of(part)
-        yield given, encoder.recognised(given, is_part=True)
 
 
 def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> RowBlocks:

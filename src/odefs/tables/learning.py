@@ -1,26 +1,27 @@
 """A :class:`TableEncoder` for a table that is read in batches.
 
 What a column is, its median and the style of its text are learned from a seeded sample of rows, to which the rows with the lowest and the highest value of every
-column are added: a flag that is set once in a billion rows is no constant. Ranges and missing shares of numbers and the counts of categories are those of all rows. A
-table of no more rows than the sample is learned from as a whole, exactly as in memory.
+column are added: a flag that is set once in a billion rows is no constant. Units, ranges, missing shares and the counts of categories are those of all rows. A table
+of no more rows than the sample is learned from as a whole, exactly as in memory.
 """
 
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 
+from odefs._progress import tell
 from odefs.tables.column_spec import ColumnSpec
 from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.frames import table_of
 from odefs.tables.large import ColumnFacts, LargeTable
-from odefs.tables.recognise import is_missing_word
-from odefs.tables.units import distances_out
+from odefs.tables.recognised import recognised_batches
+from odefs.tables.summary import ColumnSummary, spec_of
 
 SAMPLE_ROWS = 100_000
+MANY_VALUES = 20_000
+"""Distinct values of a column of categories that are counted; one with more is judged by the sample."""
 
 
 def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str], seed: int) -> None:
@@ -40,11 +41,10 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     for name in counters:
         if name not in {*encoder.keep, *encoder.number, *encoder.category}:
             encoder.left_out_[name] = "it counts the rows"
-    encoder.specs_ = [
-        _exact(spec, facts[spec.name], n_rows, encoder) for spec in encoder.specs_ if spec.name not in encoder.left_out_
-    ]
+    encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
     if not encoder.specs_:
         raise TableError("no column is left to look at.")
+    encoder.specs_ = _of_all_rows(encoder, table)
 
 
 def _of_table(note: str, numbers: np.ndarray) -> str:
@@ -65,29 +65,20 @@ def _counts_rows(facts: ColumnFacts, sample: Table, name: str, n_rows: int) -> b
     return bool(facts.low in (0, 1) and facts.high - facts.low == n_rows - 1 and column.n_distinct == sample.n_rows)
 
 
-def _exact(spec: ColumnSpec, facts: ColumnFacts, n_rows: int, encoder: TableEncoder) -> ColumnSpec:
-    if spec.kind == "category":
-        if facts.counts is None:
-            return spec
-        known = {text: n for text, n in facts.counts.items() if not _means_missing(text, encoder.na)}
-        missing = (n_rows - sum(known.values())) / n_rows
-        return replace(_with_levels(spec, Counter(known), encoder), missing_share=missing) if known else spec
-    if spec.style or encoder.na:
-        # Numbers that were text, or words for missing ones: the facts are about other values.
+def _of_all_rows(encoder: TableEncoder, table: LargeTable) -> list[ColumnSpec]:
+    """What the sample said of the columns, with units, ranges and counts of all rows: one pass over cells as the encoder reads them."""
+    seen = [ColumnSummary() for _ in encoder.specs_]
+    done = 0
+    for _, read in recognised_batches(table, encoder):
+        for summary, column in zip(seen, read, strict=True):
+            if len(summary.counts) <= MANY_VALUES:
+                summary.add(column)
+        done += read.n_rows
+        tell(done, table.n_rows)
+    return [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]
+
+
+def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: TableEncoder) -> ColumnSpec:
+    if seen.n_missing == seen.n_rows or len(seen.counts) > MANY_VALUES:
         return spec
-    return replace(spec, missing_share=facts.missing / n_rows)
-
-
-def _means_missing(text: str, words: Collection[str]) -> bool:
-    return text in words or is_missing_word(text)
-
-
-def _with_levels(spec: ColumnSpec, counts: Counter[str], encoder: TableEncoder) -> ColumnSpec:
-    """The most frequent values get a column each, in alphabetical order among equals, as in memory."""
-    order = sorted(counts, key=lambda text: (-counts[text], text))
-    room = encoder.max_categories - spec.marks_missing
-    kept = order if len(order) <= room else order[: max(1, room - 1)]
-    rarer = float(sum(counts[text] for text in order[len(kept) :]))
-    units = distances_out([float(counts[text]) for text in sorted(kept)], rarer)
-    units += spec.units[-1:] if spec.marks_missing else ()
-    return replace(spec, levels=tuple(sorted(kept)), grouped=len(order) - len(kept), fill_level=order[0], units=units)
+    return spec_of(spec.name, spec.kind, spec.style, seen, spec.fill, encoder.max_categories, encoder.mark_missing)

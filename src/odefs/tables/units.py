@@ -1,10 +1,10 @@
 """One scale for columns of all kinds, so that what is equally odd counts equally.
 
-A number is divided by the root of its range times its standard deviation, as ``scaling="rootstd"`` does: a normal column then has a standard deviation of
-one over the root of ``NORMAL_RANGE``. A category is put as far out as its rarity says: with ``P`` the share of rows whose value is at least as rare, ``ln(1 / P)``
-standard deviations, the quantile of an exponential distribution, but at least one. Numbers of real tables have such tails rather than normal ones, and between a common and a rare category there
-is nothing. Where all categories are equally frequent none is odd (``P = 1``), and two rows that differ are as far apart as two ordinary numbers, however many categories there are; a
-value that one row in a thousand has counts like a number 6.9 standard deviations out.
+A number is divided by the root of half its range times its standard deviation (:mod:`odefs.tables.spread`), much as ``scaling="rootstd"`` does: a normal column then has a standard
+deviation of the root of ``2 / NORMAL_RANGE``. A category is put as far out as its rarity says: with ``P`` the share of rows whose value is at least as rare, ``ln(1 / P)``, the quantile of an
+exponential distribution, but at least one, over the root of ``NORMAL_RANGE``. Numbers of real tables have such tails rather than normal ones, and between a common and a rare category there is
+nothing. Where all categories are equally frequent none is odd (``P = 1``), and two rows that differ are 0.7 times as far apart as two ordinary numbers, however many categories there are; a value
+that one row in a thousand has counts like a number 4.9 standard deviations out.
 """
 
 from collections.abc import Sequence
@@ -14,17 +14,6 @@ import numpy as np
 DAY = 86400.0
 NORMAL_RANGE = 7.0
 """Standard deviations that some thousand values of a normal column span."""
-
-
-def unit_of(values: np.ndarray) -> float:
-    """The root of range times standard deviation; 1 for a column of one value."""
-    low, high = float(values.min()), float(values.max())
-    if low == high:
-        return 1.0
-    half_range = high / 2 - low / 2
-    std = half_range * float(np.std((values / 2 - low / 2) / half_range))
-    # Twice the half range may be beyond the largest float, twice its root is not.
-    return float(2 * np.sqrt(half_range / 2) * np.sqrt(std)) or 1.0
 
 
 def median_of(values: np.ndarray) -> float:

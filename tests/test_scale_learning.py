@@ -1,0 +1,115 @@
+"""What is learned of the columns of a table in parts: units, ranges and counts are those of all rows, however few are looked at first."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import odefs
+from odefs.tables import learning
+from odefs.tables.large import LargeTable
+from odefs.tables.large_detection import detect_large
+from odefs.tables.spread import Spread
+
+N = 4000
+ODD = 3333
+"""A row that is not in the sample, and stands out in every column."""
+
+
+def with_comma(values):
+    return [f"{value:.2f}".replace(".", ",") for value in values]
+
+
+def table_of_all_kinds():
+    rng = np.random.default_rng(0)
+    amount, price = rng.normal(50, 10, N).round(2), rng.lognormal(3, 1, N).round(2)
+    amount[ODD] = 1e6
+    # As text it is neither the first nor the last: 3 stands before 9.
+    price[ODD] = 3e6
+    days = rng.integers(1, 28, N)
+    hole = rng.random(N) < 0.05
+    years = np.where(np.arange(N) == ODD, 2924, 2024)
+    seconds = rng.integers(0, 10**7, N) * 1000
+    return pl.DataFrame(
+        {
+            "amount": amount,
+            "price": with_comma(price),
+            "date": [f"{day:02d}.06.{year}" for day, year in zip(days, years, strict=True)],
+            "when": pl.Series(1_700_000_000_000 + seconds).cast(pl.Datetime("ms")),
+            "account_id": rng.choice([101, 102, 103], N),
+            "shop": ["zoo" if i == ODD else name for i, name in enumerate(rng.choice(["a", "b"], N))],
+            "flag": rng.random(N) < 0.1,
+            "x": pl.Series(rng.normal(size=N)).set(pl.Series(hole), None),
+        }
+    )
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
+    assert ODD not in np.random.default_rng([0, 7]).choice(N, size=500, replace=False)
+    table_of_all_kinds().write_parquet(tmp_path / "t.parquet", row_group_size=700)
+    return LargeTable((tmp_path / "t.parquet",))
+
+
+@pytest.mark.parametrize("mark_missing", [False, True])
+def test_all_but_the_median_is_as_in_memory(table, mark_missing):
+    exact = odefs.TableEncoder(mark_missing=mark_missing).fit(table_of_all_kinds())
+    learned = odefs.TableEncoder(mark_missing=mark_missing)
+    learning.learn_large(learned, table, table.names, seed=0)
+    assert learned.left_out_ == exact.left_out_
+    assert {spec.name: spec.style for spec in exact.specs_ if spec.style} == {
+        "price": "numbers with decimal comma",
+        "date": "day-first dates",
+    }
+    assert {spec.kind for spec in exact.specs_} == {"number", "time", "category", "boolean"}
+    for one, other in zip(learned.specs_, exact.specs_, strict=True):
+        assert replace(one, fill=0.0, units=()) == replace(other, fill=0.0, units=())
+        np.testing.assert_allclose(one.units, other.units, rtol=1e-12, err_msg=one.name)
+
+
+def test_outliers_are_those_of_the_run_in_memory(table):
+    here = odefs.detect(table_of_all_kinds())
+    there = detect_large(table, clone(here.model), top=5)
+    assert here.order[0] == ODD
+    # Medians stand in for missing cells.
+    np.testing.assert_allclose(there.extent.scores, here.scores, rtol=1e-3)
+    assert np.mean(there.extent.is_outlier == here.is_outlier) > 0.999
+    first = int(there.order[0])
+    assert there.extent.numbers[first] == ODD
+    assert [r.column for r in there.reasons([first])[0]] == [r.column for r in here.reasons([ODD])[0]]
+    again = clone(here.model).fit(there.encoder.transform(table_of_all_kinds()))
+    np.testing.assert_allclose(there.extent.scores, again.outlier_scores_, rtol=1e-6)
+
+
+def test_more_categories_than_are_counted_are_judged_by_the_sample(table, monkeypatch):
+    monkeypatch.setattr(learning, "MANY_VALUES", 2)
+    learned = odefs.TableEncoder()
+    learning.learn_large(learned, table, table.names, seed=0)
+    spec = next(spec for spec in learned.specs_ if spec.name == "shop")
+    assert spec.levels == ("a", "b", "zoo"), "the row with the last value is in the sample"
+    assert np.isfinite(spec.units).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=30),
+    st.lists(st.integers(1, 29), max_size=4),
+)
+def test_the_spread_of_parts_is_that_of_the_whole(values, cuts):
+    whole, total = Spread.of(np.array(values)), Spread()
+    for part in np.split(np.array(values), sorted(cuts)):
+        total = total.merge(Spread.of(part))
+    assert (total.n, total.low, total.high) == (whole.n, whole.low, whole.high)
+    assert np.isfinite(total.unit)
+    assert total.unit == pytest.approx(whole.unit, rel=1e-9)
+
+
+def test_a_unit_is_the_root_of_half_the_range_times_the_standard_deviation():
+    values = np.random.default_rng(0).normal(1e6, 1, 1000)
+    assert Spread.of(values).unit == pytest.approx(np.sqrt(np.ptp(values) / 2 * values.std()), rel=1e-9)
+    assert Spread.of(np.full(3, 7.0)).unit == Spread().unit == 1.0
