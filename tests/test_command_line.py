@@ -194,6 +194,7 @@ def test_files_are_not_replaced_unless_asked(tmp_path):
 
 BAD = {
     "no such file": (None, [], "there is no such file"),
+    "no such folder": (None, ["-o", "scores"], "no such folder: there is no such file"),
     "a folder": ("", [], "there is no parquet file in this folder"),
     "empty.csv": ("", [], "the file is empty"),
     "header.csv": ("a,b\n", [], "at least two rows"),

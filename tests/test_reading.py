@@ -11,6 +11,7 @@ import pytest
 
 import odefs.tables.read_text as reading
 from odefs.tables.columns import TableError
+from odefs.tables.large_reading import read_large
 from odefs.tables.read import read_table
 from odefs.tables.sizes import parquet_parts
 from odefs.tables.write import write_table
@@ -152,8 +153,9 @@ def test_lines_that_are_too_short_are_told(tmp_path):
     assert read.notes == (
         "2 lines have fewer fields than the header's 3, which count as missing; the first is line 3 with 1",
     )
+    assert read_large(tmp_path / "t.csv", tmp_path).notes == read.notes
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n4,5,\n")
-    assert read_table(tmp_path / "t.csv").notes == ()
+    assert read_table(tmp_path / "t.csv").notes == read_large(tmp_path / "t.csv", tmp_path).notes == ()
 
 
 def test_a_type_that_changes_at_the_end_of_a_long_file_is_seen(tmp_path):

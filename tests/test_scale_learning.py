@@ -95,7 +95,7 @@ def test_more_categories_than_are_counted_are_judged_by_the_sample(table, monkey
     assert np.isfinite(spec.units).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(
     st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=30),
     st.lists(st.integers(1, 29), max_size=4),

@@ -143,3 +143,12 @@ def test_columns_that_are_no_numbers_are_named(column, told):
     with pytest.raises(ValueError, match="infinity") as caught:
         ODEFS(n_estimators=2).fit(frame.assign(b=np.inf))
     assert not hasattr(caught.value, "__notes__")
+
+
+def test_an_error_on_missing_cells_names_the_parameter_for_them():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    X[7, 1] = np.nan
+    with pytest.raises(ValueError, match="contains NaN") as caught:
+        ODEFS().fit(X)
+    (note,) = caught.value.__notes__
+    assert "missing='ignore'" in note

@@ -46,7 +46,7 @@ def choose_targets(
     """All targets of a command, each of which could be written now and is no other file of the command."""
     from odefs.report import missing_packages
     from odefs.tables.names import readable
-    from odefs.tables.read import table_name
+    from odefs.tables.read import require_input, table_name
     from odefs.tables.write import WRITABLE, check_target
 
     to_screen = output == "-"
@@ -60,6 +60,8 @@ def choose_targets(
         page = None if lacks else default_page(file)
     require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
     if scores:
+        # Before a word on the output's name: a folder that is not there cannot be scored into one.
+        require_input(file)
         if large:
             from odefs.tables.large_output import check_ending
 

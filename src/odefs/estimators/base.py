@@ -25,7 +25,7 @@ from odefs.engines.protocol import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
-from odefs.estimators.hints import not_numbers
+from odefs.estimators.hints import hint_for
 from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback, ODEFSWarning
@@ -169,7 +169,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
                 # Data frames of categories and of polars' texts come through as objects.
                 return found.astype(np.float64) if found.dtype == object else found
         except (TypeError, ValueError) as error:
-            if (hint := not_numbers(X, error)) is not None:
+            if (hint := hint_for(X, error)) is not None:
                 error.add_note(hint)
             raise
 

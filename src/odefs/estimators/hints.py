@@ -1,4 +1,4 @@
-"""What is added to an error of scikit-learn's validation where the reason is a column that holds no numbers."""
+"""What is added to an error of scikit-learn's validation: who takes columns that hold no numbers, and cells that are missing."""
 
 from typing import Any
 
@@ -7,7 +7,14 @@ OF_CONVERSION = ("convert", "float()", "promoted")
 """What errors say where cells are no numbers; columns of objects may be, and then something else is wrong."""
 
 
-def not_numbers(X: Any, error: Exception) -> str | None:
+def hint_for(X: Any, error: Exception) -> str | None:
+    """A sentence that helps further; ``None`` where there is none."""
+    if "contains NaN" in str(error):
+        return "missing='ignore' scores rows with missing cells by the others, as they are."
+    return _not_numbers(X, error)
+
+
+def _not_numbers(X: Any, error: Exception) -> str | None:
     """A sentence that names such columns of a data frame of pandas or polars, and who takes them; ``None`` where there are none."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):

@@ -104,6 +104,12 @@ def first_line(error: Exception) -> str:
     return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
 
 
+def require_input(path: str | Path) -> None:
+    """Refuse a name that no file, folder or pattern has, before anything else is said."""
+    if str(path) != "-" and not Path(path).exists() and not parts_of(path):
+        raise TableError(f"{path}: there is no such file.")
+
+
 def _existing(path: str | Path) -> Path | bytes | list[Path]:
     """The file, what comes through a pipe, or the files of a folder or glob."""
     found = Path(path)
@@ -114,9 +120,8 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
     parts = parts_of(path)
     if parts:
         return parts
-    if found.exists():
-        raise TableError(f"{path}: this is neither a file nor a folder.")
-    raise TableError(f"{path}: there is no such file.")
+    require_input(path)
+    raise TableError(f"{path}: this is neither a file nor a folder.")
 
 
 def _read_one(

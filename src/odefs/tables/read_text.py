@@ -49,15 +49,9 @@ def read_text(
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
     numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
     notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
-    # Only a line whose last cell is blank can be short, and looking for it takes longer than reading: small files only.
-    size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    if (
-        frame.width > 1
-        and size <= CHECKED_BYTES
-        and frame[:, -1].null_count()
-        and (short := short_lines(source, dialect))
-    ):
-        notes.append(short)
+    # Only a line whose last cell is blank can be short.
+    if frame.width > 1 and frame[:, -1].null_count():
+        notes += said_short(source, dialect)
     return (*_numbered(pl, frame, header.line), tuple(notes), dialect.header)
 
 
@@ -71,6 +65,13 @@ def sniff_checked(
     require_width(len(header.names), name)
     require_filled(source, name, dialect, len(header.names))
     return dialect, header
+
+
+def said_short(source: Path | bytes, dialect: Dialect) -> list[str]:
+    """What should be said about lines with too few fields; looking for them takes longer than reading, so of small files only."""
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    short = short_lines(source, dialect) if size <= CHECKED_BYTES else None
+    return [] if short is None else [short]
 
 
 def said_names(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[str]:

@@ -25,6 +25,7 @@ from odefs.tables.read_text import (
     first_types,
     said_encoding,
     said_names,
+    said_short,
     said_zeros,
     sniff_checked,
     tell_fault,
@@ -118,6 +119,7 @@ def _spool_text(
             _sink_cells(pl, source, dialect, cells)
         except pl.exceptions.ComputeError as again:
             tell_fault(path, name, dialect, again)
+    short = said_short(path, dialect)
     types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), text_columns)
     for copy in {source, path} - {given}:
         copy.unlink()
@@ -126,7 +128,7 @@ def _spool_text(
     target = folder / "table.parquet"
     _write_typed(pl, cells, types, target, header.line)
     cells.unlink()
-    notes += [*said_names(header, types.numbers, text_columns), *said_zeros(types.zeros)]
+    notes += [*said_names(header, types.numbers, text_columns), *said_zeros(types.zeros), *short]
     return Spooled(target, True, tuple(notes), dialect.header)
 
 

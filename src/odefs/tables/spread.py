@@ -38,8 +38,8 @@ class Spread:
         squares = 0.0
         if scale > 0:
             squares = sum(part.squares * (part.scale / scale) ** 2 for part in (self, other))
-            squares += (between / scale) ** 2 * self.n * other.n / n
-        half_mean = self.half_mean + between * other.n / n
+            squares += (between / scale) ** 2 * self.n * (other.n / n)
+        half_mean = self.half_mean + between * (other.n / n)
         return Spread(n, min(self.low, other.low), max(self.high, other.high), half_mean, squares, scale)
 
     @property
