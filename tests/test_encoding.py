@@ -83,3 +83,13 @@ def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
         assert len(kinds) == 1
         np.testing.assert_array_equal(polars[name].missing, arrow[name].missing)
         np.testing.assert_array_equal(polars[name].missing, pandas[name].missing)
+
+
+def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"account_id": rng.choice(["1,000", "2,000", "5,000"], 60), "x": rng.normal(size=60)})
+    encoder = TableEncoder()
+    trained = encoder.fit_transform(frame)
+    np.testing.assert_array_equal(encoder.transform(frame), trained)
+    assert [spec.levels for spec in encoder.specs_] == [("1,000", "2,000", "5,000"), ()]
+    assert encoder.notes_ == ["account_id: an identifier by its name, taken as categories"]

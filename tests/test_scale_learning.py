@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import odefs
-from odefs.tables import learning
+from odefs.tables import large, learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
 from odefs.tables.spread import Spread
@@ -51,6 +51,7 @@ def table_of_all_kinds():
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(large, "rows_at_once", lambda n_columns: 257)
     assert ODD not in np.random.default_rng([0, 7]).choice(N, size=500, replace=False)
     table_of_all_kinds().write_parquet(tmp_path / "t.parquet", row_group_size=700)
     return LargeTable((tmp_path / "t.parquet",))
@@ -87,12 +88,31 @@ def test_outliers_are_those_of_the_run_in_memory(table):
 
 
 def test_more_categories_than_are_counted_are_judged_by_the_sample(table, monkeypatch):
-    monkeypatch.setattr(learning, "MANY_VALUES", 2)
-    learned = odefs.TableEncoder()
-    learning.learn_large(learned, table, table.names, seed=0)
-    spec = next(spec for spec in learned.specs_ if spec.name == "shop")
-    assert spec.levels == ("a", "b", "zoo"), "the row with the last value is in the sample"
-    assert np.isfinite(spec.units).all()
+    units = []
+    for many in (2, 20):
+        monkeypatch.setattr(learning, "MANY_VALUES", many)
+        learned = odefs.TableEncoder()
+        learning.learn_large(learned, table, table.names, seed=0)
+        spec = next(spec for spec in learned.specs_ if spec.name == "shop")
+        assert spec.levels == ("a", "b", "zoo"), "the row with the last value is in the sample"
+        units.append(spec.units[2])
+    # One in 500 rows is less odd than one in 4,000.
+    assert units[0] < units[1]
+
+
+def test_text_that_is_categories_counts_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
+    rng = np.random.default_rng(0)
+    days = [f"2024-01-{day:02d}" for day in rng.integers(1, 6, N)]
+    # Neither the first nor the last, and the same day as another text.
+    days[ODD] = "2024-01-02 00:00:00"
+    frame = pl.DataFrame({"day": days, "x": rng.normal(size=N)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    exact = odefs.TableEncoder(category=["day"]).fit(frame)
+    learned = odefs.TableEncoder(category=["day"])
+    learning.learn_large(learned, LargeTable((tmp_path / "t.parquet",)), ["day", "x"], seed=0)
+    assert learned.specs_[0] == exact.specs_[0]
+    assert days[ODD] in exact.specs_[0].levels
 
 
 @settings(max_examples=500, deadline=None)
@@ -106,7 +126,16 @@ def test_the_spread_of_parts_is_that_of_the_whole(values, cuts):
         total = total.merge(Spread.of(part))
     assert (total.n, total.low, total.high) == (whole.n, whole.low, whole.high)
     assert np.isfinite(total.unit)
-    assert total.unit == pytest.approx(whole.unit, rel=1e-9)
+    assert total.unit == pytest.approx(whole.unit, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("middle", [0.0, 1e15, 2.0**52, -(2.0**53)])
+def test_the_spread_keeps_its_digits_far_from_zero(middle):
+    values = middle + np.random.default_rng(0).integers(0, 50, 5000) * 2.0
+    total = Spread()
+    for part in np.array_split(values, 1000):
+        total = total.merge(Spread.of(part))
+    assert total.unit == pytest.approx(Spread.of(values).unit, rel=1e-12)
 
 
 def test_a_unit_is_the_root_of_half_the_range_times_the_standard_deviation():

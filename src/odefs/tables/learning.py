@@ -6,16 +6,17 @@ of no more rows than the sample is learned from as a whole, exactly as in memory
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from odefs._progress import tell
 from odefs.tables.column_spec import ColumnSpec
-from odefs.tables.columns import Table, TableError
+from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.frames import table_of
 from odefs.tables.large import ColumnFacts, LargeTable
+from odefs.tables.missing_cells import without_words
 from odefs.tables.recognised import recognised_batches
 from odefs.tables.summary import ColumnSummary, spec_of
 
@@ -69,13 +70,18 @@ def _of_all_rows(encoder: TableEncoder, table: LargeTable) -> list[ColumnSpec]:
     """What the sample said of the columns, with units, ranges and counts of all rows: one pass over cells as the encoder reads them."""
     seen = [ColumnSummary() for _ in encoder.specs_]
     done = 0
-    for _, read in recognised_batches(table, encoder):
+    for given, read in recognised_batches(table, encoder):
         for summary, column in zip(seen, read, strict=True):
             if len(summary.counts) <= MANY_VALUES:
-                summary.add(column)
+                summary.add(_as_learned(given[column.name], column, encoder.na))
         done += read.n_rows
         tell(done, table.n_rows)
     return [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]
+
+
+def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
+    """Text that is categories counts as it stands, as in memory; as it is read later, times would take the names of those that the sample has."""
+    return without_words(given, na) if given.kind == read.kind == "category" else read
 
 
 def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: TableEncoder) -> ColumnSpec:

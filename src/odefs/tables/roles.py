@@ -51,7 +51,7 @@ class Role:
 
 def assign_role(column: Column, overrides: Overrides) -> Role:
     """Recognise what a column holds and decide whether it is used."""
-    column = without_words(column, overrides.na)
+    column = text = without_words(column, overrides.na)
     style = ""
     notes: list[str] = []
     forced = column.name in (overrides.number | overrides.category)
@@ -63,7 +63,10 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     if not left_out and column.kind == "number":
         notes += [*_sentinels(column), *_infinite(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
-            column = as_category(column)
+            # Text stays as it stands: categories of another table are not read as numbers first.
+            column = text if style else as_category(column)
+            style = ""
+            notes = [note for note in notes if not note.startswith(f"{column.name}: text read as")]
             notes.append(f"{column.name}: an identifier by its name, taken as categories")
     return Role(column, style, left_out, tuple(notes))
 

@@ -7,12 +7,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Spread:
-    """Of values so far. The sum of squared deviations is counted in halves of the values, in units of ``scale``."""
+    """Of values so far. Means and deviations are of halves of the values: ``mean`` is counted from half of ``low``, ``squares`` in units of ``scale``."""
 
     n: int = 0
     low: float = np.inf
     high: float = -np.inf
-    half_mean: float = 0.0
+    mean: float = 0.0
     squares: float = 0.0
     scale: float = 0.0
 
@@ -24,23 +24,25 @@ class Spread:
         low, high = float(values.min()), float(values.max())
         scale = high / 2 - low / 2
         if scale == 0:
-            return cls(values.size, low, high, low / 2)
+            return cls(values.size, low, high)
         shares = (values / 2 - low / 2) / scale
         mean = float(shares.mean())
-        return cls(values.size, low, high, low / 2 + scale * mean, float(np.sum((shares - mean) ** 2)), scale)
+        return cls(values.size, low, high, scale * mean, float(np.sum((shares - mean) ** 2)), scale)
 
     def merge(self, other: "Spread") -> "Spread":
         """Of the values of both."""
         if not self.n or not other.n:
             return self if self.n else other
-        n, between = self.n + other.n, other.half_mean - self.half_mean
+        n, low = self.n + other.n, min(self.low, other.low)
+        # From the lowest value: far from zero, means themselves would have lost the digits by which they differ.
+        mine, others = (part.low / 2 - low / 2 + part.mean for part in (self, other))
+        between = others - mine
         scale = max(self.scale, other.scale, abs(between))
         squares = 0.0
         if scale > 0:
             squares = sum(part.squares * (part.scale / scale) ** 2 for part in (self, other))
             squares += (between / scale) ** 2 * self.n * (other.n / n)
-        half_mean = self.half_mean + between * (other.n / n)
-        return Spread(n, min(self.low, other.low), max(self.high, other.high), half_mean, squares, scale)
+        return Spread(n, low, max(self.high, other.high), mine + between * (other.n / n), squares, scale)
 
     @property
     def unit(self) -> float:
