@@ -252,7 +252,11 @@ def test_another_table_is_read_as_the_training_table_was():
     for column, values, sentence in (
         ("d", [1.0, 2.0], "column 'd' held dates or times in training and holds numbers here"),
         ("d", ["x", "y"], "column 'd' held dates or times in training and holds text here"),
-        ("n", ["x", "y"], "column 'n' held numbers in training, which 'x' and most others here are not"),
+        (
+            "n",
+            ["x", "y"],
+            "column 'n' held numbers with decimal comma in training, which 'x' and most others here are not",
+        ),
     ):
         with pytest.raises(TableError, match=sentence):
             encoder.transform(again.assign(**{column: values}))

@@ -58,7 +58,7 @@ def score_large(
         # One pass, so that each row is counted once.
         judged = judge(model, RowBlocks(read, len(encoder.get_feature_names_out()), ENCODED, None, table.n_rows))
     for spec, counts in zip(encoder.specs_, seen, strict=True):
-        counts.lost.require_few(spec.name, spec.kind)
+        counts.lost.require_few(spec.name, spec.kind, spec.style)
     flagging = flag_rows(
         judged.scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True
     )

@@ -64,11 +64,12 @@ class Lost:
     def are_most(self) -> bool:
         return self.cells > MOST * self.known
 
-    def require_few(self, name: str, kind: Kind) -> None:
-        """Refuse a column most of which is not what it must be."""
+    def require_few(self, name: str, kind: Kind, style: str) -> None:
+        """Refuse a column most of which is not what it must be; ``style`` says how text was read in training, where it was text."""
         if self.are_most:
+            held = style or NAMES[kind]
             raise TableError(
-                f"column {name!r} held {NAMES[kind]} in training, which {self.first!r} and most others here are not."
+                f"column {name!r} held {held} in training, which {self.first!r} and most others here are not."
             )
 
 

@@ -110,7 +110,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_par
     if not is_part:
         lost = Lost()
         lost.add(column, read, na)
-        lost.require_few(column.name, kind)
+        lost.require_few(column.name, kind, style)
     return read
 
 
