@@ -20,7 +20,12 @@ def record_of(benchmark: str, results: Sequence[Result], machine: str | None = N
     versions = collect_versions()
     used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel"))
     name = f"{machine or processor_name()}, {versions['threads']} threads"
-    return {"benchmark": benchmark, "machine": name, "used": used, "results": [list(result) for result in results]}
+    return {
+        "benchmark": benchmark,
+        "machine": name,
+        "used": used,
+        "results": [[*result[:3], bool(result.met)] for result in results],
+    }
 
 
 def read_records(path: Path = RECORDS) -> list[Record]:
