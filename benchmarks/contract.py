@@ -14,10 +14,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.records import read_records
+
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "results" / "contract.jsonl"
-
-Record = dict[str, Any]
 
 
 class Subject(NamedTuple):
@@ -95,10 +95,6 @@ def _said(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {' '.join(lines)[:160]}" if lines else type(error).__name__
 
 
-def read_records(path: Path = RECORDS) -> list[Record]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def run_missing(subjects: Iterable[Subject], path: Path = RECORDS) -> list[str]:
     """Run what has no line for the installed versions; returns what could not be run, in words."""
     left_out = []
@@ -127,7 +123,7 @@ def main() -> None:
     if not parser.parse_args().page_only:
         for line in run_missing(SUBJECTS):
             print(f"left out: {line}")
-    print(write_page(read_records(), ROOT / "docs"))
+    print(write_page(read_records(RECORDS), ROOT / "docs"))
 
 
 if __name__ == "__main__":

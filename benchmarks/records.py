@@ -36,9 +36,8 @@ def read_records(path: Path = RECORDS) -> list[Record]:
 def add_record(record: Record, path: Path = RECORDS) -> None:
     """Add a run, and forget the oldest one of the same benchmark and machine where there are enough."""
     records = [*read_records(path), record]
-    same = [one for one in records if _subject(one) == _subject(record)]
-    forgotten = same[:-KEPT]
-    kept = [one for one in records if all(one is not other for other in forgotten)]
+    same = [place for place, one in enumerate(records) if _subject(one) == _subject(record)]
+    kept = [one for place, one in enumerate(records) if place not in same[:-KEPT]]
     path.write_text("".join(json.dumps(one) + "\n" for one in kept))
 
 

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.contract import SUBJECTS, Subject, read_records, run_checks, run_missing
+from benchmarks.contract import SUBJECTS, Subject, run_checks, run_missing
 from benchmarks.contract_page import ASKS, write_page
+from benchmarks.records import read_records
 from sklearn.base import BaseEstimator
 
 from odefs import LeSiNN

@@ -87,9 +87,11 @@ def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
 
 def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"account_id": rng.choice(["1,000", "2,000", "5,000"], 60), "x": rng.normal(size=60)})
+    names = rng.choice(["1,000", "2,000", "5,000"], 60).tolist()
+    names[7] = "none yet"
+    frame = pd.DataFrame({"account_id": names, "x": rng.normal(size=60)})
     encoder = TableEncoder()
     trained = encoder.fit_transform(frame)
     np.testing.assert_array_equal(encoder.transform(frame), trained)
-    assert [spec.levels for spec in encoder.specs_] == [("1,000", "2,000", "5,000"), ()]
+    assert [spec.levels for spec in encoder.specs_] == [("1,000", "2,000", "5,000", "none yet"), ()]
     assert encoder.notes_ == ["account_id: an identifier by its name, taken as categories"]

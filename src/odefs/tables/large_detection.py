@@ -21,9 +21,9 @@ from odefs.tables.encoding import ENCODED
 from odefs.tables.flags import flag_rows
 from odefs.tables.known import known_rows, say_known
 from odefs.tables.large import LargeTable
+from odefs.tables.large_cells import recognised_batches
 from odefs.tables.large_rows import hold_rows
 from odefs.tables.learning import SAMPLE_ROWS, learn_large
-from odefs.tables.recognised import recognised_batches
 
 
 def detect_large(

@@ -18,10 +18,10 @@ from odefs.tables.encoder import TableEncoder
 from odefs.tables.encoding import ENCODED
 from odefs.tables.flags import flag_rows
 from odefs.tables.large import LargeTable
+from odefs.tables.large_cells import recognised_batches
 from odefs.tables.large_detection import require_columns
 from odefs.tables.large_rows import hold_rows
 from odefs.tables.missing_cells import Lost
-from odefs.tables.recognised import recognised_batches
 
 
 @dataclass

@@ -16,8 +16,8 @@ from odefs.tables.columns import Column, Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.frames import table_of
 from odefs.tables.large import ColumnFacts, LargeTable
+from odefs.tables.large_cells import recognised_batches
 from odefs.tables.missing_cells import without_words
-from odefs.tables.recognised import recognised_batches
 from odefs.tables.summary import ColumnSummary, spec_of
 
 SAMPLE_ROWS = 100_000

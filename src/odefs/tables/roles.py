@@ -63,10 +63,11 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     if not left_out and column.kind == "number":
         notes += [*_sentinels(column), *_infinite(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
-            # Text stays as it stands: categories of another table are not read as numbers first.
-            column = text if style else as_category(column)
-            style = ""
-            notes = [note for note in notes if not note.startswith(f"{column.name}: text read as")]
+            if style:
+                # Text stays as it stands, for categories of another table are not read as numbers first; what was said of the numbers does not hold.
+                column, style, notes = text, "", []
+            else:
+                column = as_category(column)
             notes.append(f"{column.name}: an identifier by its name, taken as categories")
     return Role(column, style, left_out, tuple(notes))
 

@@ -1,4 +1,4 @@
-"""A table in parts as an encoder reads it."""
+"""The cells of a large table as an encoder reads them."""
 
 from collections.abc import Iterator
 
