@@ -24,7 +24,7 @@ setup(
             [f"{FOLDER}/_kernel.c"],
             depends=[
                 f"{FOLDER}/_kernel_{part}.h"
-                for part in ("isa", "body", "one_row", "choices", "tiles", "tile_rows", "tile_packing")
+                for part in ("isa", "body", "one_row", "choices", "tiles", "tile_rows", "tile_steps", "tile_packing")
             ],
             extra_compile_args=[
                 "-std=gnu11",

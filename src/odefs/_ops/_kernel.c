@@ -235,7 +235,7 @@ static const Level levels[N_LEVELS] = {
 };
 
 /* Raised with every change of Block, Choices, Packing or of the packing: library.py refuses a library left over from another version. */
-EXPORT int odefs_kernel_version(void) { return 6; }
+EXPORT int odefs_kernel_version(void) { return 7; }
 
 /* Whether this processor (and its system) can run a level. */
 EXPORT int odefs_has_level(int level) {

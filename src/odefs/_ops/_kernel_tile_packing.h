@@ -15,17 +15,25 @@ static uint32_t take_part(float *rest) {
     return bits >> 16;
 }
 
+static void put_word(int8_t *tiles, int row, int64_t w, uint32_t word) {
+    __builtin_memcpy(tiles + w / SIDE * TILE_BYTES + 4 * (SIDE * row + w % SIDE), &word, 4);
+}
+
 static void pack_parts(const float *reference, int64_t n_columns, int row, int8_t *tiles) {
-    float norm = 0;
+    double norm = 0;
     for (int64_t k = 0; k < n_columns; k++) {
         float rest = -2 * reference[k];
         const uint32_t high = take_part(&rest), middle = take_part(&rest), low = take_part(&rest);
-        const uint32_t words[3] = {middle | high << 16, low | high << 16, middle | high << 16};
-        for (int64_t w = 3 * k; w < 3 * k + 3; w++)
-            __builtin_memcpy(tiles + (1 + w / SIDE) * TILE_BYTES + 4 * (SIDE * row + w % SIDE), &words[w - 3 * k], 4);
-        norm += reference[k] * reference[k];
+        const int64_t w = NORM_WORDS + 3 * k;
+        put_word(tiles, row, w, middle | high << 16);
+        put_word(tiles, row, w + 1, low | high << 16);
+        put_word(tiles, row, w + 2, middle | high << 16);
+        norm += (double)reference[k] * reference[k];
     }
-    for (int i = 0; i < SIDE; i++) __builtin_memcpy(tiles + 4 * (SIDE * row + i), &norm, 4);
+    float rest = (float)norm;
+    const uint32_t high = take_part(&rest), middle = take_part(&rest), low = take_part(&rest);
+    put_word(tiles, row, 0, middle | low << 16);
+    put_word(tiles, row, 1, high);
 }
 
 /* `small` gets the third digits and behind them the second ones. */

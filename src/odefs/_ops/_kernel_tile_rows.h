@@ -13,17 +13,19 @@ TILED INLINE __m512i rounded(__m512 x) {
 /* Writes the parts of sixteen rows; returns the lanes that are beyond the range. */
 TILED static uint32_t split_parts(const float *values, int64_t n_columns, const Layout *layout, __m512i *out) {
     __m512i largest = _mm512_setzero_si512();
+    for (int64_t w = 0; w < NORM_WORDS; w++) out[w] = _mm512_set1_epi32(0x3f803f80); /* ones */
     for (int64_t k = 0; k < n_columns; k++) {
         const __m512 x = _mm512_load_ps(values + k * TILE_ROWS);
         const __m512i h = rounded(x);
         const __m512 rest = _mm512_sub_ps(x, _mm512_castsi512_ps(h));
         const __m512i m = rounded(rest), l = rounded(_mm512_sub_ps(rest, _mm512_castsi512_ps(m))), low_h = _mm512_srli_epi32(h, 16);
+        __m512i *const words = out + NORM_WORDS + 3 * k;
         largest = larger(largest, x);
-        out[3 * k] = _mm512_or_epi32(_mm512_srli_epi32(m, 16), l);
-        out[3 * k + 1] = _mm512_or_epi32(low_h, m);
-        out[3 * k + 2] = _mm512_or_epi32(low_h, h);
+        words[0] = _mm512_or_epi32(_mm512_srli_epi32(m, 16), l);
+        words[1] = _mm512_or_epi32(low_h, m);
+        words[2] = _mm512_or_epi32(low_h, h);
     }
-    for (int64_t w = 3 * n_columns; w < layout->row_tiles * SIDE; w++) out[w] = _mm512_setzero_si512();
+    for (int64_t w = NORM_WORDS + 3 * n_columns; w < layout->row_tiles * SIDE; w++) out[w] = _mm512_setzero_si512();
     return _mm512_cmpgt_epi32_mask(largest, _mm512_castps_si512(_mm512_set1_ps(LARGEST_PARTS)));
 }
 

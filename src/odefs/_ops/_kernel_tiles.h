@@ -13,7 +13,8 @@
  *
  * Sixteen rows are words of 32 bits, in tiles of sixteen words: three words for each column, (m, l), (h, m), (h, h); or all first digits, all second and
  * all third ones, four columns in a word. Two subsets of eight references are what these are to be multiplied by (tiles.py): (M, H), (L, H), (M, H);
- * or the digits [b1], [b2 b1] and [b3 b2 b1]. A tile for the sum to begin with is before them: |r|^2, or half of it for the middle sum. */
+ * or the digits [b1], [b2 b1] and [b3 b2 b1]. |r|^2 comes before them: as parts too, for rows that begin with ones; or half of it in a tile that the
+ * middle sum begins with. */
 
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -22,13 +23,16 @@
 #define TILED __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx512vbmi,fma,amx-tile,amx-int8,amx-bf16")))
 #define INLINE static inline __attribute__((always_inline))
 #define SIDE 16 /* rows, references and words of a tile */
+#define GROUPS 3 /* of SIDE rows, which vectors load at once */
 #define TILE_BYTES 1024
+#define NORM_WORDS 2 /* of parts, for |r|^2 */
 #define LARGEST_DIGITS 0x7f7f7f
 #define LARGEST_PARTS 1e15f /* far from where squares overflow, and from what scaled rows hold */
 #define ROWS_BYTES 30000 /* of rows' tiles at once; the references of two subsets and the sums need the rest of a first-level cache */
 #define SUBSETS_SUMMED 8 /* as FLUSH of _kernel_body.h; an even number */
 
 enum { TILE_ROWS = rows_avx512_float };
+_Static_assert(TILE_ROWS == GROUPS * SIDE, "a sum for each group");
 
 /* Ways to multiply. With few digits the references of two subsets stay in tiles. */
 enum { PARTS, FEW_DIGITS, MANY_DIGITS };
@@ -40,14 +44,14 @@ typedef struct {
     __m512i first_two[3], others[3];
 } Layout;
 
-/* Tiles of two subsets: one to begin with, and those of parts, or of the first, the first two and all digits. tiles.py makes room for as many. */
+/* Tiles of two subsets: those of parts; or one to begin with, and those of the first, the first two and all digits. tiles.py makes room for as many. */
 static int64_t reference_tiles(int64_t n_columns, int by_parts) {
     const int64_t words = (n_columns + 3) / 4;
-    if (by_parts) return 1 + (3 * n_columns + SIDE - 1) / SIDE;
+    if (by_parts) return (NORM_WORDS + 3 * n_columns + SIDE - 1) / SIDE;
     return 1 + (words + SIDE - 1) / SIDE + (2 * words + SIDE - 1) / SIDE + (3 * words + SIDE - 1) / SIDE;
 }
 
-/* Sums of two subsets and sixteen rows: [high, middle, low][reference][row], of parts the first only. */
+/* Sums of two subsets and sixteen rows, [high, middle, low][reference][row]; of parts those of three groups. */
 typedef __m512i Sums[3][SIDE];
 
 /* Where the values of sixteen rows and their norms are. */
@@ -55,7 +59,7 @@ typedef struct {
     const float *values, *norms;
 } Place;
 
-/* Sixteen rows whose distances to two subsets, the first of them `subset`, are on their way; `total` is NULL where there are none. */
+/* Sixteen rows, of parts three times as many, whose distances to two subsets, the first of them `subset`, are on their way; `total` is NULL where there are none. */
 typedef struct {
     Place place;
     float *total;
@@ -96,146 +100,7 @@ TILED static void configure_tiles(void) {
 }
 
 #include "_kernel_tile_rows.h"
-
-/* The smallest of |x - r|^2 - |x|^2 to one of two subsets. */
-TILED INLINE __m512 nearest_by_parts(const Sums sums, const int which) {
-    __m512 squares[8];
-#pragma GCC unroll 8
-    for (int m = 0; m < 8; m++) squares[m] = _mm512_castsi512_ps(sums[0][8 * which + m]);
-#pragma GCC unroll 4
-    for (int m = 0; m < 4; m++) squares[m] = _mm512_min_ps(squares[m], squares[m + 4]);
-    return _mm512_min_ps(_mm512_min_ps(squares[0], squares[1]), _mm512_min_ps(squares[2], squares[3]));
-}
-
-/* The same in units of 2 * 256^3 tile_step^2. */
-TILED INLINE __m512 nearest_by_digits(const Sums sums, const int which) {
-    /* By 8 bits to the left, on a port that has less to do than the one for shifts. */
-    const __m512i up = _mm512_set4_epi32(0x0e0d0cff, 0x0a0908ff, 0x060504ff, 0x020100ff);
-    __m512i halves[8];
-#pragma GCC unroll 8
-    for (int m = 0; m < 8; m++) {
-        const int at = 8 * which + m;
-        halves[m] = _mm512_add_epi32(_mm512_shuffle_epi8(sums[0][at], up), sums[1][at]);
-        halves[m] = _mm512_add_epi32(halves[m], _mm512_srai_epi32(sums[2][at], 8));
-    }
-#pragma GCC unroll 4
-    for (int m = 0; m < 4; m++) halves[m] = _mm512_min_epi32(halves[m], halves[m + 4]);
-    return _mm512_cvtepi32_ps(_mm512_min_epi32(_mm512_min_epi32(halves[0], halves[1]), _mm512_min_epi32(halves[2], halves[3])));
-}
-
-/* Adds the distances of sixteen rows to one of two subsets, where there are both. */
-TILED INLINE void add_distances(const Block *block, const int way, const Sums sums, const Group *group, float scale, const int which) {
-    if (!group->total || group->subset + which >= block->n_subsets) return;
-    const __m512 norms = _mm512_load_ps(group->place.norms), limit = _mm512_load_ps(group->place.norms + TILE_ROWS);
-    __m512 squares = way == PARTS ? _mm512_add_ps(nearest_by_parts(sums, which), norms)
-                                  : _mm512_fmadd_ps(nearest_by_digits(sums, which), _mm512_set1_ps(scale), norms);
-    if (__builtin_expect(_mm512_cmp_ps_mask(squares, limit, _CMP_LT_OQ), 0)) {
-        vec_avx512_float mended = (vec_avx512_float)squares, below = (vec_avx512_float)limit;
-        mend_avx512_float(block, group->place.values, group->subset + which, &below, &mended);
-        squares = (__m512)mended;
-    }
-    if (block->take_root) squares = _mm512_sqrt_ps(squares);
-    _mm512_store_ps(group->total, _mm512_add_ps(_mm512_load_ps(group->total), squares));
-}
-
-/* The numbers of tiles are part of the instructions: sums in 0 to 2, references in 3 to 6, rows in 7. */
-#define ROWS_TILE(chunk) _tile_loadd(7, rows + (chunk) * SIDE, 64)
-#define REFERENCES_TILE(number, chunk) _tile_loadd(number, references + (chunk) * TILE_BYTES, 64)
-
-/* References that stay while the rows of a panel pass. */
-TILED INLINE void load_references(const int way, const int row_tiles, const int8_t *references) {
-    if (way == MANY_DIGITS) return;
-    REFERENCES_TILE(3, 1);
-    REFERENCES_TILE(4, 2);
-    if (way == FEW_DIGITS || row_tiles > 2) REFERENCES_TILE(5, 3);
-    if (way == FEW_DIGITS && row_tiles > 1) REFERENCES_TILE(6, 4);
-}
-
-/* Starts the sums of one group, stores those of the group before it, and adds the distances of the one before that; the processor does all three side by
- * side. */
-TILED INLINE void next_by_parts(const Block *block, const int row_tiles, const int8_t *references, const __m512i *rows, Sums store_to, const Sums stored,
-                                const Group *group) {
-    ROWS_TILE(0);
-    _tile_stored(0, store_to[0], 64);
-    REFERENCES_TILE(0, 0);
-    _tile_dpbf16ps(0, 3, 7);
-    IN_ORDER;
-    add_distances(block, PARTS, stored, group, 0, 0);
-    IN_ORDER;
-    ROWS_TILE(1);
-    _tile_dpbf16ps(0, 4, 7);
-    if (row_tiles > 2) {
-        ROWS_TILE(2);
-        _tile_dpbf16ps(0, 5, 7);
-    }
-    IN_ORDER;
-    add_distances(block, PARTS, stored, group, 0, 1);
-    IN_ORDER;
-}
-
-TILED INLINE void next_by_few_digits(const Block *block, const int row_tiles, const int8_t *references, const __m512i *rows, Sums store_to,
-                                     const Sums stored, const Group *group, float scale) {
-    ROWS_TILE(0);
-    _tile_stored(0, store_to[0], 64);
-    _tile_zero(0);
-    _tile_dpbssd(0, 3, 7);
-    IN_ORDER;
-    _tile_stored(1, store_to[1], 64);
-    REFERENCES_TILE(1, 0);
-    _tile_dpbssd(1, 4, 7);
-    IN_ORDER;
-    add_distances(block, FEW_DIGITS, stored, group, scale, 0);
-    IN_ORDER;
-    _tile_stored(2, store_to[2], 64);
-    _tile_zero(2);
-    _tile_dpbssd(2, 5, 7);
-    if (row_tiles > 1) {
-        ROWS_TILE(1);
-        _tile_dpbssd(2, 6, 7);
-    }
-    IN_ORDER;
-    add_distances(block, FEW_DIGITS, stored, group, scale, 1);
-    IN_ORDER;
-}
-
-TILED INLINE void next_by_many_digits(const Block *block, const Layout *layout, const int8_t *references, const __m512i *rows, Sums store_to,
-                                      const Sums stored, const Group *group, float scale) {
-    const int64_t second = 1 + layout->firsts, third = second + layout->seconds;
-    ROWS_TILE(0);
-    _tile_stored(0, store_to[0], 64);
-    _tile_zero(0);
-    REFERENCES_TILE(6, 1);
-    _tile_dpbssd(0, 6, 7);
-    IN_ORDER;
-    _tile_stored(1, store_to[1], 64);
-    REFERENCES_TILE(1, 0);
-    REFERENCES_TILE(6, second);
-    _tile_dpbssd(1, 6, 7);
-    IN_ORDER;
-    add_distances(block, MANY_DIGITS, stored, group, scale, 0);
-    IN_ORDER;
-    _tile_stored(2, store_to[2], 64);
-    _tile_zero(2);
-    REFERENCES_TILE(6, third);
-    _tile_dpbssd(2, 6, 7);
-    IN_ORDER;
-    add_distances(block, MANY_DIGITS, stored, group, scale, 1);
-    IN_ORDER;
-    for (int64_t chunk = 1; chunk < layout->row_tiles; chunk++) {
-        ROWS_TILE(chunk);
-        if (chunk < layout->firsts) {
-            REFERENCES_TILE(6, 1 + chunk);
-            _tile_dpbssd(0, 6, 7);
-        }
-        if (chunk < layout->seconds) {
-            REFERENCES_TILE(6, second + chunk);
-            _tile_dpbssd(1, 6, 7);
-        }
-        REFERENCES_TILE(6, third + chunk);
-        _tile_dpbssd(2, 6, 7);
-    }
-    IN_ORDER;
-}
+#include "_kernel_tile_steps.h"
 
 /* Scores the rows put aside. */
 TILED static int score_aside(const Block *block, Aside *aside) {
@@ -268,7 +133,7 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
     const int64_t n_columns = block->n_columns, needed = (block->n_rows + TILE_ROWS - 1) / TILE_ROWS;
     int64_t n_tiles = ROWS_BYTES / (layout->row_tiles * TILE_BYTES * (TILE_ROWS / SIDE));
     n_tiles = n_tiles < 1 ? 1 : n_tiles > needed ? needed : n_tiles;
-    const int64_t panel = n_tiles * TILE_ROWS, most_groups = panel / SIDE, most_aside = panel + TILE_ROWS;
+    const int64_t step_rows = way == PARTS ? TILE_ROWS : SIDE, panel = n_tiles * TILE_ROWS, most_groups = panel / SIDE, most_aside = panel + TILE_ROWS;
     const size_t tile_bytes = (size_t)(most_groups * layout->row_tiles * TILE_BYTES), place_bytes = (size_t)most_groups * sizeof(Place);
     const size_t aside_bytes = (size_t)most_aside * sizeof(int64_t), n_floats = (size_t)(panel * (n_columns + 4) + most_aside * n_columns);
     __m512i *rows;
@@ -286,7 +151,7 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
     int failure = OK;
     configure_tiles();
     for (int64_t start = 0; start < block->n_rows && !failure; start += panel) {
-        const int64_t height = block->n_rows - start < panel ? block->n_rows - start : panel, n_groups = (height + SIDE - 1) / SIDE;
+        const int64_t height = block->n_rows - start < panel ? block->n_rows - start : panel, n_steps = (height + step_rows - 1) / step_rows;
         double *out = block->out + start;
         for (int64_t i = 0; i < height; i++) out[i] = 0;
         for (int64_t i = 0; i < 2 * panel; i++) totals[i] = 0;
@@ -298,13 +163,13 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
             float *total = totals + subset / SUBSETS_SUMMED % 2 * panel;
             const __m512i *group = rows;
             load_references(way, row_tiles, references);
-            for (int64_t g = 0; g < n_groups; g++, total += SIDE) {
-                if (way == PARTS) next_by_parts(block, row_tiles, references, group, *sums, *stored, &before);
+            for (int64_t step = 0; step < n_steps; step++, total += step_rows) {
+                if (way == PARTS) next_by_parts(block, row_tiles, group, *sums, *stored, &before);
                 else if (way == FEW_DIGITS) next_by_few_digits(block, row_tiles, references, group, *sums, *stored, &before, scale);
                 else next_by_many_digits(block, layout, references, group, *sums, *stored, &before, scale);
                 before = latest;
-                latest = (Group){places[g], total, subset};
-                group += (way == MANY_DIGITS ? layout->row_tiles : row_tiles) * SIDE;
+                latest = (Group){places[step * step_rows / SIDE], total, subset};
+                group += (way == MANY_DIGITS ? layout->row_tiles : row_tiles) * step_rows;
                 Sums *const turn = sums;
                 sums = stored, stored = turn;
             }
@@ -312,16 +177,12 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
             if (subset % SUBSETS_SUMMED == 2) add_totals(totals + !(subset / SUBSETS_SUMMED % 2) * panel, height, out);
         }
         _tile_stored(0, (*sums)[0], 64);
-        if (way != PARTS) {
-            _tile_stored(1, (*sums)[1], 64);
-            _tile_stored(2, (*sums)[2], 64);
-        }
+        _tile_stored(1, (*sums)[1], 64);
+        _tile_stored(2, (*sums)[2], 64);
         IN_ORDER;
         /* In the order of subsets: both may be of the same rows. */
-        add_distances(block, way, *stored, &before, scale, 0);
-        add_distances(block, way, *stored, &before, scale, 1);
-        add_distances(block, way, *sums, &latest, scale, 0);
-        add_distances(block, way, *sums, &latest, scale, 1);
+        add_all(block, way, *stored, &before, scale);
+        add_all(block, way, *sums, &latest, scale);
         /* The older ones first. */
         const int64_t last = (block->n_subsets - 1) / SUBSETS_SUMMED % 2;
         add_totals(totals + !last * panel, height, out);
@@ -334,10 +195,10 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
     return failure;
 }
 
-/* Of 8 to 16 columns, as tiles.py has it. */
+/* Of 8 to 15 columns, as tiles.py has it. */
 TILED static int score_by_parts(const Block *block) {
-    const int64_t n_tiles = (3 * block->n_columns + SIDE - 1) / SIDE;
-    const Layout layout = {.row_tiles = n_tiles, .reference_tiles = reference_tiles(block->n_columns, 1)};
+    const int64_t n_tiles = reference_tiles(block->n_columns, 1);
+    const Layout layout = {.row_tiles = n_tiles, .reference_tiles = n_tiles};
     return n_tiles == 2 ? score_in_tiles(block, &layout, PARTS, 2) : score_in_tiles(block, &layout, PARTS, 3);
 }
 
@@ -382,6 +243,3 @@ TILED static double peak_amx_float(int expanded, int64_t repeats) {
     _tile_release();
     return 3.0 * SIDE * SIDE * (double)repeats;
 }
-
-#undef ROWS_TILE
-#undef REFERENCES_TILE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-VERSION = 6
+VERSION = 7
 """As ``_kernel.c`` says it: a library left over from another version is not used."""
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from odefs._ops.library import address, library
 from odefs._ops.probe import MOST_CANCELLED, Probe
 
-FEW_COLUMNS = range(8, 17)
+FEW_COLUMNS = range(8, 16)
 """Where parts are the fastest, measured; below, vectors are."""
 
-MORE_COLUMNS = range(17, 257)
+MORE_COLUMNS = range(16, 257)
 """Where digits are; the sums of 256 columns fit 32 bits, those of 512 would not."""
 
 MEMBERS = 8
@@ -39,7 +39,7 @@ up where many columns hold one small value in most rows."""
 FLUSHED = 1e-30
 """Below, squares by parts are computed again: products beneath the smallest ordinary float32 are zero on tiles."""
 
-SIDE, TILE_BYTES = 16, 1024
+SIDE, TILE_BYTES, NORM_WORDS = 16, 1024, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +126,11 @@ def _pack(
 
 
 def _tiles_of_a_pair(n_columns: int, by_parts: bool) -> int:
-    """Of two subsets: one to begin with, and those of words of parts, or of the first, the first two and all digits."""
+    """Of two subsets: those of words of parts; or one to begin with, and those of the first, the first two and all digits."""
+    if by_parts:
+        return -(-(NORM_WORDS + 3 * n_columns) // SIDE)
     words = -(-n_columns // 4)
-    return 1 + (-(-3 * n_columns // SIDE) if by_parts else sum(-(-n * words // SIDE) for n in (1, 2, 3)))
+    return 1 + sum(-(-n * words // SIDE) for n in (1, 2, 3))
 
 
 def _aligned_zeros(shape: tuple[int, ...]) -> np.ndarray:
