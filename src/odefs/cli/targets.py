@@ -129,11 +129,12 @@ def _leave_scores(
     from odefs.tables.excel_output import is_sheet
     from odefs.tables.output import result_columns
     from odefs.tables.read import Reading
-    from odefs.tables.write import write_table
+    from odefs.tables.write import is_spreadsheet, write_table
 
     if isinstance(read, Reading):
         folds = path is not None and is_sheet(path)
-        columns = result_columns(found, read.lines, reasons, read.frame if with_data else None, folds)
+        data = read.frame if with_data else None
+        columns = result_columns(found, read.lines, reasons, data, folds, is_spreadsheet(path))
         tell(0, 0)
         return write_table(path, columns, excel)
     from odefs.tables.large_output import write_large

@@ -15,7 +15,8 @@ from odefs.tables.detection import Detection, plain_cell
 from odefs.tables.extent import Extent
 from odefs.tables.frames import table_of
 from odefs.tables.large import LargeTable
-from odefs.tables.output import arranged, reason_texts, shows_names
+from odefs.tables.output import arranged, reason_texts, shows_names, spelled
+from odefs.tables.write import is_spreadsheet
 from odefs.tables.write_batches import write_batches
 
 
@@ -33,11 +34,18 @@ def write_large(
     """Scores of all rows of the table; ``None`` means csv to standard output."""
     assert found.part is not None
     ranks = fill_ranks(found.part.scores, Folder().array(found.part.scores.shape, np.int64))
-    write_batches(path, _batches(table, found, found.part, ranks, reasons, with_data), excel)
+    batches = _batches(table, found, found.part, ranks, reasons, with_data, is_spreadsheet(path))
+    write_batches(path, batches, excel)
 
 
 def _batches(
-    table: LargeTable, found: Detection, extent: Extent, ranks: np.ndarray, reasons: str, with_data: bool
+    table: LargeTable,
+    found: Detection,
+    extent: Extent,
+    ranks: np.ndarray,
+    reasons: str,
+    with_data: bool,
+    spells: bool,
 ) -> Iterator[dict[str, Any]]:
     """Columns of Arrow arrays."""
     import pyarrow as pa
@@ -60,7 +68,7 @@ def _batches(
             "score": pa.array(np.asarray(extent.scores[rows])),
             "rank": pa.array(np.asarray(ranks[rows])),
             "agreement": None if extent.agreement is None else pa.array(np.asarray(extent.agreement[rows])),
-            "outlier": pa.array(np.where(flags, "yes", "no").tolist(), pa.string()),
+            "outlier": pa.array(spelled(flags).tolist(), pa.string()) if spells else pa.array(flags),
             "reasons": texts,
         }
         data = {name: part.column(name) for name in own}

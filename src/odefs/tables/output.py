@@ -16,11 +16,16 @@ LEAST_RESULTS = 4
 
 
 def result_columns(
-    found: Detection, lines: np.ndarray | None = None, reasons: str = "flagged", data: Any = None, folds: bool = False
+    found: Detection,
+    lines: np.ndarray | None = None,
+    reasons: str = "flagged",
+    data: Any = None,
+    folds: bool = False,
+    spells: bool = False,
 ) -> dict[str, Any]:
     """One entry per row of the table, in its order. ``data`` is a frame whose columns go along; ``reasons`` is "flagged", "all" or "none".
 
-    ``folds`` where names that differ by case alone are one name, as they are to Excel.
+    ``folds`` where names that differ by case alone are one name, as they are to Excel; ``spells`` where flags are words.
     """
     results: dict[str, Any] = {
         "row": np.arange(1, found.n_rows + 1),
@@ -28,7 +33,7 @@ def result_columns(
         "score": found.scores,
         "rank": found.ranks,
         "agreement": found.agreement,
-        "outlier": np.where(found.is_outlier, "yes", "no"),
+        "outlier": spelled(found.is_outlier) if spells else np.asarray(found.is_outlier),
         "reasons": None,
     }
     if reasons != "none":
@@ -37,6 +42,11 @@ def result_columns(
     names = list(shown_names(found)[1]) if shows_names(found) else None
     own = {} if data is None else {column: data[column] for column in data.columns}
     return arranged(found, names, results, own, folds)
+
+
+def spelled(flags: np.ndarray) -> np.ndarray:
+    """For people; files with types have truth values."""
+    return np.where(flags, "yes", "no")
 
 
 def shows_names(found: Detection) -> bool:

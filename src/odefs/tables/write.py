@@ -21,6 +21,11 @@ SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
+def is_spreadsheet(path: Path | None) -> bool:
+    """Whether people read the file as a table, in a spreadsheet or on the screen (``None``)."""
+    return path is None or path.name.lower().endswith(SPREADSHEET)
+
+
 def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None:
     """Refuse what could not be written later, before any work is done."""
     if endings and not path.name.lower().endswith(endings):
@@ -57,7 +62,7 @@ def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = Fal
     import polars as pl
 
     frame = pl.DataFrame(dict(columns), strict=False)
-    if path is None or path.name.lower().endswith(SPREADSHEET):
+    if is_spreadsheet(path):
         frame = spreadsheet_frame(pl, frame, excel or (path is not None and path.suffix.lower() == ".xlsx"))
     if path is None:
         buffer = io.BytesIO()
