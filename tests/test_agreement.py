@@ -12,6 +12,7 @@ import odefs
 from command import odefs as run
 from command import read
 from odefs import ODEFS, LeSiNN
+from odefs._ops.file_arrays import FileArray
 from odefs.engines.local import LocalEngine
 from odefs.engines.stream import RowBlocks
 from odefs.ensemble.combine import raw_scores
@@ -75,10 +76,10 @@ def test_new_rows_and_batches_of_any_size(name, noisy):
 def test_streams_have_the_bits_of_the_fit_in_memory(name, noisy):
     here = ODEFS(random_state=0, **SETTINGS[name]).fit(noisy)
     there = ODEFS(random_state=0, **SETTINGS[name]).fit(RowBlocks.from_arrays([noisy[:123], noisy[123:]]))
-    assert isinstance(there.agreement_, np.memmap)
+    assert isinstance(there.agreement_, FileArray)
     assert np.array_equal(there.agreement_, here.agreement_)
     again = here.agreement(RowBlocks.from_arrays([noisy[:7], noisy[7:]]))
-    assert isinstance(again, np.memmap)
+    assert isinstance(again, FileArray)
     assert np.array_equal(again, here.agreement_)
 
 

@@ -131,6 +131,33 @@ def test_how_texts_are_held_is_no_part_of_a_type(tmp_path):
     assert here.rows() == [(1, "x"), (2, "y"), (3, "z"), (4, None)]
 
 
+NANO = pa.array([1_704_067_200_123_456_789, None, -1], pa.timestamp("ns"))
+BESIDE = {
+    "categories": [pa.table({"a": NANO, "b": pa.array(["x", "y", "x"]).dictionary_encode()})],
+    "required": [
+        pa.table([NANO, pa.array([1, 2, 3])], pa.schema([("a", NANO.type), pa.field("b", pa.int64(), False)]))
+    ],
+    "zoned": [
+        pa.table({"a": NANO.cast(pa.timestamp("ns", "UTC")), "b": pa.array(["x", "y", "x"]).dictionary_encode()})
+    ],
+    "dictionary": [pa.table({"a": NANO.dictionary_encode(), "b": [1.0, 2.0, 3.0]})],
+    "other types": [
+        pa.table({"a": NANO, "b": pa.array([1.0, 2.0, 3.0], kind)}) for kind in (pa.float64(), pa.float32())
+    ],
+}
+
+
+@pytest.mark.parametrize("tables", BESIDE.values(), ids=BESIDE)
+def test_nanoseconds_stay_what_they_are_beside_columns_that_are_cast(tables, tmp_path):
+    for number, table in enumerate(tables):
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    here, there = both_ways(tmp_path)
+    cells = pl.Series(pl.from_arrow(NANO)).to_list() * len(tables)
+    assert [cell and cell.replace(tzinfo=None) for cell in here["a"]] == cells
+    assert [cell and cell.replace(tzinfo=None) for cell in there["a"]] == cells
+    assert there["b"].cast(pl.String).to_list() == here["b"].cast(there["b"].dtype).cast(pl.String).to_list()
+
+
 def test_categories_that_polars_has_named_beforehand(tmp_path):
     for number, shops in enumerate((["a", "b"], ["c", "b"], ["d", "a"])):
         pl.DataFrame({"shop": pl.Series(shops, dtype=pl.Enum(shops))}).write_parquet(tmp_path / f"{number}.parquet")

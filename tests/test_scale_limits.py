@@ -38,6 +38,15 @@ V1 = {
     "sys/fs/cgroup/cpu/box/cpu.cfs_period_us": "100000\n",
     "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
 }
+# Caches of the groups below count too; the mount has the controllers' names in another order, and no link.
+V1_CHILDREN = {
+    "proc/self/cgroup": "5:memory:/box\n4:cpuacct,cpu:/box\n",
+    "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "1000\n",
+    "sys/fs/cgroup/memory/box/memory.usage_in_bytes": "900\n",
+    "sys/fs/cgroup/memory/box/memory.stat": "inactive_file 10\ntotal_inactive_file 500\n",
+    "sys/fs/cgroup/cpuacct,cpu/box/cpu.cfs_quota_us": "300000\n",
+    "sys/fs/cgroup/cpuacct,cpu/box/cpu.cfs_period_us": "100000\n",
+}
 CONTAINER = {
     # The group's path is the host's, which the container does not see.
     "proc/self/cgroup": "0::/kubepods/burstable/pod1/abc\n",
@@ -52,10 +61,11 @@ CONTAINER = {
     [
         (V2, 700_000, 3),
         (V1, 1_500_000, 1),
+        (V1_CHILDREN, 600, 3),
         (CONTAINER, 2 * 10**6, 4),
         ({}, None, None),
     ],
-    ids=["v2", "v1", "container", "none"],
+    ids=["v2", "v1", "v1-children", "container", "none"],
 )
 def test_limits(files, left, cores, tmp_path):
     root = fake(tmp_path, files)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from odefs._ops import ranks, stretches
+from odefs._ops.file_arrays import FileArray
 from odefs.engines.distant import Folder
 from odefs.experiments import large_metrics
 from odefs.experiments.metrics import evaluate
@@ -75,7 +76,7 @@ def test_measures(kind):
 def test_flags(asked, kind):
     scores = numbers(kind, 321, np.random.default_rng(2))
     here, there = (flag_rows(values, 0.6, "auto", **asked) for values in (scores, in_file(scores)))
-    assert isinstance(there.is_outlier, np.memmap)
+    assert isinstance(there.is_outlier, FileArray)
     assert np.array_equal(here.is_outlier, there.is_outlier)
     assert (here.threshold, here.convention) == (there.threshold, there.convention)
     assert np.array_equal(here.is_outlier, scores > here.threshold)

@@ -10,6 +10,7 @@ import pytest
 
 import odefs
 from command import odefs as run
+from odefs._ops.file_arrays import FileArray
 from odefs.tables import drift, large
 from odefs.tables.arrow_columns import floats_of
 from odefs.tables.columns import TableError
@@ -231,7 +232,7 @@ def test_where_batches_are_cut_changes_no_bit(height, tmp_path, monkeypatch):
     assert np.array_equal(there.extent.is_outlier, here.is_outlier)
     assert there.threshold == here.threshold
     assert changes == measure_drift(trained.encoder, here.table)
-    assert isinstance(there.extent.scores, np.memmap), "one number per row is too much for memory"
+    assert isinstance(there.extent.scores, FileArray), "one number per row is too much for memory"
 
 
 def test_a_detector_without_agreement(tmp_path):

@@ -1,8 +1,8 @@
 """Rows that come in blocks: the same result as in memory, whatever the blocks, with nothing of the length of the table in memory."""
 
 import gc
+import tempfile
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from odefs import ODEFS, LeSiNN
 from odefs._ops import stretches
+from odefs._ops.file_arrays import FileArray
 from odefs.engines import distant, stream
 from odefs.engines.blocks import recut
 from odefs.engines.stream import RowBlocks
@@ -96,19 +97,16 @@ def test_repeated_rows_and_many_short_slabs(X, monkeypatch):
     assert_same(ODEFS(random_state=0).fit(cut(X, 90)), ODEFS(random_state=0).fit(X))
 
 
-def test_files_of_rows_go_when_they_are_no_longer_needed(monkeypatch):
+def test_files_of_rows_go_when_they_are_no_longer_needed(monkeypatch, tmp_path):
     """What is left beside the model has a number or two for each row."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(distant, "IN_MEMORY", 0)
     rng = np.random.default_rng(0)
     model = ODEFS(random_state=0).fit(cut(rng.normal(size=(1000, 200)), 300))
-    array = model.outlier_scores_
-    while not hasattr(array, "_odefs_folder"):
-        array = array.base
-    folder = array._odefs_folder._folder
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 1000 * 17
-    del model, array
+    assert 1000 * 9 <= sum(path.stat().st_size for path in tmp_path.glob("odefs-*/*")) <= 1000 * 17
+    del model
     gc.collect()
-    assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_blas_is_free_between_blocks(X):
@@ -150,7 +148,8 @@ def test_short_stretches_change_only_last_digits(X, monkeypatch):
 def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(stretches, "STRETCH", 64)
     rng = np.random.default_rng(0)
-    numbers = np.memmap(tmp_path / "numbers", dtype=np.float64, mode="w+", shape=(1001,))
+    (tmp_path / "numbers").write_bytes(bytes(8 * 1001))
+    numbers = FileArray(tmp_path / "numbers", np.float64)
     numbers[:] = rng.normal(size=1001) * 10.0 ** rng.integers(-300, 300, 1001)
     numbers[:40] = [0.0, -0.0, 1.0, 1.0] * 10
     for k in (0, 1, 7, 500, 999, 1000):
@@ -175,7 +174,7 @@ def test_passes(X, trust, expected):
     assert len(passes) == expected + 1
 
 
-def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch):
+def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch, tmp_path):
     """A table of 64 MB goes through with a few of them in memory; scores are in files that go when the model does."""
     n, d = 400_000, 20
     rng = np.random.default_rng(0)
@@ -187,6 +186,7 @@ def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch):
             block[:3, 1] += 9
             yield block
 
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(stream, "SLAB_BYTES", 2**21)
     ODEFS(random_state=0, n_estimators=2, n_jobs=1).fit(noise)
     tracemalloc.start()
@@ -195,13 +195,12 @@ def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch):
     tracemalloc.stop()
     # Two slabs, and what a thread and training take. The table has 64 MB.
     assert peak < 2 * stream.SLAB_BYTES + 16 * 2**20
-    assert isinstance(model.outlier_scores_, np.memmap)
-    assert isinstance(model.is_outlier_, np.memmap)
-    folder = Path(model.outlier_scores_.filename).parent
-    assert folder.is_dir()
+    assert isinstance(model.outlier_scores_, FileArray)
+    assert isinstance(model.is_outlier_, FileArray)
+    assert len(list(tmp_path.glob("odefs-*/*.bin"))) >= 2
     del model
     gc.collect()
-    assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_parquet_files_and_datasets(X, tmp_path):

@@ -32,7 +32,7 @@ def cpu_quota(root: Path = ROOT) -> int | None:
         words = _text(folder / "cpu.max").split()
         if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
             found.append(int(words[0]) / int(words[1]))
-    for folder in (part for kind in ("cpu", "cpu,cpuacct") for part in _folders(root, kind)):
+    for folder in (part for kind in ("cpu", "cpu,cpuacct", "cpuacct,cpu") for part in _folders(root, kind)):
         quota, period = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
         if quota is not None and quota > 0 and period:
             found.append(quota / period)
@@ -50,7 +50,7 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
     base = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
-        ours = controller.split(",")[0] in controllers.split(",") if controller else number == "0"
+        ours = set(controller.split(",")) <= set(controllers.split(",")) if controller else number == "0"
         if ours:
             place = PurePosixPath(path.lstrip("/"))
             for part in (place, *place.parents):
@@ -62,11 +62,10 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _cache(path: Path) -> int:
-    for line in _text(path).splitlines():
-        name, _, value = line.partition(" ")
-        if name in ("inactive_file", "total_inactive_file") and value.isdigit():
-            return int(value)
-    return 0
+    """With that of the groups below, as usage is counted: version 1 has a name of its own for it."""
+    found = dict(line.split(" ", 1) for line in _text(path).splitlines() if " " in line)
+    value = found.get("total_inactive_file", found.get("inactive_file", "")).strip()
+    return int(value) if value.isdigit() else 0
 
 
 def _number(path: Path) -> int | None:

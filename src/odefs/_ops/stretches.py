@@ -1,6 +1,6 @@
 """Reductions over one number per row, a stretch at a time.
 
-The numbers may lie in a file (``numpy.memmap``) and be too many for memory. Stretches have one length and are merged in order, so a result depends on
+The numbers may lie in a file (:mod:`odefs._ops.file_arrays`) and be too many for memory. Stretches have one length and are merged in order, so a result depends on
 neither where the numbers are kept nor who computed them.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from odefs._ops.blocks import row_blocks
+from odefs._ops.file_arrays import FileArray
 
 STRETCH = 2**20
 
@@ -79,7 +80,7 @@ def median(values: np.ndarray) -> float:
 
 
 def _is_small(values: np.ndarray) -> bool:
-    return not isinstance(values, np.memmap) or values.size <= STRETCH
+    return not isinstance(values, FileArray) or values.size <= STRETCH
 
 
 def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:

@@ -6,7 +6,6 @@ The files live in a temporary folder (``TMPDIR`` says where) that goes when the 
 import errno
 import os
 import threading
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -18,7 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from odefs._ops.blocks import block_rows, row_blocks
-from odefs._ops.temporary import folder_of, take_away
+from odefs._ops.file_arrays import FileArray
+from odefs._ops.temporary import folder_of
 from odefs._ops.threads import available_threads, run_tasks
 from odefs.detectors.protocol import Detector
 from odefs.engines.protocol import Known
@@ -65,7 +65,7 @@ def with_known(
 
 
 class Folder:
-    """A temporary folder for arrays; each array keeps it alive."""
+    """A temporary folder for arrays; each array keeps it alive, and a file goes with its array: rows that were brought along would fill the disk."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -84,11 +84,11 @@ class Folder:
         """A new array in a file of its own, all 0."""
         path = self.path()
         _reserve(path, int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        return self._owned(path, np.memmap(path, dtype=dtype, mode="r+", shape=shape))
+        return FileArray(path, dtype, shape, holder=self)
 
     def opened(self, path: Path, dtype: Any) -> np.ndarray:
         """The numbers that were written to a file."""
-        return self._owned(path, np.memmap(path, dtype=dtype, mode="r+"))
+        return FileArray(path, dtype, holder=self)
 
     def lines(self, blocks: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Blocks of the same number of lines one after the other, each line in a file of its own."""
@@ -104,12 +104,6 @@ class Folder:
         if not paths:
             raise ValueError("there is no row in the blocks.")
         return [self.opened(path, np.float64) for path in paths]
-
-    def _owned(self, path: Path, array: np.memmap) -> np.ndarray:
-        # The folder lives as long as any array in it, and a file as long as its array: rows that were brought along would fill the disk.
-        array._odefs_folder = self  # type: ignore[attr-defined]
-        weakref.finalize(array, take_away, path, os.getpid())
-        return array
 
 
 def _reserve(path: Path, n_bytes: int) -> None:

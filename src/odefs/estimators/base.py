@@ -71,7 +71,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            For RowBlocks and Dask collections a ``numpy.memmap``, in a temporary file that goes when the array does.
+            For RowBlocks and Dask collections the array lies in a temporary file that goes when it does.
         """
         check_is_fitted(self)
         return open_rows(self, X).outlier_scores(self._model)

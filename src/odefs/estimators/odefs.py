@@ -263,8 +263,8 @@ class ODEFS(BaseOutlierEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
-            With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) are ``numpy.memmap``: they lie in a temporary
-            file, which goes when the model does.
+            With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) lie in temporary files, which go
+            when they do.
         y : ignored
         known_outliers, known_normal : array-like of int or bool, optional
             Rows whose kind is known: row numbers from 0, or one truth value for each row. Every component learns from the known outliers (from a draw of them
@@ -312,7 +312,7 @@ class ODEFS(BaseOutlierEstimator):
         Returns
         -------
         agreement : ndarray of shape (n_samples,)
-            From 0 (no component) to 1 (all). For RowBlocks and Dask collections a ``numpy.memmap``, as with :meth:`outlier_scores`.
+            From 0 (no component) to 1 (all). For RowBlocks and Dask collections in a temporary file, as with :meth:`outlier_scores`.
         """
         check_is_fitted(self)
         if not self._model.has_thresholds:

@@ -146,12 +146,16 @@ def _cast(column: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if column.type == kind:
+        return column
     if pa.types.is_floating(kind):
         floats = floats_of(column)
         return (
             column.cast(kind, safe=False) if floats is None else pa.chunked_array([pa.array(floats, from_pandas=True)])
         )
-    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns" and kind == pa.timestamp("us", column.type.tz):
         nano = column.cast(pa.int64())
         micro = pc.divide(nano, 1000)  # towards zero
         column = pc.subtract(micro, pc.less(nano, pc.multiply(micro, 1000)).cast(pa.int64()))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs._ops.file_arrays import FileArray
 from odefs._ops.stretches import fill, order_statistic, percentile
 from odefs.engines.distant import Folder
 from odefs.tables.columns import TableError
@@ -65,7 +66,7 @@ def flag_rows(
 
 def _above(scores: np.ndarray, threshold: float, convention: str) -> Flagging:
     """One truth value for each score, in a file where the scores are in one."""
-    in_file = isinstance(scores, np.memmap)
+    in_file = isinstance(scores, FileArray)
     out = Folder().array(scores.shape, bool) if in_file else np.empty(scores.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
         return Flagging(fill(out, lambda part: scores[part] > threshold), threshold, convention)

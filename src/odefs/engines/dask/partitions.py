@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,14 +79,22 @@ def _parquet_partitions(path: Any) -> Partitions:
     found = parquet_parts(path)
     read = delayed(_read_group, pure=True)
     parts = [
-        read(str(file.absolute()), group, found.names, found.dtype)
+        read(str(file.absolute()), group, found.names, found.dtype, _state(file))
         for file, n_groups in zip(found.files, found.n_groups, strict=True)
         for group in range(n_groups)
     ]
     return Partitions(parts, found.names, len(found.names), found.dtype, found.n_rows)
 
 
-def _read_group(file: str, group: int, names: tuple[str, ...], dtype: np.dtype[Any]) -> np.ndarray:
+def _state(file: Path) -> tuple[int, int]:
+    """Part of a task's name: the rows of a file that was replaced since are others, and those of the old one may still be kept."""
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _read_group(
+    file: str, group: int, names: tuple[str, ...], dtype: np.dtype[Any], state: tuple[int, int]
+) -> np.ndarray:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(file) as opened:
