@@ -150,6 +150,30 @@ def test_the_parts_it_is_done_in_change_nothing(monkeypatch):
     assert_agree(whole, parts, X)
 
 
+@pytest.mark.parametrize("far", [1e8, 1e10])
+def test_rows_are_told_apart_beside_far_ones(far):
+    """Numbers that stand for missing cells: squares of ordinary distances are below the rounding of theirs."""
+    X = normal()
+    X[:9] = far * (1 + 1e-3 * X[:9])
+    here, there = both(X, "torch:cpu", contamination=0.05)
+    np.testing.assert_allclose(there.outlier_scores_, here.outlier_scores_, rtol=1e-6)
+    np.testing.assert_array_equal(there.is_outlier_, here.is_outlier_)
+    assert there.outlier_scores_.min() > 0
+
+
+def test_one_row_that_is_not_of_zeros_and_ones_changes_no_other(monkeypatch):
+    X = np.unique(binary(), axis=0).astype(np.float64)
+    model = ODEFS(engine="torch:cpu", n_estimators=6, random_state=0, scaling="none").fit(X)
+    alone = model.outlier_scores(X)
+    X[17, 3] = 0.5
+    together = model.outlier_scores(X)
+    others = np.arange(len(X)) != 17
+    assert alone[17] != together[17]
+    np.testing.assert_array_equal(together[others], alone[others])
+    monkeypatch.setattr(device, "CPU_BYTES", 2**18)
+    np.testing.assert_allclose(model.outlier_scores(X), together, rtol=1e-15)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])
 def test_equal_rows_are_kept_once(dtype):
     X = binary().astype(dtype)

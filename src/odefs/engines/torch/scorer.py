@@ -23,8 +23,19 @@ class Scorer:
     device: torch.device
 
     def score(self, X: Tensor) -> Tensor:
-        """Raw scores of scaled rows, ``(n_components, n_rows)``, float64."""
-        binary = bool(self._exact) and bool(((X == 0) | (X == 1)).all())
+        """Raw scores of scaled rows, ``(n_components, n_rows)``, float64. Rows choose their way one by one: blocks are as high as there is memory."""
+        if not self._exact:
+            return self._score_rows(X, binary=False)
+        is_binary = ((X == 0) | (X == 1)).all(dim=1)
+        if is_binary.all() or not is_binary.any():
+            return self._score_rows(X, binary=bool(is_binary.all()))
+        out = torch.empty((len(self.components), X.shape[0]), dtype=torch.float64, device=self.device)
+        out[:, is_binary] = self._score_rows(X[is_binary], binary=True)
+        out[:, ~is_binary] = self._score_rows(X[~is_binary], binary=False)
+        return out
+
+    def _score_rows(self, X: Tensor, binary: bool) -> Tensor:
+        """Of rows of zeros and ones only, or of others."""
         out = torch.empty((len(self.components), X.shape[0]), dtype=torch.float64, device=self.device)
         if binary:
             self._score_exact(X, out)

@@ -38,6 +38,8 @@ class DeviceReferences:
     root: Tensor | None
     n_subsets: int
     exact: bool
+    grid: tuple[Tensor, Tensor] | None = None
+    """The two values of every column, where each has but two and products are not exact."""
 
 
 def is_exact(component: Component) -> bool:
@@ -59,7 +61,9 @@ def send_references(component: Component, n_columns: int, device: torch.device, 
             rows = rows * root
     norms = rows.square().sum(dim=1, keepdim=True)
     product = torch.cat([rows * -2, norms], dim=1)
-    return DeviceReferences(columns, rows, product, centre, root, component.state.n_subsets, exact)
+    low, high = rows.amin(dim=0), rows.amax(dim=0)
+    grid = (low[:, None], high[:, None]) if not exact and bool(((rows == low) | (rows == high)).all()) else None
+    return DeviceReferences(columns, rows, product, centre, root, component.state.n_subsets, exact, grid)
 
 
 def lay_rows_out(X: Tensor, exact: bool) -> Tensor:
@@ -115,10 +119,14 @@ def _picked(lines: Tensor, references: DeviceReferences) -> Tensor:
 
 
 def _mend(nearest: Tensor, norms: Tensor, rows: Tensor, references: DeviceReferences) -> None:
-    """Squares that are rounding noise around zero become zero; others that lost digits are computed directly."""
-    noise = nearest <= SNAP * rows.shape[0] * norms
-    nearest[noise] = 0
-    subset, which = torch.nonzero((nearest < LOST * norms) & ~noise, as_tuple=True)
+    """Squares that lost digits are computed directly; where columns have two values only, what is rounding noise around zero is zero."""
+    lost = nearest < LOST * norms
+    if references.grid is not None:
+        low, high = references.grid
+        noise = (nearest <= SNAP * rows.shape[0] * norms) & ((rows == low) | (rows == high)).all(dim=0)
+        nearest[noise] = 0
+        lost &= ~noise
+    subset, which = torch.nonzero(lost, as_tuple=True)
     members = references.rows.view(-1, references.n_subsets, references.rows.shape[1])
     for start in range(0, which.shape[0], DIRECT_PAIRS):
         part = slice(start, start + DIRECT_PAIRS)
