@@ -8,8 +8,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from odefs import ODEFS, LeSiNN, ODEFSWarning
+import odefs
+from odefs import ODEFS, LeSiNN, ODEFSSelector, ODEFSWarning
 
 MODELS = {
     "ODEFS": lambda **k: ODEFS(random_state=0, **k),
@@ -200,6 +202,18 @@ def test_a_row_that_shares_no_column_with_any_reference_is_ordinary_and_explaine
     assert model.explain(row).values.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("model", [LeSiNN(missing="ignore"), ODEFS(missing="ignore"), ODEFS.paper(missing="ignore")])
+def test_missing_cells_are_no_reasons(model):
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    X[:6, 4] += 8
+    X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    model = clone(model).set_params(random_state=0).fit(X)
+    unknown = np.full((1, 6), np.nan)
+    assert model.explain(unknown).reasons(0) == model.explain(unknown, top=3).reasons(0) == []
+    known = model.explain(X)
+    assert all(reason.value == reason.value for row in range(len(X)) for reason in known.reasons(row))
+
+
 def test_equal_rows_with_holes_are_no_outliers():
     """Three distinct rows, cells missing at random: every row is found again among the references."""
     X = np.random.default_rng(5).normal(size=(3, 6))[np.random.default_rng(6).integers(0, 3, 400)]
@@ -270,6 +284,20 @@ def test_fallbacks_warn_once_and_are_recorded():
     assert len(messages) == len(set(messages)) == len(model.fit_info_["fallbacks"])
     assert {"few_rows", "few_candidates"} <= kinds(model)
     assert all(w.filename == __file__ for w in caught)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: ODEFS(random_state=0).fit_predict(X),
+        lambda X: ODEFSSelector(random_state=0).fit(X),
+        lambda X: odefs.detect(X),
+    ],
+)
+def test_fallbacks_name_the_line_of_whoever_called(call):
+    with pytest.warns(ODEFSWarning) as caught:
+        call(BASE[:6])
+    assert {w.filename for w in caught if issubclass(w.category, ODEFSWarning)} == {__file__}
 
 
 def test_no_candidates_and_nothing_to_learn():

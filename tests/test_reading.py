@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import odefs
 import odefs.tables.read_text as reading
 from odefs.tables.columns import TableError
 from odefs.tables.large_reading import read_large
@@ -181,6 +182,7 @@ BAD = {
     "decimal commas": ("t.csv", b"a\n1,5\n2,5\n", "line 2 has 2 fields, the header has 1 (the fields are taken"),
     "open quote": ("t.csv", b'a,b\n1,x\n2,"y\n3,z\n', "a quote opened in line 3 is never closed"),
     "quote in a field": ("t.csv", b'a,b\n1,x\n2,5" disk\n3,z\n', "a quote in line 3 stands inside a field"),
+    "carriage returns alone": ("t.csv", b"a,b\r1,2\r3,4\r", "its lines end in carriage returns alone"),
     "zero bytes": ("t.csv", b"a,b\n\x00\x01\x02,2\n" * 9, "not a text file"),
     "ending of another kind": ("t.docx", b"hello", "files that end in .docx cannot be read"),
     "no text under an unknown ending": ("t.xyz", b"\x01\x02\x00" * 99, "files that end in .xyz cannot be read"),
@@ -285,6 +287,29 @@ def test_a_number_of_thousands_of_digits_is_no_finite_one(tmp_path):
 def test_what_is_no_file_is_not_said_to_be_absent():
     with pytest.raises(TableError, match="/dev/null: this is neither a file nor a folder"):
         read_table("/dev/null")
+
+
+def test_what_systems_put_beside_a_table_is_passed_over(tmp_path):
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    FRAME.write_parquet(tmp_path / "_copy.parquet")
+    (tmp_path / "._a.parquet").write_bytes(b"\0\5\26\7Mac OS X")
+    assert read_table(tmp_path).frame.equals(FRAME)
+    (tmp_path / "b.parquet").write_bytes(b"no table")
+    with pytest.raises(TableError, match=r"b\.parquet: "):
+        read_table(tmp_path)
+
+
+def test_digits_of_other_scripts_are_read(tmp_path):
+    """polars takes them for numbers, and then cannot read them."""
+    twelve, half = "\uff11\uff12", "\uff12.5"
+    lines = [f"{k / 4},{k % 2 == 0},{twelve if k == 7 else k},{half if k == 70 else k / 8}" for k in range(100)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d", *lines]) + "\n")
+    frame = read_table(tmp_path / "t.csv").frame
+    assert frame.dtypes == [pl.Float64, pl.Boolean, pl.String, pl.String]
+    assert (frame["a"][70], frame["b"][70], frame["c"][7], frame["d"][70]) == (17.5, True, twelve, half)
+    found = odefs.detect(frame)
+    assert [column.kind for column in found.table] == ["number", "boolean", "number", "number"]
+    assert found.table["d"].values[70] == 2.5
 
 
 def test_parquet_endings_of_any_case_in_a_folder(tmp_path):

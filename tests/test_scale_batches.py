@@ -301,8 +301,16 @@ def test_what_a_folder_refuses(frame, saved, tmp_path):
     frame.drop("amount").write_parquet(tmp_path / "in" / "part-1.parquet")
     done = run("score", path, "in", "-o", "out", cwd=tmp_path)
     assert done.returncode == 1
-    assert "part-1.parquet: the batch lacks column 'amount'" in done.stderr
+    held = ", ".join(frame.drop("amount").columns)
+    assert f"part-1.parquet: the file lacks column 'amount'; its columns are {held}." in done.stderr
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["part-0.parquet"]
+    before = (tmp_path / "in" / "part-0.parquet").read_bytes()
+    (tmp_path / "out" / "part-0.parquet").unlink()
+    (tmp_path / "out" / "part-0.parquet").symlink_to(tmp_path / "in" / "part-0.parquet")
+    done = run("score", path, "in", "-o", "out", "--force", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "leads to a file that is to be scored" in done.stderr
+    assert (tmp_path / "in" / "part-0.parquet").read_bytes() == before
 
 
 def test_killed_and_started_again(frame, saved, tmp_path):

@@ -1,5 +1,6 @@
 """The Dask engine against the fit in memory, on real worker processes, of which some are killed."""
 
+import gc
 import os
 import signal
 import time
@@ -74,6 +75,26 @@ def test_parquet_paths_and_lesinn(client, X, tmp_path):
         pq.write_table(table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300)
     assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
     assert_agree(LeSiNN(random_state=0).fit(da.from_array(X, chunks=(800, 12))), LeSiNN(random_state=0).fit(X))
+
+
+def test_a_file_that_was_replaced_is_read_again(client, X, tmp_path):
+    """Rows of the old one may still be kept by the workers, as long as anything holds on to them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def write(X):
+        pq.write_table(pa.table({f"c{k}": X[:, k] for k in range(12)}), tmp_path / "t.parquet")
+
+    broken = X.copy()
+    broken[5, 5] = np.nan
+    write(broken)
+    with pytest.raises(ValueError, match="contains NaN") as kept:
+        ODEFS(random_state=0, engine="dask").fit(str(tmp_path))
+    write(X)
+    assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
+    assert kept.tb is not None
+    del kept
+    gc.collect()
 
 
 def test_empty_partitions(client, X):

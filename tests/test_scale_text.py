@@ -1,6 +1,7 @@
 """Delimited text that is spooled in parts: the table, the lines and the notes of the reader that reads it at once."""
 
 import gzip
+import json
 import os
 from pathlib import Path
 
@@ -86,6 +87,19 @@ def test_lines_of_json_with_keys_that_come_late(tmp_path):
     frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
     assert frame.equals(read_table(tmp_path / "t.ndjson").frame)
     assert frame.row(-1) == (2.5, "x")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind"), [((1, 2**64 - 1), pl.UInt64), ((None, 2**70), pl.Decimal), ((-1, 2**64 - 1), pl.Decimal)]
+)
+def test_numbers_of_more_than_63_bits_in_lines_of_json(numbers, kind, tmp_path):
+    """They are 128 bits long to polars, which Arrow does not know."""
+    (tmp_path / "t.ndjson").write_text("".join(f'{{"a": {json.dumps(n)}, "^x$": 1.5}}\n' for n in numbers))
+    there = read_large(tmp_path / "t.ndjson", tmp_path)
+    frame = pl.from_arrow(there.table.rows(np.arange(2), there.columns))
+    assert frame["a"].dtype == kind
+    assert [None if n is None else int(n) for n in frame["a"]] == list(numbers)
+    assert frame["^x$"].to_list() == [1.5, 1.5]
 
 
 def test_numbers_alone(tmp_path):

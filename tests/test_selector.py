@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 import odefs
 from odefs import ODEFS, LeSiNN, ODEFSSelector
 from odefs.baselines import CINFO
+from odefs.engines.stream import RowBlocks
 
 
 def test_any_keeps_what_any_component_selected(noisy):
@@ -147,6 +149,15 @@ def test_in_a_column_transformer_and_explained_through_it(noisy):
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == ["c3", "c4", "c20"]
     np.testing.assert_allclose(explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6)
+
+
+def test_rows_that_are_elsewhere_are_refused_before_the_fit(noisy):
+    selector = ODEFSSelector(random_state=0).fit(noisy)
+    with pytest.raises(TypeError, match="ODEFSSelector takes rows that are in memory, not RowBlocks"):
+        selector.fit(RowBlocks.from_arrays([noisy]))
+    assert not hasattr(selector, "support_")
+    with pytest.raises(NotFittedError):
+        selector.transform(noisy)
 
 
 def test_clones_are_unfitted_copies(noisy):

@@ -19,8 +19,15 @@ PADDING = 16
 
 
 def parquet_in(folder: Path) -> list[Path]:
-    """The parquet files of a folder in the order of their names, however their ending is written."""
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".parquet" and path.is_file())
+    """The parquet files of a folder in the order of their names, however their ending is written.
+
+    Names that begin with a dot or an underscore are what systems and writers put beside a table; Arrow, Spark and Dask pass them over, too.
+    """
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() == ".parquet" and not path.name.startswith((".", "_")) and path.is_file()
+    )
 
 
 def no_parquet(folder: Path, way_out: str | None = None) -> str:

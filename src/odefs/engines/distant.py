@@ -100,10 +100,22 @@ class Folder:
                     paths = [self.path() for _ in block]
                     files = [stack.enter_context(open(path, "wb")) for path in paths]
                 for file, line in zip(files, block, strict=True):
-                    file.write(line.tobytes())
+                    _write(file, line)
         if not paths:
             raise ValueError("there is no row in the blocks.")
         return [self.opened(path, np.float64) for path in paths]
+
+
+def _write(file: Any, line: np.ndarray) -> None:
+    try:
+        file.write(line.tobytes())
+    except OSError as error:
+        raise _no_room(error, file.name) from error
+
+
+def _no_room(error: OSError, path: str) -> OSError:
+    """The error of a file, and where to put it instead."""
+    return OSError(error.errno, f"{error.strerror} (TMPDIR names another folder)", path)
 
 
 def _reserve(path: Path, n_bytes: int) -> None:
@@ -116,7 +128,7 @@ def _reserve(path: Path, n_bytes: int) -> None:
             except OSError as error:
                 # Some file systems, and some C libraries on them, cannot reserve.
                 if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-                    raise OSError(error.errno, error.strerror, str(path)) from error
+                    raise _no_room(error, str(path)) from error
         file.truncate(max(1, n_bytes))
 
 

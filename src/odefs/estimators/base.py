@@ -6,7 +6,6 @@ outlier score.
 
 import numbers
 import os
-import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from odefs._logging import logger
 from odefs._ops.stretches import fill, negated_percentile
 from odefs._progress import stage
+from odefs._warning import warn
 from odefs.detectors.protocol import Detector
 from odefs.engines.blocks import RowBlocks
 from odefs.engines.local import LocalEngine
@@ -28,7 +28,7 @@ from odefs.estimators.callbacks import CallbackSupport
 from odefs.estimators.hints import hint_for
 from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
-from odefs.exceptions import Fallback, ODEFSWarning
+from odefs.exceptions import Fallback
 from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top
 from odefs.inspection.explanation import Explanation, TopExplanation
@@ -166,6 +166,9 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
                 found = validate_data(
                     self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
                 )
+                if found.dtype.kind in "mM":
+                    # As whole numbers of a unit that another table need not have, missing ones as the lowest of them.
+                    raise ValueError(f"Dates and times ({found.dtype}) do not convert to numbers by themselves.")
                 # Data frames of categories and of polars' texts come through as objects.
                 return found.astype(np.float64) if found.dtype == object else found
         except (TypeError, ValueError) as error:
@@ -194,7 +197,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         require_contamination(self.contamination)
         require_integer("verbose", self.verbose, 0)
         if self.n_jobs is not None:
-            require_integer("n_jobs", self.n_jobs, -(2**31))
+            require_integer("n_jobs", self.n_jobs)
         if self.missing == "ignore" and not detector.handles_missing:
             raise ValueError(
                 f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not."
@@ -228,4 +231,4 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         """Warn once about each fallback."""
         for fallback in fallbacks:
             logger.info(fallback.message)
-            warnings.warn(fallback.message, ODEFSWarning, stacklevel=5)
+            warn(fallback.message)

@@ -27,7 +27,10 @@ def few_candidates(candidates: Candidates, n_known: int = 0) -> list[Fallback]:
     if candidates.n_above >= FEWEST:
         return []
     who = f"the {candidates.rows.size} rows" if not n_known else f"{n_known} known outliers and the rows"
-    message = f"{candidates.n_above} rows exceed the candidate threshold, fewer than {FEWEST}: {who} with the highest bare scores serve as candidates."
+    found = "1 row exceeds" if candidates.n_above == 1 else f"{candidates.n_above} rows exceed"
+    message = (
+        f"{found} the candidate threshold, fewer than {FEWEST}: {who} with the highest bare scores serve as candidates."
+    )
     return [Fallback("few_candidates", message)]
 
 

@@ -27,7 +27,7 @@ class LeSiNN(BaseOutlierEstimator):
         Rows per subset.
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         Distance; the detector's authors use the Euclidean one, the ODEFS paper writes its square.
-    scaling : {"minmax", "rootstd", "none"}, default="minmax"
+    scaling : {"minmax", "rootstd", "damped", "none"}, default="minmax"
         Column scaling: to [0, 1]; the same divided by the root of the standard deviation; or none.
     missing : {"error", "ignore"}, default="error"
         Whether NaN is refused, or distances run over the observed columns and are divided by the share these cover.

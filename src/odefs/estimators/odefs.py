@@ -1,6 +1,5 @@
 """ODEFS, the ensemble with embedded feature selection."""
 
-import warnings
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Self
@@ -9,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._logging import logger, talking
+from odefs._warning import warn
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.detectors.protocol import Detector
 from odefs.engines.choice import check_engine, complete_references, device_engine, on_device, why_not_on_device
@@ -25,7 +25,6 @@ from odefs.estimators.known import check_kind, known_cases
 from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.estimators.whole import whole
-from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import feature_importances
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
@@ -336,7 +335,7 @@ class ODEFS(BaseOutlierEstimator):
         try:
             return self._engine_for_fit(X, model.detector)
         except (ModuleNotFoundError, ValueError) as error:
-            warnings.warn(f"{error} The rows are scored with engine='local'.", ODEFSWarning, stacklevel=3)
+            warn(f"{error} The rows are scored with engine='local'.")
             return LocalEngine(X, self.n_jobs)
 
     def _check_settings(self, detector: Detector) -> None:

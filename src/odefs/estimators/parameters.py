@@ -30,9 +30,10 @@ def require_number(
         raise ValueError(f"{name}={value!r} is not a number in {brackets[0]}{low}, {high}{brackets[1]}.")
 
 
-def require_integer(name: str, value: Any, low: int) -> None:
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
-        raise ValueError(f"{name}={value!r} is not a whole number of at least {low}.")
+def require_integer(name: str, value: Any, low: int | None = None) -> None:
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_integer or (low is not None and value < low):
+        raise ValueError(f"{name}={value!r} is not a whole number{'' if low is None else f' of at least {low}'}.")
 
 
 def require_contamination(value: Any) -> None:

@@ -14,7 +14,9 @@ from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
+from odefs.estimators.opening import require_in_memory
 from odefs.estimators.parameters import require_integer, require_number
+from odefs.estimators.whole import whole
 from odefs.inspection.flagged import MOST_ROWS, shares_of_rows
 from odefs.inspection.importances import fewest_with_share
 
@@ -67,6 +69,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         tags.input_tags.allow_nan = of_estimator.allow_nan
         return tags
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the columns.
 
@@ -76,15 +79,20 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         y : ignored
         """
         _check_keep(self.keep)
-        self.estimator_ = fit_inside(self, self._unfitted(), X)
-        self.n_features_in_ = self.estimator_.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(self.estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.estimator_.feature_names_in_
-        self.feature_importances_ = _importances(self.estimator_, X)
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[_kept_columns(self.estimator_, self.feature_importances_, self.keep)] = True
+        require_in_memory(X, "ODEFSSelector")
+        fitted = fit_inside(self, self._unfitted(), X)
+        importances = _importances(fitted, X)
+        support = np.zeros(fitted.n_features_in_, dtype=bool)
+        support[_kept_columns(fitted, importances, self.keep)] = True
+        self.n_features_in_ = fitted.n_features_in_
+        if hasattr(fitted, "feature_names_in_"):
+            self.feature_names_in_ = fitted.feature_names_in_
+        self.feature_importances_ = importances
+        self.estimator_, self.support_ = fitted, support
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def _unfitted(self) -> Any:
         if self.estimator is None:

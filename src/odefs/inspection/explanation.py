@@ -119,8 +119,13 @@ class TopExplanation:
         return [
             Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
             for i, k in enumerate(self.columns[row])
-            if excess[i] > 0
+            # A row of which nothing is known scores as an ordinary one, and no cell is a reason for that.
+            if excess[i] > 0 and not _is_missing(self.data[row, i])
         ]
+
+
+def _is_missing(value: Any) -> bool:
+    return bool(isinstance(value, float | np.floating) and np.isnan(value))
 
 
 def _plain(value: Any) -> Any:

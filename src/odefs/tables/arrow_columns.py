@@ -47,16 +47,21 @@ def seconds_of(column: Any) -> np.ndarray | None:
     whole = column.cast(pa.int64()).fill_null(0).to_numpy()
     if pa.types.is_date32(kind):
         seconds = whole.astype(np.float64) * DAY
+    elif pa.types.is_time(kind):
+        seconds = (whole // PER_SECOND[kind.unit]).astype(np.float64)
     else:
-        per_second = 1000 if pa.types.is_date64(kind) else PER_SECOND[kind.unit]
-        if pa.types.is_time(kind):
-            whole, per_second = whole // per_second, 1
-        elif per_second > 10**6:
-            whole, per_second = whole // (per_second // 10**6), 10**6
-        seconds = whole.astype(np.float64) / per_second
+        seconds = seconds_since(whole, "ms" if pa.types.is_date64(kind) else kind.unit)
     if column.null_count:
         seconds[np.asarray(column.is_null().to_numpy(), dtype=bool)] = np.nan
     return seconds
+
+
+def seconds_since(whole: np.ndarray, unit: str) -> np.ndarray:
+    """Moments that are counted in a unit, as seconds, cut off at microseconds."""
+    per_second = PER_SECOND[unit]
+    if per_second > 10**6:
+        whole, per_second = whole // (per_second // 10**6), 10**6
+    return whole.astype(np.float64) / per_second
 
 
 def floats_of(column: Any) -> np.ndarray | None:

@@ -1,7 +1,6 @@
 """Scoring from Arrow batch to Arrow batch: the form in which Spark, Ray, polars and DuckDB hand rows to a Python function."""
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._extras import needed_by
+from odefs._warning import warn
 from odefs.ensemble.combine import Judged
 from odefs.estimators.opening import judge_matrix
-from odefs.exceptions import ODEFSWarning
 from odefs.tables.columns import TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.files import load
@@ -80,7 +79,7 @@ def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
         if is_mostly_unreadable(table[spec.name], column, encoder.na):
             # The sentence has no number in it, so that Python shows it once and not for every batch.
             message = f"column {spec.name!r} held {NAMES[spec.kind]} in training; cells that are not count as missing, in some batches most."
-            warnings.warn(message, ODEFSWarning, stacklevel=2)
+            warn(message)
     return encoder.encode_table(read)
 
 

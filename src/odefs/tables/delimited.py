@@ -49,6 +49,15 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
     return Dialect(separator or _separator(text), encoding)
 
 
+def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None:
+    """Refuse lines that end in carriage returns alone, all of which would be one."""
+    text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
+    if "\r" in text.strip() and "\n" not in text:
+        raise TableError(
+            f"{name}: its lines end in carriage returns alone, as old Macintoshes wrote them: save it with other line ends."
+        )
+
+
 def is_text(source: Path | bytes) -> bool:
     """Whether a file whose name says nothing begins like text."""
     head = unpacked_beginning(source, HEAD_BYTES)

@@ -6,7 +6,6 @@ common value, and marked in a column of its own only on request. What was learne
 """
 
 import numbers
-import warnings
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Self
@@ -16,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._ops.threads import available_threads, run_tasks
-from odefs.exceptions import ODEFSWarning
+from odefs._warning import warn
 from odefs.persist.plain import to_plain
 from odefs.tables.column_spec import ColumnSpec
 from odefs.tables.columns import Column, Table, TableError
@@ -122,7 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 strange = float(1 - np.array(known)[column.category_codes].mean())
                 if strange > 0.5:
                     message = f"{strange:.0%} of the rows have values in column {spec.name!r} that training never saw."
-                    warnings.warn(message, ODEFSWarning, stacklevel=3)
+                    warn(message)
 
     def recognised(self, table: Table, is_part: bool = False) -> Table:
         """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
@@ -206,7 +205,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Learn what each column holds; the used columns, read as what they are."""
         self._check_parameters()
         if table.n_rows < 2:
-            raise TableError(f"a table needs at least two rows, this one has {table.n_rows} sample(s).")
+            raise TableError(
+                f"a table needs at least two rows, this one has {table.n_rows} sample{'' if table.n_rows == 1 else 's'}."
+            )
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in table]
         if unknown:

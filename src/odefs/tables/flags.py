@@ -11,6 +11,13 @@ from odefs._ops.stretches import fill, order_statistic, percentile
 from odefs.engines.distant import Folder
 from odefs.tables.columns import TableError
 
+OF_ONE = {
+    "their score": "its score",
+    "they are the": "it is the",
+    "rows with the highest scores": "rows with the highest score",
+    "they have the highest scores, as many as were asked for, with ties": "it has the highest score, and one was asked for",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Flagging:
@@ -69,4 +76,12 @@ def _above(scores: np.ndarray, threshold: float, convention: str) -> Flagging:
     in_file = isinstance(scores, FileArray)
     out = Folder().array(scores.shape, bool) if in_file else np.empty(scores.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
-        return Flagging(fill(out, lambda part: scores[part] > threshold), threshold, convention)
+        flags = fill(out, lambda part: scores[part] > threshold)
+    return Flagging(flags, threshold, _of_one(convention) if np.count_nonzero(flags) == 1 else convention)
+
+
+def _of_one(convention: str) -> str:
+    """The sentence where it is about a single row."""
+    for many, one in OF_ONE.items():
+        convention = convention.replace(many, one)
+    return convention

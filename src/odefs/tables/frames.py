@@ -11,7 +11,16 @@ import narwhals as nw
 import numpy as np
 
 from odefs._ops.threads import available_threads, share_tasks
-from odefs.tables.arrow_columns import arrow_of, cells_of, decoded, floats_of, is_coded, seconds_of
+from odefs.tables.arrow_columns import (
+    DAY,
+    arrow_of,
+    cells_of,
+    decoded,
+    floats_of,
+    is_coded,
+    seconds_of,
+    seconds_since,
+)
 from odefs.tables.columns import LARGE, Column, Table, TableError
 from odefs.tables.patterns import nameless
 
@@ -118,6 +127,8 @@ def _column(series: Any) -> Column:
     if dtype == nw.Duration:
         micro = series.dt.total_microseconds().cast(nw.Float64).to_numpy()
         return _numbers(name, np.asarray(micro) / 1e6)
+    if dtype.is_temporal() and hasattr(series.to_native(), "to_physical"):
+        return Column(name, "time", _polars_seconds(series.to_native()))
     if dtype.is_temporal():
         stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp("us")
         return Column(name, "time", np.asarray(stamps.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6)
@@ -126,6 +137,14 @@ def _column(series: Any) -> Column:
     if dtype == nw.Object:
         return _mixed(name, series.to_list())
     return unread(name, len(series), opaque=series.null_count() < len(series))
+
+
+def _polars_seconds(series: Any) -> np.ndarray:
+    """From the numbers behind dates: a cast to microseconds would end at the first moment that these have no room for."""
+    whole = series.to_physical().cast(int).fill_null(0).to_numpy()
+    unit = getattr(series.dtype, "time_unit", None)
+    seconds = whole.astype(np.float64) * DAY if unit is None else seconds_since(whole, unit)
+    return np.where(series.is_null().to_numpy(), np.nan, seconds)
 
 
 def _integers(name: str, series: Any) -> Column:

@@ -56,6 +56,7 @@ def score_partitions(
     settings = Settings(model, scorer.limit(threshold), tuple(id))
     outputs = [target / part.name for part in parts]
     _prepare(target, folder)
+    _require_apart(parts, outputs)
     if not force:
         # Before any work is done.
         for part, out in zip(parts, outputs, strict=True):
@@ -91,6 +92,14 @@ def _prepare(target: Path, folder: Path) -> None:
     take_away_leftovers(target)
 
 
+def _require_apart(parts: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """An output may be a link, and what it leads to is what would be replaced."""
+    inputs = {part.resolve() for part in parts}
+    for out in outputs:
+        if out.resolve() in inputs:
+            raise TableError(f"{out}: this leads to a file that is to be scored; its scores go to another one.")
+
+
 def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -> tuple[int, int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -103,7 +112,10 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
         with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
             names = opened.schema_arrow.names
             empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
-            wanted = [name for name in names if name in {*scorer.names(empty, id), *id}]
+            needed = {*scorer.names(empty, id), *id}
+            if absent := sorted(needed - set(names)):
+                raise TableError(f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}")
+            wanted = [name for name in names if name in needed]
             height = rows_at_once(max(len(wanted), scorer.model.n_features_in_))
             batches = opened.iter_batches(batch_size=height, columns=wanted)
             writer: Any = None

@@ -33,9 +33,16 @@ def parts_of(path: str | Path) -> list[Path]:
 def read_parts(pl: Any, parts: Sequence[Path]) -> Any:
     """The rows of all files, in the order of the files."""
     sources = [handed_to_polars(part) for part in parts]
-    schemas = [pl.read_parquet_schema(source) for source in sources]
+    schemas = [_schema(pl, part, source) for part, source in zip(parts, sources, strict=True)]
     types = joined_types(parts, schemas, pl.Null, partial(_common_type, pl))
     return pl.concat([_with_types(pl, pl.read_parquet(source), types) for source in sources])
+
+
+def _schema(pl: Any, part: Path, source: Any) -> Any:
+    try:
+        return pl.read_parquet_schema(source)
+    except pl.exceptions.PolarsError as error:
+        raise TableError(f"{part}: {str(error).splitlines()[0].rstrip('.')}.") from error
 
 
 def _common_type(pl: Any, one: Any, other: Any) -> Any:

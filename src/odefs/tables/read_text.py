@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
-from odefs.tables.delimited import Dialect, broken_line, require_filled, short_lines, sniff
+from odefs.tables.delimited import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
 from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
 from odefs.tables.packing import unpacked
 from odefs.tables.shape import require_width
@@ -63,6 +63,7 @@ def sniff_checked(
     dialect = replace(dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header)
     header = read_header(source, dialect)
     require_width(len(header.names), name)
+    require_line_ends(source, name, dialect)
     require_filled(source, name, dialect, len(header.names))
     return dialect, header
 
@@ -100,15 +101,28 @@ def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[s
     try:
         frame = _read_csv(pl, source, dialect, known | types, infer=1)
     except pl.exceptions.ComputeError as error:
-        if "parse" not in str(error):
-            raise
-        frame = _read_csv(pl, source, dialect, types)
+        _require_parsing(error)
+        try:
+            frame = _read_csv(pl, source, dialect, types)
+        except pl.exceptions.ComputeError as again:
+            # Digits of other scripts: the reader takes them for numbers and then cannot read them.
+            _require_parsing(again)
+            floats = [name for name, dtype in known.items() if dtype == pl.Float64]
+            text = {name: pl.String for name, dtype in first.items() if dtype != pl.Boolean}
+            frame = _read_csv(pl, source, dialect, text)
+            frame = frame.with_columns([first_type(pl, frame[name], [pl.Float64]) for name in floats])
     whole = [name for name in types if name not in text_columns]
     if not whole:
         return frame, []
     zeros = [name for name in whole if has_zeros(frame[name])]
     numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
     return frame.with_columns(numbers), zeros
+
+
+def _require_parsing(error: Exception) -> None:
+    """Only cells of another type than was expected are worth another try."""
+    if "parse" not in str(error):
+        raise error
 
 
 def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:

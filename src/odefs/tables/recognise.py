@@ -28,9 +28,9 @@ _THOUSANDS = re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
 _MARKS = re.compile(r"['\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
-_DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$")
+_DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?$")
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
-_TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?$")
+_TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?$")
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,19 @@ def _date(text: str, day_first: bool) -> float:
     match = _DATE.match(text.strip())
     if match is None:
         return np.nan
-    first, _, second, year, hour, minute, seconds = match.groups(default="0")
+    first, _, second, year, hour, minute, seconds, fraction = match.groups(default="0")
     day, month = (first, second) if day_first else (second, first)
     # Two digits mean 1969 to 2068, as the C library has it.
     full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 69 else 2000)
     try:
-        return datetime(full, int(month), int(day), int(hour), int(minute), int(seconds), tzinfo=UTC).timestamp()
+        when = datetime(full, int(month), int(day), int(hour), int(minute), int(seconds), tzinfo=UTC)
+        return when.replace(microsecond=int(fraction[:6].ljust(6, "0"))).timestamp()
     except ValueError:
         return np.nan
 
 
 def _time_of_day(text: str) -> float:
+    """In whole seconds, as columns of that type are read."""
     match = _TIME.match(text.strip())
     if match is None:
         return np.nan

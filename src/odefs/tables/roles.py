@@ -230,7 +230,8 @@ def _useless(column: Column, forced: bool, keep: bool) -> str:
         distinct = column.n_distinct
         all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
         if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
-            return "text that differs from row to row"
+            digits = all(level.isdigit() for level in column.levels)
+            return f"{'codes' if digits else 'text'} that differ{'' if digits else 's'} from row to row"
     if column.kind == "number" and column.whole and _all_differ(column):
         counts = (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1)
         if counts:

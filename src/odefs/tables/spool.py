@@ -88,8 +88,25 @@ def spool_to_parquet(
 
 
 def _sink(lazy: Any, target: Path) -> None:
-    width = len(lazy.collect_schema())
-    lazy.sink_parquet(target, row_group_size=_height(width))
+    schema = lazy.collect_schema()
+    wide = [k for k, dtype in enumerate(schema.dtypes()) if str(dtype) in ("Int128", "UInt128")]
+    if wide:
+        lazy = _narrowed(lazy, wide, schema.names())
+    lazy.sink_parquet(target, row_group_size=_height(len(schema)))
+
+
+def _narrowed(lazy: Any, wide: Sequence[int], names: Sequence[str]) -> Any:
+    """Whole numbers of 128 bits, which Arrow does not know, as those of 64 where they fit, as most do, and as decimals where not."""
+    import polars as pl
+
+    bounds = lazy.select([getattr(pl.nth(k), of)().alias(f"{of} {k}") for k in wide for of in ("min", "max")])
+    found = bounds.collect(engine="streaming").row(0, named=True)
+    casts = []
+    for k in wide:
+        low, high = (found[f"{of} {k}"] or 0 for of in ("min", "max"))
+        fits = low >= 0 and high < 2**64
+        casts.append(pl.nth(k).cast(pl.UInt64 if fits else pl.Decimal(38, 0)).alias(names[k]))
+    return lazy.with_columns(casts)
 
 
 def _height(width: int) -> int:
