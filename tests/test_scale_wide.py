@@ -46,7 +46,7 @@ def test_a_folder_holds_one_table(tmp_path):
     before = content()
     done = make(500)
     assert done.returncode == 1
-    assert done.stderr == "odefs: w: it holds part-00000.parquet of another table; --force replaces all of its parts.\n"
+    assert done.stderr == "odefs: w: it holds part-00000.parquet already; --force replaces all parts of that table.\n"
     assert content() == before
     assert make(500, "--force").returncode == 0
     assert sorted(str(file) for file in content()) == [

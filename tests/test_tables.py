@@ -13,7 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
@@ -350,6 +350,15 @@ def test_in_a_pipeline_with_reasons_in_the_input_columns(frame):
     assert dict(zip(again.feature_names, np.asarray(again)[7], strict=True)) == pytest.approx(
         dict(zip(explanation.feature_names, np.asarray(explanation)[7], strict=True))
     )
+
+
+def test_a_step_that_does_nothing_is_traced():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    pipeline = make_pipeline(FunctionTransformer(), ODEFS(n_estimators=4, random_state=0)).fit(X)
+    assert np.array_equal(np.asarray(odefs.explain(pipeline, X)), np.asarray(pipeline[-1].explain(X)))
+    turned = make_pipeline(FunctionTransformer(np.fliplr), ODEFS(n_estimators=4, random_state=0)).fit(X)
+    with pytest.raises(ValueError, match="FunctionTransformer cannot be traced"):
+        odefs.explain(turned, X)
 
 
 def test_column_transformers_are_traced(frame):

@@ -64,7 +64,7 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, fo
 
     before = parts_in(folder)
     if before and not force:
-        raise DatasetError(f"{folder}: it holds {before[0].name} of another table; --force replaces all of its parts.")
+        raise DatasetError(f"{folder}: it holds {before[0].name} already; --force replaces all parts of that table.")
     for file in before:
         file.unlink()
     (folder / "truth").mkdir(parents=True, exist_ok=True)

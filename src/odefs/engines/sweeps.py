@@ -206,7 +206,8 @@ def _fit_by_trial(
     n_candidates = max(candidates.rows.size, round(among_trial.rows.size * engine.n_rows / trial.numbers.size))
     trained, settling, trust = _train(train, trial, view, n_candidates)
     learned = _with_shares(trained, trust.share)
-    full = members.for_share(trust.share)
+    with stage("scoring on all columns"):
+        full = members.for_share(trust.share)
     full = [replace(member, weight=(1 - trust.share) / len(full)) for member in full]
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     with stage("scoring all rows"):

@@ -4,6 +4,7 @@ import copy
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import FunctionTransformer
 
 from odefs.inspection.explanation import Explanation
 from odefs.tables.frames import column_cells, frame_names
@@ -75,7 +76,7 @@ def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -
         return np.flatnonzero(step.get_support())
     if hasattr(step, "categories_"):
         return _one_hot(step, n_out)
-    if n_in == n_out and _keeps_names(step, n_in):
+    if n_in == n_out and (_keeps_names(step, n_in) or _is_identity(step)):
         return np.arange(n_in)
     if n_in == 1:
         return np.zeros(n_out, dtype=np.intp)
@@ -90,6 +91,10 @@ def _keeps_names(step: Any, n_in: int) -> bool:
         return False
     names = getattr(step, "feature_names_in_", [f"x{k}" for k in range(n_in)])
     return list(step.get_feature_names_out()) == list(names)
+
+
+def _is_identity(step: Any) -> bool:
+    return isinstance(step, FunctionTransformer) and step.func is None
 
 
 def _one_hot(step: Any, n_out: int) -> np.ndarray:
