@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import odefs
 from odefs import ODEFS, LeSiNN, ODEFSSelector, ODEFSWarning
@@ -291,6 +293,8 @@ def test_fallbacks_warn_once_and_are_recorded():
     [
         lambda X: ODEFS(random_state=0).fit_predict(X),
         lambda X: ODEFSSelector(random_state=0).fit(X),
+        lambda X: ODEFSSelector(random_state=0).fit_transform(X),
+        lambda X: make_pipeline(StandardScaler(), ODEFS(random_state=0)).fit(X),
         lambda X: odefs.detect(X),
     ],
 )

@@ -136,6 +136,51 @@ def test_threshold_command_drops_what_it_replaces(report):
     assert report.summary["commands"]["other_threshold"] == "odefs detect transactions.csv --id transaction"
 
 
+def test_the_command_for_another_threshold_may_replace_its_files(found):
+    for options, added in (("-o s.csv", " --force"), ("--save=m.odefs --force", ""), ("--top 3", "")):
+        again = build_report(replace(found, run=found.run | {"command": f"odefs detect t.csv {options}"}))
+        assert again.summary["commands"]["other_threshold"] == f"odefs detect t.csv {options}{added}"
+
+
+def test_equal_values_are_neither_lower_nor_higher():
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 2.0] * 20 + [9.0] * 20, "b": np.arange(100) % 7 * 1.0})
+    reasons = [
+        reason for row in detect(frame, flag=20).reasons(range(80, 100)) for reason in row if reason.column == "a"
+    ]
+    assert {(reason.percentile, reason.equal, reason.beyond) for reason in reasons} == {(90.0, 20.0, 80.0)}
+    sentences = [
+        sentence
+        for row in build_report(detect(frame, flag=20)).summary["top"]
+        for sentence in map(words.sentence, row["reasons"])
+    ]
+    assert any("a is 9, higher than 80% of rows" in sentence for sentence in sentences)
+
+
+def test_ranks_of_saved_rows_are_those_of_all_digits(found):
+    scores = np.ones(800)
+    scores[:4] = [3.0, 2.0 + 1e-9, 2.0, 2.0]
+    close = replace(found, scores=scores)
+    drawing = build_report(close).drawing
+    assert drawing["held_scores"][:4] == [3.0, 2.0, 2.0, 2.0]
+    assert drawing["held_apart"] == [2]
+
+
+def test_components_that_learned_nothing_selected_nothing():
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 2.0, 50.0], "b": [1.0, 3.0, 1.0, 2.0, 2.0]})
+    found = detect(frame)
+    assert not found.model.feature_weights_.any()
+    assert {one["stability"] for one in build_report(found).summary["importances"]} == {0.0}
+
+
+def test_far_rows_move_the_average_and_that_is_said():
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    X[:2] = 1e6, -1e6
+    summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
+    assert summary["scores"]["median"] < 0.01
+    assert words.ordinary(summary["scores"]["median"]).startswith("Half of the rows score below 0.0001")
+    assert words.ordinary(0.97) == "An ordinary row scores 1.0."
+
+
 def test_charts_are_valid_vega_lite(report):
     from odefs.report.charts import chart_specs, charts
 

@@ -45,6 +45,19 @@ def test_a_kind_names_one_value_where_it_is_the_rule_and_several_where_they_are_
     assert said == ["country = XX and amount high", "rare code", "city = P or Q"]
 
 
+def test_what_is_usual_beside_all_rows_of_a_kind():
+    rows = [row_with(("a", "high", 9.0 + i, 0.8), ("b", "value", "x", 0.7)) for i in range(5)]
+    for i, row in enumerate(rows):
+        row["reasons"][0]["usual"], row["reasons"][1]["usual"] = [float(i), 2.0 + i], ["p" if i == 0 else "q", 0.5]
+    (kind,) = collect_kinds(rows)
+    assert {trait["column"]: trait["usual"] for trait in kind["traits"]} == {"a": [0.0, 6.0], "b": ["q", 0.5]}
+
+
+def test_the_first_day_of_1970_is_a_date_among_dates():
+    assert words.span([0.0, 0.0], "time") == "00:00"
+    assert words.span([0.0, 0.0], "time", beside=[1.7e9, 1.8e9]) == "1970-01-01"
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_short_threshold_flags_the_same_rows(seed):
     scores = np.random.default_rng(seed).lognormal(size=200)
@@ -91,7 +104,18 @@ def test_numbers_are_short_and_whole(number, text):
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0, "0%"), (1, "100%"), (0.0004, "<0.1%"), (0.9999, ">99.9%"), (0.091, "9.1%"), (0.5, "50%")]
+    ("share", "text"),
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.0004, "<0.1%"),
+        (0.9999, ">99.9%"),
+        (0.091, "9.1%"),
+        (0.5, "50%"),
+        (0.99, "99%"),
+        (0.996, "99.6%"),
+        (0.9985, "99.8%"),
+    ],
 )
 def test_shares_are_never_rounded_to_none_or_all(share, text):
     assert words.percent(share) == text

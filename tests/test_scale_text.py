@@ -102,6 +102,21 @@ def test_numbers_of_more_than_63_bits_in_lines_of_json(numbers, kind, tmp_path):
     assert frame["^x$"].to_list() == [1.5, 1.5]
 
 
+@pytest.mark.parametrize("first", [0, 2**63, 10**21, -5, 10**38])
+def test_long_ids_in_lines_of_json_are_left_out_either_way(first, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [json.dumps({"key": first + 7919 * k * 10**15, "x": rng.normal(), "y": rng.normal()}) for k in range(200)]
+    (tmp_path / "t.ndjson").write_text("\n".join(lines))
+    told = []
+    for memory in ("1GB", "1"):
+        done = run("detect", "t.ndjson", "--no-report", "--json", cwd=tmp_path, ODEFS_MEMORY=memory)
+        assert done.returncode == 0, done.stderr
+        told.append(json.loads(done.stdout))
+    here, there = told
+    assert here["columns_used"] == there["columns_used"]
+    assert here["left_out"] == there["left_out"]
+
+
 def test_numbers_alone(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2.5\n\n3,4.5\n")
     there = read_large(tmp_path / "t.csv", tmp_path)

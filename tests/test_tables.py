@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -350,6 +351,14 @@ def test_in_a_pipeline_with_reasons_in_the_input_columns(frame):
     assert dict(zip(again.feature_names, np.asarray(again)[7], strict=True)) == pytest.approx(
         dict(zip(explanation.feature_names, np.asarray(explanation)[7], strict=True))
     )
+
+
+def test_missing_cells_that_a_step_made_numbers_of_are_reasons():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[:3, 1] = np.nan
+    pipeline = make_pipeline(SimpleImputer(strategy="constant", fill_value=-30), ODEFS(random_state=0)).fit(X)
+    assert (pipeline.predict(X[:3]) == -1).all()
+    assert [odefs.explain(pipeline, X).reasons(row)[0].column for row in range(3)] == ["x1"] * 3
 
 
 def test_a_step_that_does_nothing_is_traced():

@@ -161,6 +161,15 @@ def test_rows_are_told_apart_beside_far_ones(far):
     assert there.outlier_scores_.min() > 0
 
 
+def test_two_valued_columns_beside_a_far_one():
+    """Rounding beside the far value is larger than a step of the other columns."""
+    X = (np.random.default_rng(0).random((500, 8)) < 0.3).astype(np.float64)
+    X[:, 7] *= 999_999_999
+    here, there = both(X, "torch:cpu", contamination=0.05, scaling="none")
+    np.testing.assert_allclose(there.outlier_scores_, here.outlier_scores_, rtol=1e-6)
+    np.testing.assert_array_equal(there.is_outlier_, here.is_outlier_)
+
+
 def test_one_row_that_is_not_of_zeros_and_ones_changes_no_other(monkeypatch):
     X = np.unique(binary(), axis=0).astype(np.float64)
     model = ODEFS(engine="torch:cpu", n_estimators=6, random_state=0, scaling="none").fit(X)

@@ -1,5 +1,6 @@
 """Warnings that name the line of whoever called the library, however deep inside it they arise: Python shows one of them once for each line."""
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -10,8 +11,10 @@ PACKAGE = str(Path(__file__).parent)
 
 
 def warn(message: str) -> None:
-    """Warn whoever called the library."""
+    """Warn whoever called the library, directly or through scikit-learn."""
+    known = getattr(sys.modules.get("sklearn"), "__file__", None)
+    between = tuple(folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else [])))
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(between):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, ODEFSWarning, stacklevel=level)

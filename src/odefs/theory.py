@@ -147,10 +147,11 @@ class AssumptionCheck:
 def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> AssumptionCheck:
     """Measure both assumptions with known labels (1 = outlier)."""
     scores, y = np.asarray(scores, dtype=float), np.asarray(y).astype(bool)
-    if not np.size(candidates) or not y.any() or y.all():
-        raise ValueError("check_assumptions needs at least one candidate, one outlier and one inlier.")
     chosen = np.zeros(y.size, dtype=bool)
-    chosen[np.asarray(candidates)] = True
+    if np.size(candidates):
+        chosen[np.asarray(candidates)] = True
+    if not chosen.any() or not y.any() or y.all():
+        raise ValueError("check_assumptions needs at least one candidate, one outlier and one inlier.")
     inlier_candidates = chosen & ~y
     return AssumptionCheck(
         candidate_precision=float(y[chosen].mean()),

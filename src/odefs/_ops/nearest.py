@@ -42,6 +42,8 @@ class References:
     """The two values of every column, where each has but two."""
     exact: bool
     """Whether these are 0 and 1. Products of such rows are exact, equal distances equal to the bit."""
+    gap: float = np.inf
+    """On a grid, the smallest square between two points of it."""
 
 
 def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> References:
@@ -62,7 +64,13 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
     grid = (rows.min(axis=0), rows.max(axis=0)) if two_valued else None
     norms = np.einsum("ij,ij->i", rows, rows)
     product = np.concatenate([-2 * rows, norms[:, None]], axis=1)
-    return References(rows, product, centre, root_weights, n_subsets, grid, exact)
+    return References(rows, product, centre, root_weights, n_subsets, grid, exact, smallest_gap(grid))
+
+
+def smallest_gap(grid: tuple[np.ndarray, np.ndarray] | None) -> float:
+    """The smallest square between two points of a grid."""
+    steps = np.empty(0) if grid is None else grid[1] - grid[0]
+    return float(np.min(np.square(steps[steps > 0]), initial=np.inf))
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
@@ -126,7 +134,9 @@ def _recompute_cancelled(nearest: np.ndarray, X: np.ndarray, norms: np.ndarray, 
     squares = nearest[:, suspects].T
     cancelled = squares < limit[suspects, None]
     if on_grid.any():
-        noise = (squares <= SNAP * X.shape[1] * norms[suspects, None]) & on_grid[:, None]
+        limits = SNAP * X.shape[1] * norms[suspects]
+        # Beside a far value in another column, rounding may be as large as a step of the grid.
+        noise = (squares <= limits[:, None]) & (on_grid & (limits < references.gap / 2))[:, None]
         squares[noise] = 0
         cancelled &= ~noise
     rows = X[suspects]

@@ -14,11 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from odefs._extras import command
+from odefs._ops.stretches import median
 from odefs.cli.guard import leave_pipe
 from odefs.report.rows import foremost_rows
 from odefs.report.words import percent
 from odefs.tables.hiding import shown_names, shown_notes
-from odefs.tables.wording import noise, say_place, say_reason, say_usual, trusted, without_controls
+from odefs.tables.wording import noise, ordinary, say_place, say_reason, say_usual, trusted, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.targets import Targets
@@ -61,7 +62,8 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         out.say(f"  {_line(getattr(fallback, 'message', fallback))}")
     verb = "row stands" if found.n_flagged == 1 else "rows stand"
-    out.say(f"{found.n_flagged:,} {verb} out: {found.convention}. An ordinary row scores 1.0.\n")
+    middle = ordinary(median(found.scores if found.part is None else found.part.scores))
+    out.say(f"{found.n_flagged:,} {verb} out: {found.convention}. {middle}\n")
     if top:
         out.print(outlier_table(found, top))
     show_columns(out, found)

@@ -35,6 +35,8 @@ def no_parquet(folder: Path, way_out: str | None = None) -> str:
     deeper = next((stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None)
     way_out = way_out or f"name the files, as '{folder}/{deeper}.parquet'"
     hint = "" if deeper is None else f", only in folders inside it: {way_out}"
+    if any(folder.glob("[._]*.parquet")):
+        hint = f" but those whose names begin with a dot or an underscore, which are passed over{hint}"
     return f"{folder}: there is no parquet file in this folder{hint}."
 
 

@@ -100,15 +100,19 @@ class Folder:
                     paths = [self.path() for _ in block]
                     files = [stack.enter_context(open(path, "wb")) for path in paths]
                 for file, line in zip(files, block, strict=True):
-                    _write(file, line)
+                    _write(file, line.tobytes())
+            for file in files:
+                _write(file, b"", flush=True)
         if not paths:
             raise ValueError("there is no row in the blocks.")
         return [self.opened(path, np.float64) for path in paths]
 
 
-def _write(file: Any, line: np.ndarray) -> None:
+def _write(file: Any, content: bytes, flush: bool = False) -> None:
     try:
-        file.write(line.tobytes())
+        file.write(content)
+        if flush:
+            file.flush()
     except OSError as error:
         raise _no_room(error, file.name) from error
 

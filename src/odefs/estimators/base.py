@@ -25,7 +25,7 @@ from odefs.engines.protocol import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
-from odefs.estimators.hints import hint_for
+from odefs.estimators.hints import hint_for, require_no_dates
 from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
 from odefs.exceptions import Fallback
@@ -161,14 +161,13 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         finite = "allow-nan" if self.missing == "ignore" else True
         least = 2 if reset else 1
         try:
+            require_no_dates(X)
             # The check for infinity adds all values up; huge ones may overflow on the way.
             with np.errstate(over="ignore", invalid="ignore"):
                 found = validate_data(
                     self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
                 )
-                if found.dtype.kind in "mM":
-                    # As whole numbers of a unit that another table need not have, missing ones as the lowest of them.
-                    raise ValueError(f"Dates and times ({found.dtype}) do not convert to numbers by themselves.")
+                require_no_dates(found)
                 # Data frames of categories and of polars' texts come through as objects.
                 return found.astype(np.float64) if found.dtype == object else found
         except (TypeError, ValueError) as error:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 SHOWN = 3
 OF_CONVERSION = ("convert", "float()", "promoted")
 """What errors say where cells are no numbers; columns of objects may be, and then something else is wrong."""
@@ -12,6 +14,32 @@ def hint_for(X: Any, error: Exception) -> str | None:
     if "contains NaN" in str(error):
         return "missing='ignore' scores rows with missing cells by the others, as they are."
     return _not_numbers(X, error)
+
+
+def require_no_dates(X: Any) -> None:
+    """Refuse dates and durations, of which numpy and polars make whole numbers: of a unit that another table need not have, and of missing ones the lowest."""
+    found = next((kind for kind in _kinds(X) if _is_date(kind)), None)
+    if found is not None:
+        raise ValueError(f"Dates and times ({found}) do not convert to numbers by themselves.")
+
+
+def _kinds(X: Any) -> list[Any]:
+    """Types of the columns of a frame or of the cells of an array."""
+    schema: Any = getattr(X, "schema", None)
+    if hasattr(schema, "types"):  # of pyarrow
+        return list(schema.types)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        return list(X.dtypes)
+    dtype = getattr(X, "dtype", None)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O":
+        return [cell.dtype for cell in X.flat if isinstance(cell, np.datetime64 | np.timedelta64)][:1]
+    return [] if dtype is None else [dtype]
+
+
+def _is_date(kind: Any) -> bool:
+    if hasattr(kind, "is_temporal"):  # of polars
+        return bool(kind.is_temporal())
+    return getattr(kind, "kind", "") in ("m", "M") or str(kind).startswith(("timestamp", "date", "time", "duration"))
 
 
 def _not_numbers(X: Any, error: Exception) -> str | None:

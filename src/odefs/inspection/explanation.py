@@ -41,6 +41,8 @@ class Explanation:
     data: Any
     feature_names: np.ndarray
     attribution: str = ""
+    of_input: bool = False
+    """Whether the data are what a pipeline was given, whose steps may have made numbers of missing cells."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -66,11 +68,14 @@ class Explanation:
             self.data[rows, columns],
             self.feature_names,
             self.attribution,
+            self.of_input,
         )
 
     def reasons(self, row: int, k: int = 3) -> list[Reason]:
         """The ``k`` foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer."""
-        one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names)
+        one = Explanation(
+            self.values[[row]], self.baseline, self.data[[row]], self.feature_names, of_input=self.of_input
+        )
         return one.top(k).reasons(0)
 
     def to_shap(self) -> Any:
@@ -102,6 +107,7 @@ class TopExplanation:
     data: np.ndarray
     feature_names: np.ndarray
     attribution: str = ""
+    of_input: bool = False
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -120,7 +126,7 @@ class TopExplanation:
             Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
             for i, k in enumerate(self.columns[row])
             # A row of which nothing is known scores as an ordinary one, and no cell is a reason for that.
-            if excess[i] > 0 and not _is_missing(self.data[row, i])
+            if excess[i] > 0 and (self.of_input or not _is_missing(self.data[row, i]))
         ]
 
 

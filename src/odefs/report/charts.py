@@ -122,7 +122,7 @@ def _scores(scale: Literal["linear", "log"], cut: float = 0.0) -> Any:
     x = alt.X(
         "low:Q",
         bin="binned",
-        title="score (1 is an ordinary row)",
+        title="score (training rows average 1)",
         scale=alt.Scale(type=scale, zero=False, nice=False),
         axis=alt.Axis(grid=False, tickCount=8),
     )

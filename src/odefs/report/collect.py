@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from odefs.report.columns import collect_distributions, collect_importances, collect_values, shown_columns
 from odefs.report.kinds import collect_kinds
 from odefs.report.protocol import Detected
@@ -16,6 +18,10 @@ from odefs.tables.hiding import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
 """Options of the command that another threshold replaces."""
+
+
+WRITING = "-o", "--output", "--save", "--report"
+"""Options whose files are there when the command is given again."""
 
 
 def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -56,10 +62,14 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
         "training": collect_training(detection, importances),
     }
     held = held_names(names, extent.order)
+    highest = np.asarray(detection.scores[extent.order[: len(held)]])
+    rounded = [float(f"{score:.6g}") for score in highest]
     drawing = {
         "points": [] if drawn is None else drawn["points"],
         "names": held,
-        "held_scores": [float(f"{score:.6g}") for score in detection.scores[extent.order[: len(held)]]],
+        "held_scores": rounded,
+        # Places whose scores differ from the one before in digits that are not held.
+        "held_apart": [i for i in range(1, len(held)) if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]],
     }
     return summary, drawing
 
@@ -89,7 +99,8 @@ def _without_choice(command: Any) -> str | None:
             next(words, None)
         elif word.partition("=")[0] not in CHOICES:
             kept.append(word)
-    return shlex.join(kept)
+    writes = any(word.partition("=")[0] in WRITING for word in kept)
+    return shlex.join([*kept, "--force"] if writes and "--force" not in kept else kept)
 
 
 def _plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,8 +30,11 @@ def collect_importances(detection: Detected) -> list[dict[str, Any]]:
     encoder, model = detection.encoder, detection.model
     importances = encoder.by_column(detection.feature_shares)
     selected = np.zeros(len(encoder.columns))
-    for subset in model.feature_subsets_:
-        selected[np.unique(encoder.sources[subset])] += 1
+    # A component that learned nothing uses all columns, and has selected none.
+    weights = getattr(model, "feature_weights_", None)
+    learned = np.ones(len(model.feature_subsets_), dtype=bool) if weights is None else weights.any(axis=1)
+    for subset, useful in zip(model.feature_subsets_, learned, strict=True):
+        selected[np.unique(encoder.sources[subset])] += useful
     stability = selected / len(model.feature_subsets_)
     return [
         {

@@ -128,6 +128,20 @@ def _record(chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str
     }
 
 
+def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
+    """What ordinary rows like any of these have: all of their ranges, or the value that is the most common one beside most of them."""
+    known = [(reason["usual"], count) for reason, count in found if reason["usual"] is not None]
+    if not known:
+        return None
+    if found[0][0]["kind"] in ("number", "time"):
+        return [min(low for (low, _), _ in known), max(high for (_, high), _ in known)]
+    votes: Counter[Any] = Counter()
+    for (value, _), count in known:
+        votes[value] += count
+    most = max(votes, key=lambda value: (votes[value], str(value)))
+    return next(list(usual) for usual, _ in known if usual[0] == most)
+
+
 def _described(trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The trait with what its rows have in the column, and what ordinary rows have."""
     found = [
@@ -136,7 +150,7 @@ def _described(trait: Trait, members: Sequence[int], rows: Sequence[dict[str, An
     record: dict[str, Any] = {"column": trait.column, "what": trait.what, "kind": found[0][0]["kind"]}
     if trait.what == "hidden":
         return record
-    record["usual"] = found[0][0]["usual"]
+    record["usual"] = _usual(found)
     if trait.what in ("value", "any"):
         values: Counter[Any] = Counter()
         for reason, count in found:

@@ -61,7 +61,10 @@ def _kinds(summary: dict[str, Any]) -> list[str]:
     if not kinds:
         return ["No row stands out by this convention."]
     total = sum(kind["count"] for kind in kinds)
-    return ["\n".join(f"- {kind['count']} of {total}: {safe(words.kind(kind))}" for kind in kinds)]
+    foremost = (
+        [f"Read off the {words.count(total)} highest-scoring flagged rows."] if total < summary["flagged"] else []
+    )
+    return [*foremost, "\n".join(f"- {kind['count']} of {total}: {safe(words.kind(kind))}" for kind in kinds)]
 
 
 def _read(summary: dict[str, Any]) -> list[str]:
@@ -88,7 +91,7 @@ def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:
     for name in ("command", "seed"):
         if run[name] is not None:
             yield name, run[name]
-    yield "threshold", summary["scores"]["short_threshold"]
+    yield "threshold", summary["scores"]["threshold"]
     for name in ("bytes", "sha256"):
         if source[name] is not None:
             yield name, source[name]

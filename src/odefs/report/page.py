@@ -38,6 +38,7 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
 def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any]:
     """What the page's script needs; all sentences are ready."""
     kinds = {record["column"]: record["kind"] for record in summary["distributions"]}
+    beside = {record["column"]: _ends(record) for record in summary["distributions"]}
     shown = summary["values"]["columns"]
     return {
         "rows": summary["rows"],
@@ -47,6 +48,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
         "scores": {key: summary["scores"][key] for key in ("edges", "counts", "choices", "chosen")},
         "names": drawing["names"],
         "held": drawing["held_scores"],
+        "apart": drawing["held_apart"],
         "points": [_point(point, len(drawing["names"])) for point in drawing["points"]],
         "columns": [_column(record) for record in summary["distributions"]],
         "top": [
@@ -59,8 +61,11 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "agreement": row["agreement"],
                 "reasons": [words.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
+                "missing": [k for k, cell in enumerate(cells) if cell is None],
                 "cells": [_position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
-                "shown": [words.value(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
+                "shown": [
+                    words.value(cell, kinds[name], beside=beside[name]) for name, cell in zip(shown, cells, strict=True)
+                ],
             }
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
         ],
@@ -105,8 +110,15 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
     of = record["kind"]
     if of in ("category", "boolean"):
         values = [[words.value(value, of), n] for value, n in record["values"]]
-        return {"name": record["column"], "values": values, "rows": record["rows"], "others": record["others"]}
-    labels = ["", ""] if record["low"] is None else [words.value(record[end], of, 4) for end in ("least", "most")]
+        return {
+            "name": record["column"],
+            "values": values,
+            "rows": record["rows"],
+            "others": record["others"],
+            "missing": record["missing"],
+        }
+    ends = _ends(record)
+    labels = [words.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
     return {
         "name": record["column"],
         "low": record["low"],
@@ -114,6 +126,11 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
         "labels": labels,
         "counts": record["counts"],
     }
+
+
+def _ends(record: dict[str, Any]) -> tuple[float, ...]:
+    """Between which ordinary values of a column of numbers or times lie."""
+    return () if record.get("low") is None else (record["least"], record["most"])
 
 
 @lru_cache(maxsize=1)

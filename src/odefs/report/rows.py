@@ -97,6 +97,7 @@ def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
     return known | {
         "value": cell(reason.value),
         "percentile": plain(reason.percentile),
+        "equal": plain(reason.equal),
         "frequency": plain(reason.frequency),
         "usual": usual,
         "direction": _direction(reason),

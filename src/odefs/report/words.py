@@ -6,6 +6,7 @@ from typing import Any
 
 from odefs.tables.wording import noise as noise
 from odefs.tables.wording import number, say_value
+from odefs.tables.wording import ordinary as ordinary
 from odefs.tables.wording import trusted as trusted
 
 HIDDEN = "(hidden)"
@@ -29,6 +30,8 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return ">99.9%"
     points = 100 * share
+    if 99 < points < 100:
+        return f"{math.floor(10 * points) / 10:g}%"
     return f"{points:.1f}%" if points < 10 and round(points, 1) != round(points) else f"{points:.0f}%"
 
 
@@ -123,7 +126,8 @@ def kind_details(record: dict[str, Any]) -> list[str]:
     for one in record["traits"]:
         column, of, usual = one["column"], one["kind"], one.get("usual")
         if one.get("range"):
-            lines.append(f"{column}: {span(one['range'], of)}" + (f"; usually {span(usual, of, 4)}" if usual else ""))
+            said = span(one["range"], of, beside=usual or ())
+            lines.append(f"{column}: {said}" + (f"; usually {span(usual, of, 4)}" if usual else ""))
         elif one["what"] in ("value", "any"):
             unnamed = one["distinct"] - len(one["values"])
             parts = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
@@ -133,8 +137,8 @@ def kind_details(record: dict[str, Any]) -> list[str]:
     return lines
 
 
-def span(usual: Sequence[Any], of: str, digits: int = 6) -> str:
-    low, high = (value(bound, of, digits, usual if of == "time" else ()) for bound in usual)
+def span(bounds: Sequence[Any], of: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
+    low, high = (value(bound, of, digits, (*bounds, *beside) if of == "time" else ()) for bound in bounds)
     return low if low == high else f"{low} to {high}"
 
 
@@ -178,7 +182,8 @@ def _place(reason: dict[str, Any]) -> str:
     high = direction == "high"
     if at is None:
         return "higher than usual" if high else "lower than usual"
-    beyond = at if high else 100 - at
+    # Equal values are neither lower nor higher.
+    beyond = round((at if high else 100 - at) - (reason["equal"] or 0) / 2, 6)
     if beyond >= 99.95:
         return f"among the {'highest' if high else 'lowest'} of all rows"
     return f"{'higher' if high else 'lower'} than {math.floor(10 * beyond) / 10:g}% of rows"

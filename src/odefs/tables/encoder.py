@@ -1,7 +1,7 @@
 """``TableEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
 
 All columns are brought to one scale, so that no column outweighs the others by its kind (:mod:`odefs.tables.units`). Numbers and times stay one number, truth values
-two, categories become one column per value with rare values grouped. A missing cell says nothing about a row: it is replaced by what is usual in its column, the median or the most
+two, categories become one column per value with rare values grouped. A missing cell says nothing by itself: it is replaced by what is usual in its column, the median or the most
 common value, and marked in a column of its own only on request. What was learned of each column is a :class:`ColumnSpec`: plain values that a model file can hold.
 """
 

@@ -11,11 +11,13 @@ from odefs._ops.stretches import fill, order_statistic, percentile
 from odefs.engines.distant import Folder
 from odefs.tables.columns import TableError
 
+OF_NONE = {"their score exceeds": "no score exceeds", "they are the": "none is above the limit for the"}
+"""How sentences about flagged rows read where there is none, and where there is one."""
 OF_ONE = {
     "their score": "its score",
     "they are the": "it is the",
     "rows with the highest scores": "rows with the highest score",
-    "they have the highest scores, as many as were asked for, with ties": "it has the highest score, and one was asked for",
+    "they have the highest scores, as many as were asked for": "it has the highest score, as many rows as were asked for",
 }
 
 
@@ -77,11 +79,7 @@ def _above(scores: np.ndarray, threshold: float, convention: str) -> Flagging:
     out = Folder().array(scores.shape, bool) if in_file else np.empty(scores.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
         flags = fill(out, lambda part: scores[part] > threshold)
-    return Flagging(flags, threshold, _of_one(convention) if np.count_nonzero(flags) == 1 else convention)
-
-
-def _of_one(convention: str) -> str:
-    """The sentence where it is about a single row."""
-    for many, one in OF_ONE.items():
-        convention = convention.replace(many, one)
-    return convention
+    wording = {0: OF_NONE, 1: OF_ONE}.get(int(np.count_nonzero(flags)), {})
+    for many, few in wording.items():
+        convention = convention.replace(many, few)
+    return Flagging(flags, threshold, convention)

@@ -107,9 +107,11 @@ def _column(series: Any) -> Column:
         return _integers(name, series)
     arrow = arrow_of(series)
     if arrow is not None and (floats := floats_of(arrow)) is not None:
-        return _numbers(name, floats)
+        return _decimals(name, series, floats, arrow.type.scale == 0)
     if dtype.is_numeric():
-        return _numbers(name, series.cast(nw.Float64).to_numpy())
+        floats = np.asarray(series.cast(nw.Float64).to_numpy())
+        kind = getattr(series.to_native(), "dtype", None)  # polars' own decimals have a scale
+        return _decimals(name, series, floats, getattr(kind, "scale", None) == 0)
     if dtype == nw.Boolean:
         return Column(name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
     if arrow is not None:
@@ -137,6 +139,12 @@ def _column(series: Any) -> Column:
     if dtype == nw.Object:
         return _mixed(name, series.to_list())
     return unread(name, len(series), opaque=series.null_count() < len(series))
+
+
+def _decimals(name: str, series: Any, values: np.ndarray, whole: bool) -> Column:
+    """Numbers with or without digits behind the point; of whole ones beyond the digits of float64, what they are exactly goes along."""
+    column = _numbers(name, values, whole)
+    return replace(column, exact=_category(name, series)) if whole and has_large(column.values) else column
 
 
 def _polars_seconds(series: Any) -> np.ndarray:

@@ -50,4 +50,4 @@ def shown_reason(found: Hiding, reason: Reason) -> Reason:
     """Of a hidden column only its name and weight: percentiles and quartiles would give its values away."""
     if reason.column not in found.hidden:
         return reason
-    return reason._replace(value=None, usual=None, percentile=None, frequency=None)
+    return reason._replace(value=None, usual=None, percentile=None, frequency=None, equal=None)

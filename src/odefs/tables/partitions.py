@@ -96,7 +96,11 @@ def _require_apart(parts: Sequence[Path], outputs: Sequence[Path]) -> None:
     """An output may be a link, and what it leads to is what would be replaced."""
     inputs = {part.resolve() for part in parts}
     for out in outputs:
-        if out.resolve() in inputs:
+        try:
+            leads_to = out.resolve()
+        except (OSError, RuntimeError) as error:
+            raise TableError(f"{out}: cannot be written (a link that leads to itself).") from error
+        if leads_to in inputs:
             raise TableError(f"{out}: this leads to a file that is to be scored; its scores go to another one.")
 
 

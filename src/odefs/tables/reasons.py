@@ -37,6 +37,15 @@ class Reason(NamedTuple):
     """Share of the rows that have this value; categories, truth values and missing cells."""
     usual: tuple[Any, Any] | None
     """Quartiles among ordinary rows like this one; for categories the most common value there and its share."""
+    equal: float | None = None
+    """Share of the column's values that are equal, in percent; numbers and times."""
+
+    @property
+    def beyond(self) -> float | None:
+        """Share of the column's values on the longer side that are farther in, in percent: lower ones for a high value, higher ones for a low one."""
+        if self.percentile is None:
+            return None
+        return round(max(self.percentile, 100 - self.percentile) - (self.equal or 0) / 2, 6)
 
 
 class ReasonFinder:
@@ -107,6 +116,7 @@ class ReasonFinder:
     ) -> Reason:
         column = self.table[self.encoder.columns[index]]
         as_number = column.kind in ("number", "time") and cell is not None
+        percentile, equal = self._place(column.name, float(cell)) if as_number else (None, None)
         return Reason(
             column.name,
             column.kind,
@@ -114,19 +124,22 @@ class ReasonFinder:
             value,
             excess,
             value / score if score > 0 else 0.0,
-            self._percentile(column.name, float(cell)) if as_number else None,
+            percentile,
             None if as_number else self._frequency(column.name, cell),
             usual,
+            equal,
         )
 
     def _sorted_values(self, name: str) -> np.ndarray:
         column = self.table[name]
         return np.sort(column.values[~column.missing])
 
-    def _percentile(self, name: str, value: float) -> float:
+    def _place(self, name: str, value: float) -> tuple[float, float]:
+        """The percentile, and the share of equal values."""
         values = self._sorted(name)
         below, upto = np.searchsorted(values, value), np.searchsorted(values, value, side="right")
-        return 50.0 * float(below + upto) / max(1, values.size)
+        known = max(1, values.size)
+        return 50.0 * float(below + upto) / known, 100.0 * float(upto - below) / known
 
     def _counted_values(self, name: str) -> dict[Any, int]:
         """How often each value occurs; ``None`` is a missing cell."""

@@ -96,7 +96,7 @@ def _sink(lazy: Any, target: Path) -> None:
 
 
 def _narrowed(lazy: Any, wide: Sequence[int], names: Sequence[str]) -> Any:
-    """Whole numbers of 128 bits, which Arrow does not know, as those of 64 where they fit, as most do, and as decimals where not."""
+    """Whole numbers of 128 bits, which Arrow does not know, as those of 64 where they fit, as most do, as decimals where not, and beyond those as text."""
     import polars as pl
 
     bounds = lazy.select([getattr(pl.nth(k), of)().alias(f"{of} {k}") for k in wide for of in ("min", "max")])
@@ -104,8 +104,9 @@ def _narrowed(lazy: Any, wide: Sequence[int], names: Sequence[str]) -> Any:
     casts = []
     for k in wide:
         low, high = (found[f"{of} {k}"] or 0 for of in ("min", "max"))
-        fits = low >= 0 and high < 2**64
-        casts.append(pl.nth(k).cast(pl.UInt64 if fits else pl.Decimal(38, 0)).alias(names[k]))
+        kind: Any = pl.UInt64 if low >= 0 and high < 2**64 else pl.Decimal(38, 0)
+        kind = kind if max(-low, high) < 10**38 else pl.String
+        casts.append(pl.nth(k).cast(kind).alias(names[k]))
     return lazy.with_columns(casts)
 
 

@@ -39,7 +39,7 @@ def explain(pipeline: Any, X: Any) -> Explanation:
     used = membership.any(axis=0)
     values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
     data = _cells(X, names)[:, used]
-    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution)
+    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution, of_input=True)
 
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:

@@ -61,10 +61,8 @@ def say_reason(reason: Reason, hidden: bool = False) -> str:
 
 def say_place(reason: Reason) -> str:
     """Where the value lies in its column."""
-    if reason.percentile is not None:
-        if reason.percentile >= 50:
-            return f"above {_percent(reason.percentile)} of the rows"
-        return f"below {_percent(100 - reason.percentile)} of the rows"
+    if reason.percentile is not None and reason.beyond is not None:
+        return f"{'above' if reason.percentile >= 50 else 'below'} {_percent(reason.beyond)} of the rows"
     if reason.frequency is not None:
         return f"so in {_percent(100 * reason.frequency)} of the rows"
     return ""
@@ -88,6 +86,13 @@ def _percent(share: float) -> str:
     if 99.9 < share < 100:
         return "more than 99.9 %"
     return f"{share:.3g} %"
+
+
+def ordinary(median: float) -> str:
+    """What an ordinary row scores: the mean of the training rows, unless a few far ones have moved it away from the middle."""
+    if 0.8 <= median <= 1.25:
+        return "An ordinary row scores 1.0."
+    return f"Half of the rows score below {median:.2g}; training rows average 1.0."
 
 
 NAMED = 6

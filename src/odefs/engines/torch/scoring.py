@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs._ops.nearest import CANCELLATION, SNAP
+from odefs._ops.nearest import CANCELLATION, SNAP, smallest_gap
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.ensemble.model import Component
 
@@ -40,6 +40,7 @@ class DeviceReferences:
     exact: bool
     grid: tuple[Tensor, Tensor] | None = None
     """The two values of every column, where each has but two and products are not exact."""
+    gap: float = np.inf
 
 
 def is_exact(component: Component) -> bool:
@@ -63,7 +64,10 @@ def send_references(component: Component, n_columns: int, device: torch.device, 
     product = torch.cat([rows * -2, norms], dim=1)
     low, high = rows.amin(dim=0), rows.amax(dim=0)
     grid = (low[:, None], high[:, None]) if not exact and bool(((rows == low) | (rows == high)).all()) else None
-    return DeviceReferences(columns, rows, product, centre, root, component.state.n_subsets, exact, grid)
+    steps = None if grid is None else (low.cpu().numpy(), high.cpu().numpy())
+    return DeviceReferences(
+        columns, rows, product, centre, root, component.state.n_subsets, exact, grid, smallest_gap(steps)
+    )
 
 
 def lay_rows_out(X: Tensor, exact: bool) -> Tensor:
@@ -123,7 +127,8 @@ def _mend(nearest: Tensor, norms: Tensor, rows: Tensor, references: DeviceRefere
     lost = nearest < LOST * norms
     if references.grid is not None:
         low, high = references.grid
-        noise = (nearest <= SNAP * rows.shape[0] * norms) & ((rows == low) | (rows == high)).all(dim=0)
+        limits = SNAP * rows.shape[0] * norms
+        noise = (nearest <= limits) & (limits < references.gap / 2) & ((rows == low) | (rows == high)).all(dim=0)
         nearest[noise] = 0
         lost &= ~noise
     subset, which = torch.nonzero(lost, as_tuple=True)

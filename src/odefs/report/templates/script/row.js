@@ -8,11 +8,13 @@ const strip = (column, k, top) => {
     const list = element("ul", { "aria-label": `Most common values of ${column.name}` });
     const total = Math.max(1, column.rows);
     const line = (text, n, own, share) => element("li", own ? { class: "own" } : {}, element("span", {}, text), element("span", { class: "track", "aria-hidden": "true" }, element("span", { style: `width:${(100 * n) / total}%` })), element("span", {}, share));
-    const share = (n) => { const p = (100 * n) / total; return n === 0 ? "rare" : p < 0.1 ? "<0.1%" : `${p < 10 ? p.toFixed(1) : Math.round(p)}%`; };
+    const share = (n) => { const p = (100 * n) / total; return n === 0 ? "rare" : p < 0.1 ? "<0.1%" : p > 99 && n < total ? `${Math.floor(10 * p) / 10}%` : `${p < 10 ? p.toFixed(1) : Math.round(p)}%`; };
     const shown = column.values.slice(0, 4);
     for (const [text, n] of shown) list.append(line(text, n, text === top.shown[k], share(n)));
-    const own = column.values.find(([text]) => text === top.shown[k]);
-    if (!shown.includes(own)) list.append(line(top.shown[k], own ? own[1] : 0, true, own ? share(own[1]) : "rare"));
+    const own = top.missing.includes(k) ? [top.shown[k], column.missing] : column.values.find(([text]) => text === top.shown[k]);
+    // A value that is not among those held here is at most as common as the last of them.
+    const most = column.others ? column.values[column.values.length - 1][1] : 0;
+    if (!shown.includes(own)) list.append(line(top.shown[k], own ? own[1] : 0, true, own ? share(own[1]) : most ? `at most ${share(most)}` : "rare"));
     value.append(list);
     return box;
   }
@@ -40,7 +42,7 @@ const describe = (row) => {
   const cell = element("td", { role: "cell", colspan: String(row.tr.children.length) });
   const list = element("ol", {});
   for (const sentence of top.reasons) list.append(element("li", {}, sentence));
-  cell.append(element("h3", {}, `Why ${top.name} stands out`), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
+  cell.append(element("h3", {}, row.flagged ? `Why ${top.name} stands out` : `What raises the score of ${top.name}`), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
   if (top.count > 1) {
     const more = top.count - 1 - top.twins.length;
     cell.append(element("p", { class: "hint" }, `${words(top.count)} identical rows, also ${top.twins.join(", ")}${more > 0 ? ` and ${words(more)} more` : ""}.`));

@@ -6,7 +6,7 @@ const showThreshold = () => {
   const text = String(cut());
   slider.setAttribute("aria-valuetext", text);
   byId("threshold-value").textContent = text;
-  byId("threshold-count").textContent = `${words(n)} of ${words(data.rows)} ${data.rows === 1 ? "row" : "rows"} score above ${text}.`;
+  byId("threshold-count").textContent = `${words(n)} of ${words(data.rows)} ${data.rows === 1 ? "row" : "rows"} ${n === 1 ? "scores" : "score"} above ${text}.`;
   const command = data.command ? `${data.command} --threshold ${text}` : `odefs.detect(frame, threshold=${text})`;
   // One span per word: a line never breaks between the dashes of an option.
   byId("threshold-command").replaceChildren(...command.split(" ").flatMap((word, i) => [...(i ? [" "] : []), element("span", {}, word)]));
@@ -31,9 +31,10 @@ const csvCell = (value) => {
 const csv = () => {
   const n = Math.min(flagged(), held);
   const lines = [[data.identifier, "score", "rank"].map(csvCell).join(",")];
+  const apart = new Set(data.apart);
   let rank = 1;
   for (let i = 0; i < n; i++) {
-    if (i > 0 && data.held[i] < data.held[i - 1]) rank = i + 1;
+    if (i > 0 && (data.held[i] < data.held[i - 1] || apart.has(i))) rank = i + 1;
     lines.push([data.names[i], data.held[i], rank].map(csvCell).join(","));
   }
   return `${lines.join("\n")}\n`;
