@@ -69,6 +69,18 @@ def test_columns_with_tails_are_not_noise(rng):
     assert not set(found_in(np.hstack([heavy, rare, rng.random((N, 5))]))) & set(range(6))
 
 
+@pytest.mark.parametrize("far", [0, 50, 500, 1e6])
+@pytest.mark.parametrize("relation", ["values", "squares"])
+def test_one_far_cell_hides_no_relation(rng, far, relation):
+    X = rng.normal(size=(N, 8))
+    own = X[:, 2] if relation == "values" else X[:, 2] ** 2
+    X[:, 3] = np.clip(own + 0.1 * rng.normal(size=N), -3, 3)
+    X[0, 2] += far
+    found = found_in(X)
+    assert 3 not in found
+    assert len(set(found) & {0, 1, 4, 5, 6, 7}) >= 5
+
+
 def test_one_far_value_outside_the_sample_is_enough(rng):
     """Of a million rows a few thousand are looked at; the ranges are those of all."""
     X = rng.normal(size=(N, 12)).astype(np.float32)

@@ -29,6 +29,12 @@ CHANCE = 1e-3
 KNOWN_SIGMAS = 3.0
 """The same for the mean of known outliers; less, for whoever names some wants them found."""
 
+HEAVY = 50.0
+"""Kurtosis less one, from which on a few far values may be most of what a column varies by, and hide what the others go along with."""
+
+BOUND = 4.0
+"""Standard deviations, by the quartiles, at which such values are cut off."""
+
 MOST_PARTNERS = 2048
 """Columns with which each column is compared; where there are more, a sample of them."""
 
@@ -80,6 +86,10 @@ def noise_columns(
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
     is_noise = varies & ~tailed & ~related
+    heavy = varies & (spread**2 > HEAVY)
+    if is_noise.any() and heavy.any():
+        own = (values[:, is_noise], squares[:, is_noise])
+        is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy])
     if outlying is not None and len(outlying):
         is_noise &= ~_set_apart(outlying, X, seen, spread)
     # Where nothing is left that noise could blur, no column is set apart.
@@ -98,6 +108,25 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
+
+
+def _related_within_bounds(own: tuple[np.ndarray, np.ndarray], X: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Which columns, of which values and squares are given, go along with any of ``X`` once far values of these are cut off."""
+    low, middle, high = np.nanquantile(X, [0.25, 0.5, 0.75], axis=0)
+    reach = BOUND * (high - low) / (ndtri(0.75) - ndtri(0.25))
+    # Where most values are equal, the quartiles know of no spread.
+    spread_out = reach > 0
+    low, high = (middle - reach)[spread_out], (middle + reach)[spread_out]
+    bounded, seen = np.clip(X[:, spread_out], low, high).astype(X.dtype), seen[:, spread_out]
+    values, _, _ = _standardised(bounded, seen)
+    squares, _, _ = _standardised(values * values, seen)
+    largest = np.zeros(own[0].shape[1])
+    for one in own:
+        for other in (values, squares):
+            found = np.abs(one.T @ other) / one.shape[0]
+            largest = np.maximum(largest, found.max(axis=1, initial=0))
+    related: np.ndarray = np.sqrt(own[0].shape[0]) * largest > -ndtri(CHANCE / (2 * max(1, values.shape[1])))
+    return related
 
 
 def _set_apart(outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray) -> np.ndarray:
