@@ -7,7 +7,15 @@ from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
-from odefs.tables.header import LOOKS_LIKE_DATA, Header, has_numbered_names, read_header, under_names
+from odefs.tables.header import (
+    LOOKS_LIKE_DATA,
+    Header,
+    handed_name,
+    has_numbered_names,
+    own_name,
+    read_header,
+    under_names,
+)
 from odefs.tables.packing import unpacked
 from odefs.tables.shape import require_width
 from odefs.tables.text_types import first_type, has_zeros, may_be_dates
@@ -33,8 +41,9 @@ def read_text(
     source = unpacked(source, name)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = said_encoding(dialect)
+    handed = [handed_name(column) for column in text_columns]
     try:
-        frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
+        frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             tell_fault(source, name, dialect, error)
@@ -42,9 +51,10 @@ def read_text(
         header = read_header(source, dialect)
         notes.append(NOT_UTF8)
         try:
-            frame, zeros = _read_typed(pl, *under_names(source, dialect, header), text_columns)
+            frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
         except pl.exceptions.ComputeError as again:
             tell_fault(source, name, dialect, again)
+    frame.columns, zeros = [own_name(column) for column in frame.columns], [own_name(column) for column in zeros]
     text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
     numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]

@@ -15,7 +15,7 @@ from typing import Any
 from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, opened
-from odefs.tables.header import Header, copied_under_names, read_header
+from odefs.tables.header import Header, copied_under_names, handed_name, own_name, read_header
 from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
 from odefs.tables.read import ARROW, LINES, TEXT, ending_of, first_line
@@ -138,7 +138,8 @@ def _spool_text(
         except pl.exceptions.ComputeError as again:
             tell_fault(path, name, dialect, again)
     short = said_short(path, dialect)
-    types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), text_columns)
+    handed = [handed_name(column) for column in text_columns]
+    types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), handed)
     for copy in {source, path} - {given}:
         copy.unlink()
     for frame in _frames(pl, cells):
@@ -146,7 +147,8 @@ def _spool_text(
     target = folder / "table.parquet"
     _write_typed(pl, cells, types, target, header.line)
     cells.unlink()
-    notes += [*said_names(header, types.numbers, text_columns), *said_zeros(types.zeros), *short]
+    numbers, zeros = ([own_name(column) for column in columns] for columns in (types.numbers, types.zeros))
+    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros), *short]
     return Spooled(target, True, tuple(notes), dialect.header)
 
 
@@ -199,6 +201,7 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, line: int
             if frame.width > 1:
                 typed = typed.filter(~pl.all_horizontal(pl.all().exclude(LINE).is_null()))
             rows = typed.to_arrow()
+            rows = rows.rename_columns([own_name(column) for column in rows.column_names])
             if writer is None:
                 writer = pq.ParquetWriter(target, rows.schema)
             writer.write_table(rows)
@@ -207,4 +210,5 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, line: int
             writer.close()
     if writer is None:
         # A header alone.
-        pq.write_table(pq.read_schema(cells).append(pa.field(LINE, pa.int64())).empty_table(), target)
+        fields = [field.with_name(own_name(field.name)) for field in pq.read_schema(cells)]
+        pq.write_table(pa.schema([*fields, pa.field(LINE, pa.int64())]).empty_table(), target)
