@@ -178,6 +178,22 @@ def test_no_partition_is_not_all_of_them(client, X):
     assert engine._held["none"].rows.shape == (0, 12)
 
 
+def test_starting_workers_leaves_this_process_its_threads(monkeypatch):
+    """distributed sets OMP_NUM_THREADS=1 here before it starts a worker, and again where one is started in the place of another."""
+    monkeypatch.setenv("MKL_NUM_THREADS", "3")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+
+    def threads():
+        return {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")}
+
+    before = threads()
+    with dask_engine.local_client(1) as client:
+        assert threads() == before
+        assert client.submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
+        os.environ["OMP_NUM_THREADS"] = "1"
+    assert threads() == before
+
+
 def test_without_a_client(monkeypatch, X):
     import distributed
 

@@ -37,18 +37,37 @@ def local_client(n_workers: int = 2) -> Iterator[Any]:
     >>> model.outlier_scores_.shape
     (600,)
     """
-    client = _start(n_workers)
-    try:
-        yield client
-    finally:
-        cluster = client.cluster
-        client.close()
-        cluster.close()
+    with _kept_environment():
+        client = _start(n_workers)
+        try:
+            yield client
+        finally:
+            cluster = client.cluster
+            client.close()
+            cluster.close()
 
 
 def _start(n_workers: int) -> Any:
     import distributed
 
     start: Any = distributed
-    # One thread per worker: a task keeps its core busy.
-    return start.Client(start.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+    with _kept_environment():
+        # One thread per worker: a task keeps its core busy.
+        return start.Client(start.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+
+
+@contextmanager
+def _kept_environment() -> Iterator[None]:
+    """Put back what distributed sets in this process for the workers that it starts: with ``OMP_NUM_THREADS=1`` all that is fitted here later would run on one thread."""
+    from dask import config
+
+    names = config.get("distributed.nanny.pre-spawn-environ", {})
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
