@@ -137,9 +137,14 @@ def test_threshold_command_drops_what_it_replaces(report):
 
 
 def test_the_command_for_another_threshold_may_replace_its_files(found):
-    for options, added in (("-o s.csv", " --force"), ("--save=m.odefs --force", ""), ("--top 3", "")):
-        again = build_report(replace(found, run=found.run | {"command": f"odefs detect t.csv {options}"}))
-        assert again.summary["commands"]["other_threshold"] == f"odefs detect t.csv {options}{added}"
+    for options, added in (
+        ("-o s.csv", "--force "),
+        ("-os.csv", "--force "),
+        ("--save=m.odefs --force", ""),
+        ("--top 3", ""),
+    ):
+        again = build_report(replace(found, run=found.run | {"command": f"odefs detect {options} -- -t.csv"}))
+        assert again.summary["commands"]["other_threshold"] == f"odefs detect {added}{options} -- -t.csv"
 
 
 def test_equal_values_are_neither_lower_nor_higher():
@@ -177,7 +182,7 @@ def test_far_rows_move_the_average_and_that_is_said():
     X[:2] = 1e6, -1e6
     summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
     assert summary["scores"]["median"] < 0.01
-    assert words.ordinary(summary["scores"]["median"]).startswith("Half of the rows score below 0.0001")
+    assert words.ordinary(summary["scores"]["median"]).startswith("Half of the rows score 0.0001")
     assert words.ordinary(0.97) == "An ordinary row scores 1.0."
 
 

@@ -51,6 +51,10 @@ def test_what_is_usual_beside_all_rows_of_a_kind():
         row["reasons"][0]["usual"], row["reasons"][1]["usual"] = [float(i), 2.0 + i], ["p" if i == 0 else "q", 0.5]
     (kind,) = collect_kinds(rows)
     assert {trait["column"]: trait["usual"] for trait in kind["traits"]} == {"a": [0.0, 6.0], "b": ["q", 0.5]}
+    for row in rows:
+        row["reasons"][0]["usual"] = [None, 1.7e308]
+    (kind,) = collect_kinds(rows)
+    assert {trait["column"]: trait["usual"] for trait in kind["traits"]}["a"] == [None, 1.7e308]
 
 
 def test_the_first_day_of_1970_is_a_date_among_dates():

@@ -222,6 +222,7 @@ PLAIN_ROWS = "1.5,x,2\n\n2.5,y,3\n3.5,NA,4\n"
 HEADERS = {
     "plain": ("a,b,c\n", ["a", "b", "c"], [2, 4, 5], ()),
     "a break in it": ('"a\n\nb",b,c\n', ["a\n\nb", "b", "c"], [4, 6, 7], ()),
+    "quotes and what stands for them": ('a\x1eb,"a""b",c\n', ["a\x1eb", 'a"b', "c"], [2, 4, 5], ()),
     "quotes": ('"5"" pipe",b,"""c"""\n', ['5" pipe', "b", '"c"'], [2, 4, 5], ()),
     "blank lines above": ("\n\na,b,c\n", ["a", "b", "c"], [4, 6, 7], ()),
     "both, from Windows": ('\r\n"a\r\nb",b,c\r\n', ["a\r\nb", "b", "c"], [4, 6, 7], ()),

@@ -156,6 +156,7 @@ DATES = {
     "beside numbers": lambda: polars.DataFrame({"a": DAYS.astype("M8[us]"), "b": np.arange(50.0)}),
     "pyarrow": lambda: pyarrow.table({"a": DAYS.astype("M8[us]"), "b": np.arange(50.0)}),
     "objects": lambda: np.array([[day, 1.5] for day in DAYS], dtype=object),
+    "objects in pandas": lambda: pandas.DataFrame({"a": pandas.Series(list(DAYS), dtype=object), "b": np.arange(50.0)}),
     "lists": lambda: [[day, day] for day in DAYS],
 }
 

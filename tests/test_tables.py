@@ -359,6 +359,9 @@ def test_missing_cells_that_a_step_made_numbers_of_are_reasons():
     pipeline = make_pipeline(SimpleImputer(strategy="constant", fill_value=-30), ODEFS(random_state=0)).fit(X)
     assert (pipeline.predict(X[:3]) == -1).all()
     assert [odefs.explain(pipeline, X).reasons(row)[0].column for row in range(3)] == ["x1"] * 3
+    X[5] = np.nan
+    kept = make_pipeline(StandardScaler(), ODEFS(missing="ignore", random_state=0)).fit(X)
+    assert odefs.explain(kept, X).reasons(5) == []
 
 
 def test_a_step_that_does_nothing_is_traced():

@@ -25,15 +25,27 @@ def require_no_dates(X: Any) -> None:
 
 def _kinds(X: Any) -> list[Any]:
     """Types of the columns of a frame or of the cells of an array."""
-    schema: Any = getattr(X, "schema", None)
-    if hasattr(schema, "types"):  # of pyarrow
-        return list(schema.types)
+    if type(X).__module__.startswith("pyarrow") and hasattr(X, "schema"):
+        return list(X.schema.types)
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        kinds = list(X.dtypes)
+        return kinds + [
+            kind for k, dtype in enumerate(kinds) if str(dtype) == "object" for kind in _of_cells(X.iloc[:, k])
+        ]
+    if hasattr(X, "collect") and not hasattr(X, "__len__"):  # a frame of polars whose rows are not there yet
+        return []
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return list(X.dtypes)
     dtype = getattr(X, "dtype", None)
     if isinstance(X, np.ndarray) and X.dtype.kind == "O":
-        return [cell.dtype for cell in X.flat if isinstance(cell, np.datetime64 | np.timedelta64)][:1]
+        return _of_cells(X.ravel())
     return [] if dtype is None else [dtype]
+
+
+def _of_cells(cells: Any) -> list[Any]:
+    """Types of dates and durations of numpy among Python's own objects."""
+    found = set(map(type, cells.tolist())) & {np.datetime64, np.timedelta64}
+    return [np.dtype(kind) for kind in found]
 
 
 def _is_date(kind: Any) -> bool:

@@ -41,8 +41,8 @@ class Explanation:
     data: Any
     feature_names: np.ndarray
     attribution: str = ""
-    of_input: bool = False
-    """Whether the data are what a pipeline was given, whose steps may have made numbers of missing cells."""
+    filled: np.ndarray | None = None
+    """Where the data are what a pipeline was given: of which cells its steps made numbers, were they missing."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -68,14 +68,13 @@ class Explanation:
             self.data[rows, columns],
             self.feature_names,
             self.attribution,
-            self.of_input,
+            None if self.filled is None else self.filled[rows, columns],
         )
 
     def reasons(self, row: int, k: int = 3) -> list[Reason]:
         """The ``k`` foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer."""
-        one = Explanation(
-            self.values[[row]], self.baseline, self.data[[row]], self.feature_names, of_input=self.of_input
-        )
+        filled = None if self.filled is None else self.filled[[row]]
+        one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names, filled=filled)
         return one.top(k).reasons(0)
 
     def to_shap(self) -> Any:
@@ -107,7 +106,7 @@ class TopExplanation:
     data: np.ndarray
     feature_names: np.ndarray
     attribution: str = ""
-    of_input: bool = False
+    filled: np.ndarray | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -126,8 +125,11 @@ class TopExplanation:
             Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
             for i, k in enumerate(self.columns[row])
             # A row of which nothing is known scores as an ordinary one, and no cell is a reason for that.
-            if excess[i] > 0 and (self.of_input or not _is_missing(self.data[row, i]))
+            if excess[i] > 0 and not self._is_unknown(row, i)
         ]
+
+    def _is_unknown(self, row: int, place: int) -> bool:
+        return _is_missing(self.data[row, place]) and (self.filled is None or not self.filled[row, place])
 
 
 def _is_missing(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """The whole summary of a detection as a plain dict. Nothing here formats: numbers stay numbers, sentences are made by ``words``."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -99,8 +100,10 @@ def _without_choice(command: Any) -> str | None:
             next(words, None)
         elif word.partition("=")[0] not in CHOICES:
             kept.append(word)
-    writes = any(word.partition("=")[0] in WRITING for word in kept)
-    return shlex.join([*kept, "--force"] if writes and "--force" not in kept else kept)
+    writes = any(word.partition("=")[0] in WRITING or re.match("-o.", word) for word in kept)
+    if writes and "--force" not in kept:
+        kept.insert(2, "--force")  # behind the name of the command: options may end in --
+    return shlex.join(kept)
 
 
 def _plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:

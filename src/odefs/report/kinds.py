@@ -134,7 +134,9 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
     if not known:
         return None
     if found[0][0]["kind"] in ("number", "time"):
-        return [min(low for (low, _), _ in known), max(high for (_, high), _ in known)]
+        # Bounds beyond the largest float are none.
+        lows, highs = ([usual[end] for usual, _ in known if usual[end] is not None] for end in (0, 1))
+        return [min(lows, default=None), max(highs, default=None)]
     votes: Counter[Any] = Counter()
     for (value, _), count in known:
         votes[value] += count

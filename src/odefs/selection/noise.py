@@ -86,10 +86,11 @@ def noise_columns(
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
     is_noise = varies & ~tailed & ~related
-    heavy = varies & (spread**2 > HEAVY)
-    if is_noise.any() and heavy.any():
+    heavy = np.flatnonzero(varies & (spread**2 > HEAVY))
+    if is_noise.any() and heavy.size:
+        heavy = heavy if heavy.size <= MOST_PARTNERS else np.sort(rng.choice(heavy, size=MOST_PARTNERS, replace=False))
         own = (values[:, is_noise], squares[:, is_noise])
-        is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy])
+        is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy], run)
     if outlying is not None and len(outlying):
         is_noise &= ~_set_apart(outlying, X, seen, spread)
     # Where nothing is left that noise could blur, no column is set apart.
@@ -110,23 +111,29 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return values, varies, std
 
 
-def _related_within_bounds(own: tuple[np.ndarray, np.ndarray], X: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def _related_within_bounds(
+    own: tuple[np.ndarray, np.ndarray],
+    X: np.ndarray,
+    seen: np.ndarray,
+    run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+) -> np.ndarray:
     """Which columns, of which values and squares are given, go along with any of ``X`` once far values of these are cut off."""
+    n_rows, n_columns = own[0].shape
     low, middle, high = np.nanquantile(X, [0.25, 0.5, 0.75], axis=0)
     reach = BOUND * (high - low) / (ndtri(0.75) - ndtri(0.25))
-    # Where most values are equal, the quartiles know of no spread.
+    # Where most values are equal, the quartiles know of no spread. What they know of may be tiny beside the far values.
     spread_out = reach > 0
-    low, high = (middle - reach)[spread_out], (middle + reach)[spread_out]
-    bounded, seen = np.clip(X[:, spread_out], low, high).astype(X.dtype), seen[:, spread_out]
-    values, _, _ = _standardised(bounded, seen)
-    squares, _, _ = _standardised(values * values, seen)
-    largest = np.zeros(own[0].shape[1])
-    for one in own:
-        for other in (values, squares):
-            found = np.abs(one.T @ other) / one.shape[0]
-            largest = np.maximum(largest, found.max(axis=1, initial=0))
-    related: np.ndarray = np.sqrt(own[0].shape[0]) * largest > -ndtri(CHANCE / (2 * max(1, values.shape[1])))
-    return related
+    bounded = np.clip((X[:, spread_out] - middle[spread_out]) / reach[spread_out], -1, 1).astype(own[0].dtype)
+    values, _, _ = _standardised(bounded, seen[:, spread_out])
+    squares, _, _ = _standardised(values * values, seen[:, spread_out])
+
+    def largest(start: int) -> np.ndarray:
+        """The largest correlation of each of some columns."""
+        pairs = [(one[:, start : start + BLOCK], other) for one in own for other in (values, squares)]
+        return np.max([np.abs(one.T @ other).max(axis=1, initial=0) for one, other in pairs], axis=0) / n_rows
+
+    found = np.concatenate(run(largest, range(0, n_columns, BLOCK)))
+    return np.asarray(np.sqrt(n_rows) * found > -ndtri(CHANCE / (2 * max(1, values.shape[1]))))
 
 
 def _set_apart(outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray) -> np.ndarray:

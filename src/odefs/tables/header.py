@@ -23,8 +23,8 @@ COPIED = 2**20
 SAID = 3
 """So many names that occur twice are told one by one."""
 LOOKS_LIKE_DATA = "the first line looks like data, and was taken for names of columns; --no-header reads it as a row, and a line of names above it names the columns"
-QUOTE = "\x1e"
-"""Stands for a quote in names that polars is handed, in any encoding: it would show quotes as they are doubled in the file."""
+STAND_INS = "\x1e\x1d\x1c\x1b"
+"""Characters of any encoding, one of which stands for a quote in names that polars is handed: it would show quotes as they are doubled in the file."""
 _NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
 """Digits can be matched in one way only, so that a long line is given up on at once."""
 
@@ -46,6 +46,18 @@ class Header:
             and self.names == tuple(_as_polars(self.given))
             and not any('"' in name for name in self.names)
         )
+
+    def handed(self, name: str) -> str:
+        """What polars is handed as the name of a column."""
+        return name if self.is_plain else name.replace('"', self._stand_in)
+
+    def own(self, handed: str) -> str:
+        """The name of a column of which polars was handed another."""
+        return handed if self.is_plain else handed.replace(self._stand_in, '"')
+
+    @property
+    def _stand_in(self) -> str:
+        return next((mark for mark in STAND_INS if not any(mark in name for name in self.names)), STAND_INS[-1])
 
     @property
     def may_be_data(self) -> bool:
@@ -127,16 +139,6 @@ def _listed(names: Sequence[str]) -> str:
     return without_controls(", ".join(names[:SAID]) + more)
 
 
-def handed_name(name: str) -> str:
-    """What polars is handed as the name of a column."""
-    return name.replace('"', QUOTE)
-
-
-def own_name(handed: str) -> str:
-    """The name of a column of which polars was handed another."""
-    return handed.replace(QUOTE, '"')
-
-
 def under_names(source: Path | bytes, dialect: Dialect, header: Header) -> tuple[Path | bytes, Dialect]:
     """What polars is to read: the file, or its content under names that differ."""
     if header.is_plain:
@@ -161,7 +163,7 @@ def copied_under_names(source: Path, target: Path, dialect: Dialect, header: Hea
 
 def _copy(content: BinaryIO, out: BinaryIO, dialect: Dialect, header: Header) -> None:
     names = io.StringIO()
-    csv.writer(names, delimiter=dialect.separator, lineterminator="\n").writerow(map(handed_name, header.names))
+    csv.writer(names, delimiter=dialect.separator, lineterminator="\n").writerow(map(header.handed, header.names))
     out.write(names.getvalue().encode(dialect.encoding, errors="replace"))
     if content.read(len(BYTE_MARK)) != BYTE_MARK:
         content.seek(0)

@@ -10,9 +10,7 @@ from odefs.tables.delimited import Dialect, broken_line, require_filled, require
 from odefs.tables.header import (
     LOOKS_LIKE_DATA,
     Header,
-    handed_name,
     has_numbered_names,
-    own_name,
     read_header,
     under_names,
 )
@@ -41,9 +39,8 @@ def read_text(
     source = unpacked(source, name)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = said_encoding(dialect)
-    handed = [handed_name(column) for column in text_columns]
     try:
-        frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
+        frame, zeros = _read_named(pl, source, dialect, header, text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             tell_fault(source, name, dialect, error)
@@ -51,10 +48,9 @@ def read_text(
         header = read_header(source, dialect)
         notes.append(NOT_UTF8)
         try:
-            frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
+            frame, zeros = _read_named(pl, source, dialect, header, text_columns)
         except pl.exceptions.ComputeError as again:
             tell_fault(source, name, dialect, again)
-    frame.columns, zeros = [own_name(column) for column in frame.columns], [own_name(column) for column in zeros]
     text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
     numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
@@ -97,6 +93,16 @@ def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Excepti
     if fault is None:
         raise error
     raise TableError(f"{name}: {fault}.") from error
+
+
+def _read_named(
+    pl: Any, source: Path | bytes, dialect: Dialect, header: Header, text_columns: Sequence[str]
+) -> tuple[Any, list[str]]:
+    """The same as :func:`_read_typed`, under the names of the header."""
+    handed = [header.handed(column) for column in text_columns]
+    frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
+    frame.columns = [header.own(column) for column in frame.columns]
+    return frame, [header.own(column) for column in zeros]
 
 
 def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:

@@ -15,7 +15,7 @@ from typing import Any
 from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, opened
-from odefs.tables.header import Header, copied_under_names, handed_name, own_name, read_header
+from odefs.tables.header import Header, copied_under_names, read_header
 from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
 from odefs.tables.read import ARROW, LINES, TEXT, ending_of, first_line
@@ -138,16 +138,16 @@ def _spool_text(
         except pl.exceptions.ComputeError as again:
             tell_fault(path, name, dialect, again)
     short = said_short(path, dialect)
-    handed = [handed_name(column) for column in text_columns]
+    handed = [header.handed(column) for column in text_columns]
     types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), handed)
     for copy in {source, path} - {given}:
         copy.unlink()
     for frame in _frames(pl, cells):
         types.look_at(frame)
     target = folder / "table.parquet"
-    _write_typed(pl, cells, types, target, header.line)
+    _write_typed(pl, cells, types, target, header)
     cells.unlink()
-    numbers, zeros = ([own_name(column) for column in columns] for columns in (types.numbers, types.zeros))
+    numbers, zeros = ([header.own(column) for column in columns] for columns in (types.numbers, types.zeros))
     notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros), *short]
     return Spooled(target, True, tuple(notes), dialect.header)
 
@@ -179,12 +179,13 @@ def _frames(pl: Any, cells: Path) -> Iterator[Any]:
             yield frame
 
 
-def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, line: int) -> None:
-    """The rows with their types and lines, the first of which is given; blank lines are left out, quoted line breaks counted."""
+def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, header: Header) -> None:
+    """The rows with their names, types and lines; blank lines are left out, quoted line breaks counted."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer: Any = None
+    line = header.line
     try:
         for frame in _frames(pl, cells):
             typed = types.applied(frame)
@@ -201,7 +202,7 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, line: int
             if frame.width > 1:
                 typed = typed.filter(~pl.all_horizontal(pl.all().exclude(LINE).is_null()))
             rows = typed.to_arrow()
-            rows = rows.rename_columns([own_name(column) for column in rows.column_names])
+            rows = rows.rename_columns([header.own(column) for column in rows.column_names])
             if writer is None:
                 writer = pq.ParquetWriter(target, rows.schema)
             writer.write_table(rows)
@@ -210,5 +211,5 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, line: int
             writer.close()
     if writer is None:
         # A header alone.
-        fields = [field.with_name(own_name(field.name)) for field in pq.read_schema(cells)]
+        fields = [field.with_name(header.own(field.name)) for field in pq.read_schema(cells)]
         pq.write_table(pa.schema([*fields, pa.field(LINE, pa.int64())]).empty_table(), target)

@@ -39,7 +39,9 @@ def explain(pipeline: Any, X: Any) -> Explanation:
     used = membership.any(axis=0)
     values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
     data = _cells(X, names)[:, used]
-    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution, of_input=True)
+    known = ~np.isnan(np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64))
+    filled = (known @ membership[:, used]) > 0
+    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution, filled)
 
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:

@@ -92,7 +92,8 @@ def ordinary(median: float) -> str:
     """What an ordinary row scores: the mean of the training rows, unless a few far ones have moved it away from the middle."""
     if 0.8 <= median <= 1.25:
         return "An ordinary row scores 1.0."
-    return f"Half of the rows score below {median:.2g}; training rows average 1.0."
+    said = f"{median:.2g}" if median < 0.1 else f"{median:.2f}" if median < 1000 else number(median)
+    return f"Half of the rows score {said} or less; training rows average 1.0."
 
 
 NAMED = 6

@@ -61,12 +61,15 @@ def _kept_environment() -> Iterator[None]:
     """Put back what distributed sets in this process for the workers that it starts: with ``OMP_NUM_THREADS=1`` all that is fitted here later would run on one thread."""
     from dask import config
 
-    names = config.get("distributed.nanny.pre-spawn-environ", {})
-    before = {name: os.environ.get(name) for name in names}
+    # Beside what its configuration names it fixes the hashes of text, for all processes that are started later.
+    given = {**config.get("distributed.nanny.pre-spawn-environ", {}), "PYTHONHASHSEED": None}
+    before = {name: os.environ.get(name) for name in given}
     try:
         yield
     finally:
         for name, value in before.items():
+            if given[name] is not None and os.environ.get(name) != str(given[name]):
+                continue  # somebody else's
             if value is None:
                 os.environ.pop(name, None)
             else:

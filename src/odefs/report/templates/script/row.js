@@ -37,12 +37,13 @@ const strip = (column, k, top) => {
   value.append(svg, element("div", { class: "ends" }, element("span", {}, column.labels[0]), element("span", {}, at !== null && beside.startsWith("beyond") ? (beside.includes("right") ? `${beside} →` : `← ${beside}`) : ""), element("span", {}, column.labels[1])));
   return box;
 };
+const heading = (row) => `${row.flagged ? "Why" : "What raises the score of"} ${data.top[row.i].name}${row.flagged ? " stands out" : ""}`;
 const describe = (row) => {
   const top = data.top[row.i];
   const cell = element("td", { role: "cell", colspan: String(row.tr.children.length) });
   const list = element("ol", {});
   for (const sentence of top.reasons) list.append(element("li", {}, sentence));
-  cell.append(element("h3", {}, row.flagged ? `Why ${top.name} stands out` : `What raises the score of ${top.name}`), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
+  cell.append(element("h3", {}, heading(row)), top.reasons.length ? list : element("p", {}, "No column contributes more than usual."));
   if (top.count > 1) {
     const more = top.count - 1 - top.twins.length;
     cell.append(element("p", { class: "hint" }, `${words(top.count)} identical rows, also ${top.twins.join(", ")}${more > 0 ? ` and ${words(more)} more` : ""}.`));

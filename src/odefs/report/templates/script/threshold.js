@@ -19,6 +19,7 @@ const showThreshold = () => {
     row.flag.classList.toggle("yes", yes);
     row.flagged = yes;
   }
+  if (state.open !== null) details.querySelector("h3").textContent = heading(rows[state.open]);
   if (views.scores) views.scores.signal("cut", cut()).run();
   if (views.map) views.map.signal("flagged", n).run();
 };
