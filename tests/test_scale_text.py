@@ -12,6 +12,7 @@ import pytest
 from command import odefs as run
 from odefs.tables import spool
 from odefs.tables.columns import TableError
+from odefs.tables.header import Header
 from odefs.tables.large_reading import read_large
 from odefs.tables.read import read_table
 
@@ -370,3 +371,18 @@ def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
         assert pl.read_csv(tmp_path / "again.csv")["score"].to_list() == pytest.approx(a["score"].to_list(), rel=1e-6)
     assert "column 2 = 90" in run("explain", "m.odefs", "t.csv", "--rows", "18", cwd=tmp_path).stdout
     assert "looks like data" in run("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
+
+
+def test_all_names_are_looked_at_once_and_not_for_every_name():
+    """Tables have thousands of columns."""
+    looks = []
+
+    class Names(tuple):
+        def __iter__(self):
+            looks.append(1)
+            return super().__iter__()
+
+    names = Names(f'{k}" pipe' for k in range(200))
+    header = Header(names, names, 2)
+    assert [header.own(header.handed(name)) for name in tuple(names)] == list(names)
+    assert len(looks) < 20

@@ -10,6 +10,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,7 +39,7 @@ class Header:
     line: int
     is_there: bool = True
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether polars gives the columns the same names."""
         return (
@@ -55,7 +56,7 @@ class Header:
         """The name of a column of which polars was handed another."""
         return handed if self.is_plain else handed.replace(self._stand_in, '"')
 
-    @property
+    @cached_property
     def _stand_in(self) -> str:
         return next((mark for mark in STAND_INS if not any(mark in name for name in self.names)), STAND_INS[-1])
 
