@@ -7,8 +7,9 @@ stay in a core's second-level cache; :mod:`odefs._ops.blocks` derives the block'
 thread, and inside a task BLAS runs on one thread (:mod:`odefs._ops.threads`), so the number of threads never changes the shape of a matrix
 product and therefore never changes a bit of the result.
 
-BLAS kernels treat the last one to three rows of a matrix differently. Blocks are therefore padded to a multiple of
-``PADDING`` rows, which makes the score of a row independent of its neighbours and of its place in the batch.
+BLAS kernels treat some rows of a matrix differently from others, and which ones depends on the library, the processor and the
+number of rows. Products are therefore done in slabs of one shape, in which every place is known to give the same bits
+(:mod:`odefs._ops.slabs`): the score of a row depends neither on its neighbours nor on its place in the batch.
 
 How nearest references are found
 --------------------------------

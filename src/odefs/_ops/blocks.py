@@ -1,4 +1,4 @@
-"""How rows are cut into blocks: heights from a byte budget, tails padded for BLAS, scratch memory kept per thread."""
+"""How rows are cut into blocks: heights from a byte budget, scratch memory kept per thread."""
 
 import math
 import threading
@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-PADDING = 16
-"""Blocks hold a multiple of this many rows: OpenBLAS then gives every row the same bits wherever it stands."""
+PADDING = 64
+"""Blocks hold a multiple of this many rows: whole slabs of a matrix product (:mod:`odefs._ops.slabs`)."""
+
+ALIGNMENT = 64
+"""Scratch memory begins on a cache line: some BLAS libraries choose their kernels by it."""
 
 BLOCK_BYTES = 8 * 2**20
 """What one worker may hold of a block: its rows and their distances to the references."""
@@ -59,5 +62,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarr
     n_bytes = math.prod(shape) * dtype.itemsize
     buffer = buffers.get(name)
     if buffer is None or buffer.nbytes < n_bytes:
-        buffers[name] = buffer = np.empty(n_bytes, dtype=np.uint8)
+        room = np.empty(n_bytes + ALIGNMENT, dtype=np.uint8)
+        start = -room.ctypes.data % ALIGNMENT
+        buffers[name] = buffer = room[start : start + n_bytes]
     return buffer[:n_bytes].view(dtype).reshape(shape)

@@ -2,11 +2,13 @@
 
 The squared distance runs over the columns that both the row and the reference have, and is divided by the share of the weight they
 cover: ``sum(w) / sum_obs(w) * sum_obs(w_k (x_k - r_k)^2)``. A pair without a common column has no distance (infinite here).
-Everything is done in float64. As in :mod:`odefs._ops.nearest`, squares that lost their digits are computed again directly. Most of these belong to
+Everything is done in float64, by products in slabs (:mod:`odefs._ops.slabs`). As in :mod:`odefs._ops.nearest`, squares that lost their digits are computed again directly. Most of these belong to
 pairs that agree wherever both are observed; such pairs are found by one more product, over whole numbers, which is exact.
 """
 
 import numpy as np
+
+from odefs._ops.slabs import aligned, slab_layout
 
 CANCELLATION = 1e-8
 DIRECT_CELLS = 2**20
@@ -24,8 +26,8 @@ def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None =
     x = np.where(seen_x, X - centre, 0.0)
     weights = np.ones(X.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
     mask_x, mask_r = seen_x.astype(np.float64), seen_r * weights
-    parts = mask_r @ (x * x).T + (r * r * weights) @ mask_x.T
-    squares = parts - 2 * (r * weights) @ x.T
+    parts = _products(mask_r, x * x) + _products(r * r * weights, mask_x)
+    squares = parts - 2 * _products(r * weights, x)
     is_lost = squares < CANCELLATION * parts
     if np.count_nonzero(is_lost) > MANY:
         agree = _agreeing_pairs(X, references)
@@ -33,10 +35,16 @@ def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None =
         is_lost &= ~agree
     lost = np.nonzero(is_lost)
     squares[lost] = _direct_squares(x, r, mask_x, mask_r, *lost)
-    covered = mask_r @ mask_x.T
+    covered = _products(mask_r, mask_x)
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = squares * (weights.sum() / covered)
     return np.where(covered > 0, distances, np.inf)
+
+
+def _products(references: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """``references @ rows.T``, each row's bits its own."""
+    layout = slab_layout(*references.shape, references.dtype)
+    return layout.products(aligned(references, layout.dtype), layout.cut(rows))[:, : rows.shape[0]]
 
 
 def _agreeing_pairs(X: np.ndarray, references: np.ndarray) -> np.ndarray:

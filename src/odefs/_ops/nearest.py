@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs._ops.blocks import padded_rows, scratch
+from odefs._ops.slabs import SLAB_ROWS, SlabLayout, aligned, clear_rest, fill_slabs, in_row_order, slab_layout
 
 CANCELLATION = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
 """Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
@@ -38,6 +38,8 @@ class References:
     centre: np.ndarray | None
     root_weights: np.ndarray | None
     n_subsets: int
+    layout: SlabLayout
+    """How rows are cut for the product."""
     grid: tuple[np.ndarray, np.ndarray] | None
     """The two values of every column, where each has but two."""
     exact: bool
@@ -54,8 +56,9 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
     """
     exact = w is None and bool(np.all((rows == 0) | (rows == 1)))
     two_valued = bool(np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))))
-    if two_valued and not exact:
-        rows = rows.astype(np.float64)
+    dtype = np.dtype(np.float64) if two_valued and not exact else rows.dtype
+    layout = slab_layout(rows.shape[0], rows.shape[1] + 1, dtype)
+    rows = rows.astype(layout.dtype, copy=False)
     centre = root_weights = None
     if w is not None:
         centre = rows.mean(axis=0)
@@ -63,8 +66,8 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
         rows = (rows - centre) * root_weights
     grid = (rows.min(axis=0), rows.max(axis=0)) if two_valued else None
     norms = np.einsum("ij,ij->i", rows, rows)
-    product = np.concatenate([-2 * rows, norms[:, None]], axis=1)
-    return References(rows, product, centre, root_weights, n_subsets, grid, exact, smallest_gap(grid))
+    product = aligned(np.concatenate([-2 * rows, norms[:, None]], axis=1), rows.dtype)
+    return References(rows, product, centre, root_weights, n_subsets, layout, grid, exact, smallest_gap(grid))
 
 
 def smallest_gap(grid: tuple[np.ndarray, np.ndarray] | None) -> float:
@@ -74,85 +77,80 @@ def smallest_gap(grid: tuple[np.ndarray, np.ndarray] | None) -> float:
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
-    """Squared distances of shape ``(n_subsets, n_rows or more)``; valid until this thread's next call.
+    """Squared distances of shape ``(n_subsets, n_rows or more)``.
 
     Columns beyond ``n_rows`` are padding. Callers sum over the subsets before they cut it off: sums over a single column are taken in another
     order than sums over many.
     """
-    n_rows = X.shape[0]
-    extended = _extended(X, references)
-    distances = scratch("distances", (references.rows.shape[0], extended.shape[0]), extended.dtype)
-    np.matmul(references.product, extended.T, out=distances)
-    nearest = _fold_minimum(distances, references.n_subsets)
-    rows = extended[:, :-1]
-    norms = np.einsum("ij,ij->i", rows, rows)
-    nearest += norms
-    _recompute_cancelled(nearest[:, :n_rows], rows[:n_rows], norms[:n_rows], references)
+    n_rows, n_columns = X.shape
+    slabs = _extended(X, references)
+    distances = references.layout.multiply(references.product, slabs)
+    folded = _fold_minimum(distances, references.n_subsets)
+    rows = slabs[:, :, :n_columns]
+    norms = np.einsum("sij,sij->si", rows, rows)
+    folded += norms[:, None]
+    nearest = in_row_order(folded)
+    _recompute_cancelled(nearest[:, :n_rows], rows, norms[:, :SLAB_ROWS].ravel()[:n_rows], references)
     return nearest
 
 
 def _extended(X: np.ndarray, references: References) -> np.ndarray:
-    """Rows in the precision and on the scale of the references, a 1 behind each, and rows of zeros up to the next full padding."""
+    """Slabs of rows in the precision and on the scale of the references, with a 1 behind each row."""
     n_rows, n_columns = X.shape
-    extended = scratch("extended", (padded_rows(n_rows), n_columns + 1), references.rows.dtype)
-    values = extended[:n_rows, :-1]
-    if references.centre is None or references.root_weights is None:
-        values[...] = X
-    else:
-        np.subtract(X, references.centre, out=values)
+    slabs = references.layout.empty_slabs(n_rows, n_columns + 1)
+    values = slabs[:, :, :n_columns]
+    fill_slabs(values, X)
+    if references.centre is not None and references.root_weights is not None:
+        values -= references.centre
         values *= references.root_weights
-    extended[n_rows:] = 0
-    extended[:, -1] = 1
-    return extended
+    clear_rest(values, n_rows)
+    slabs[:, :, n_columns] = 1
+    return slabs
 
 
 def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
-    """Minimum over the members, in place."""
-    members = distances.shape[0] // n_subsets
+    """Minimum over the members of each slab, in place."""
+    members = distances.shape[1] // n_subsets
     while members > 1:
         kept = (members + 1) // 2
         folded = members - kept
-        top = distances[: folded * n_subsets]
-        np.minimum(top, distances[kept * n_subsets : members * n_subsets], out=top)
+        top = distances[:, : folded * n_subsets]
+        np.minimum(top, distances[:, kept * n_subsets : members * n_subsets], out=top)
         members = kept
-    return distances[:n_subsets]
+    return distances[:, :n_subsets]
 
 
-def _recompute_cancelled(nearest: np.ndarray, X: np.ndarray, norms: np.ndarray, references: References) -> None:
+def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarray, references: References) -> None:
     """Replace the squares that lost their digits by direct ones; squares below zero are always among them."""
     limit = CANCELLATION[nearest.dtype] * norms
     suspects = np.flatnonzero(nearest.min(axis=0) < limit)
     if not suspects.size:
         return
+    rows = slabs[suspects // SLAB_ROWS, suspects % SLAB_ROWS]
     on_grid = np.zeros(suspects.size, dtype=bool)
     if references.grid is not None:
         low, high = references.grid
-        values = X[suspects]
-        on_grid = ((values == low) | (values == high)).all(axis=1)
+        on_grid = ((rows == low) | (rows == high)).all(axis=1)
     if references.exact:
-        suspects, on_grid = suspects[~on_grid], on_grid[~on_grid]
+        suspects, rows, on_grid = suspects[~on_grid], rows[~on_grid], on_grid[~on_grid]
     squares = nearest[:, suspects].T
     cancelled = squares < limit[suspects, None]
     if on_grid.any():
-        limits = SNAP * X.shape[1] * norms[suspects]
+        limits = SNAP * rows.shape[1] * norms[suspects]
         # Beside a far value in another column, rounding may be as large as a step of the grid.
         noise = (squares <= limits[:, None]) & (on_grid & (limits < references.gap / 2))[:, None]
         squares[noise] = 0
         cancelled &= ~noise
-    rows = X[suspects]
     if suspects.size <= FEW:
         which, subset = np.nonzero(cancelled)
         squares[which, subset] = _direct_squares(rows, which, subset, references)
     else:
-        # Equal rows have equal distances up to the last bits, so copies may differ in what they flag: all get what any one needs.
+        # Equal rows have equal squares to the bit, so what one of them needs is what all need.
         first, copy_of = _distinct_rows(rows)
-        flags = np.zeros((first.size, references.n_subsets), dtype=bool)
-        np.logical_or.at(flags, copy_of, cancelled)
-        which, subset = np.nonzero(flags)
-        exact = np.full(flags.shape, np.nan, dtype=nearest.dtype)
+        exact = squares[first]
+        which, subset = np.nonzero(cancelled[first])
         exact[which, subset] = _direct_squares(rows[first], which, subset, references)
-        exact = exact[copy_of]
-        squares = np.where(np.isnan(exact), squares, exact)
+        squares = exact[copy_of]
     nearest[:, suspects] = squares.T
 
 

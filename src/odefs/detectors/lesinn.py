@@ -145,7 +145,7 @@ class LeSiNNDetector(Detector):
             return mean_nearest(X, state.packed(w, True), level=level, root=self._takes_root, columns=columns)
         if columns is not None:
             X = np.take(X, columns, axis=1)
-        # Filled up as complete rows are, and cut off only after the sums: a row's bits must not depend on how many come with it.
+        # Filled up and cut off only after the sums: a single column is summed in another order than several.
         n_rows = X.shape[0]
         X = np.concatenate([X, np.zeros((padded_rows(n_rows) - n_rows, X.shape[1]), dtype=X.dtype)])
         squares = masked_squared(X, state.rows, w).reshape(-1, state.n_subsets, X.shape[0]).min(axis=0)
