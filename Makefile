@@ -17,7 +17,7 @@ NOT_LOWEST := accuracy contract_page docs experiment_% real_data report_browser 
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST),$(patsubst tests/test_%.py,%,$(sort $(wildcard tests/test_*.py))))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
-.PHONY: detect test slow fuzz lint types contracts tests bench docs lowest lock clean
+.PHONY: detect test slow processors fuzz lint types contracts tests bench docs lowest lock clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -39,6 +39,10 @@ tests: $(VENV)/.dev
 
 slow: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m slow
+
+# The tests of arithmetic with the kernels of every processor that this one can imitate, and on a busy machine.
+processors: $(VENV)/.dev
+	$(BIN)/python -m tests.processors
 
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.fuzz.mutate models $(FILES)

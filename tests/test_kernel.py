@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command import odefs
 from odefs import ODEFS, LeSiNN
 from odefs._ops import kernel
 from odefs._ops.compiled_choices import mean_squares
@@ -243,12 +244,43 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
         monkeypatch.setenv("ODEFS_KERNEL", name)
         assert kernel.level_for(10_000) == name
         assert name in collect_versions()["kernel"]
-    monkeypatch.setenv("ODEFS_KERNEL", "fortran")
-    with pytest.raises(ValueError, match="ODEFS_KERNEL='fortran' is not one of auto, numpy"):
-        kernel.level_for(10)
     monkeypatch.delenv("ODEFS_KERNEL")
+    here = kernel.levels_here()
     assert kernel.level_for(10_000) is None
-    assert kernel.level_for(10) == (LEVELS[-1] if LEVELS else None)
+    assert kernel.level_for(10) == (here[-1] if here else None)
+
+
+UNAVAILABLE = ("fortran", *(name for name in kernel.LEVELS if name not in LEVELS and name != "amx"))
+
+
+@pytest.mark.parametrize("name", UNAVAILABLE)
+def test_a_kernel_that_cannot_run_here_is_refused_before_the_work(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("ODEFS_KERNEL", name)
+    with pytest.raises(ValueError, match=f"ODEFS_KERNEL='{name}'.*use one of auto, numpy"):
+        kernel.level_for(10)
+    done = odefs("detect", "missing.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    (sentence,) = done.stderr.splitlines()
+    assert f"ODEFS_KERNEL='{name}'" in sentence
+    assert ".csv" not in sentence
+
+
+def test_the_tests_are_not_run_under_a_kernel_that_cannot_run_here(tmp_path):
+    line = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(Path(__file__).with_name("test_slabs.py")),
+    ]
+    done = subprocess.run(
+        line, cwd=ROOT, env={**os.environ, "ODEFS_KERNEL": "fortran"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "ODEFS_KERNEL='fortran'" in done.stdout + done.stderr
+    assert "passed" not in done.stdout
 
 
 @pytest.mark.slow

@@ -91,11 +91,25 @@ def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
         return here[-1]
     if wish in here:
         return wish
+    raise ValueError(_refusal(wish, here))
+
+
+def _refusal(wish: str, here: tuple[str, ...]) -> str:
+    """Why a kernel cannot be had, and which ones can."""
     allowed = ", ".join(("auto", "numpy", *(("compiled", *here) if here else ())))
-    why = (
-        "" if here else " The compiled kernel was not built: reinstall odefs with a C compiler (GCC or Clang) at hand."
-    )
-    raise ValueError(f"ODEFS_KERNEL={wish!r} is not one of {allowed}.{why}")
+    if wish not in (*LEVELS, "compiled"):
+        return f"ODEFS_KERNEL={wish!r} is not a kernel; use one of {allowed}."
+    if not here:
+        return (
+            f"ODEFS_KERNEL={wish!r} was requested, but the compiled kernel was not built: use one of {allowed}, "
+            "or reinstall odefs with a C compiler (GCC or Clang) at hand."
+        )
+    return f"ODEFS_KERNEL={wish!r} was requested, but this processor does not support it; use one of {allowed}."
+
+
+def check_kernel_request() -> None:
+    """Refuse a kernel that cannot run here, before any work. ``ODEFS_KERNEL`` is read again with each block of rows."""
+    level_for(1)
 
 
 def describe_kernel() -> str:

@@ -31,6 +31,8 @@ def guarded(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            if "ODEFS_KERNEL" in os.environ:
+                _check_kernel_request()
             yield
         # Here and not at the end of the program, where a closed pipe could not be answered any more.
         sys.stdout.flush()
@@ -74,6 +76,12 @@ def _on_signal(number: signal.Signals, handler: Any) -> None:
     """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is not signal.SIG_IGN:
         signal.signal(number, handler)
+
+
+def _check_kernel_request() -> None:
+    from odefs._ops.kernel import check_kernel_request
+
+    check_kernel_request()
 
 
 def leave_pipe() -> None:
