@@ -44,7 +44,7 @@ def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None =
 def _products(references: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """``references @ rows.T``, each row's bits its own."""
     layout = slab_layout(*references.shape, references.dtype)
-    return layout.products(aligned(references, layout.dtype), layout.cut(rows))[:, : rows.shape[0]]
+    return layout.products(aligned(references, layout.dtype), rows)
 
 
 def _agreeing_pairs(X: np.ndarray, references: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs._ops.slabs import SLAB_ROWS, SlabLayout, aligned, clear_rest, fill_slabs, in_row_order, slab_layout
+from odefs._ops.slabs import SLAB_ROWS, SlabLayout, aligned, slab_layout
 
 CANCELLATION = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
 """Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
@@ -83,27 +83,26 @@ def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
     order than sums over many.
     """
     n_rows, n_columns = X.shape
+    layout = references.layout
     slabs = _extended(X, references)
-    distances = references.layout.multiply(references.product, slabs)
-    folded = _fold_minimum(distances, references.n_subsets)
-    rows = slabs[:, :, :n_columns]
-    norms = np.einsum("sij,sij->si", rows, rows)
-    folded += norms[:, None]
-    nearest = in_row_order(folded)
-    _recompute_cancelled(nearest[:, :n_rows], rows, norms[:, :SLAB_ROWS].ravel()[:n_rows], references)
+    distances = _fold_minimum(layout.multiply(references.product, slabs), references.n_subsets)
+    values = slabs[:, :, :n_columns]
+    norms = np.einsum("sij,sij->si", values, values)
+    distances += norms[:, None]
+    nearest = layout.in_row_order(distances)
+    norms = layout.rows_of(norms).ravel()[:n_rows]
+    _recompute_cancelled(nearest[:, :n_rows], layout.rows_of(values), norms, references)
     return nearest
 
 
 def _extended(X: np.ndarray, references: References) -> np.ndarray:
     """Slabs of rows in the precision and on the scale of the references, with a 1 behind each row."""
     n_rows, n_columns = X.shape
-    slabs = references.layout.empty_slabs(n_rows, n_columns + 1)
-    values = slabs[:, :, :n_columns]
-    fill_slabs(values, X)
     if references.centre is not None and references.root_weights is not None:
-        values -= references.centre
-        values *= references.root_weights
-    clear_rest(values, n_rows)
+        X = X - references.centre
+        X *= references.root_weights
+    slabs = references.layout.empty_slabs(n_rows, n_columns + 1)
+    references.layout.fill(slabs[:, :, :n_columns], X)
     slabs[:, :, n_columns] = 1
     return slabs
 

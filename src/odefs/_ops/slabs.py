@@ -1,15 +1,14 @@
 """Matrix products in which the bits of a row depend on that row alone.
 
-BLAS promises no order of summation. OpenBLAS's float32 kernel for AVX2 computes the last eight
-rows of a call in another order than the rows before them, others treat leftover rows or large
-calls differently. A row's score would then depend on its batch. So rows are multiplied in slabs of
-one shape, and the library at hand is probed once per shape: all rows of a slab are made equal, and
-every place must give the same bits. Where one does not, spare rows at the end of each slab take
-the places that differ; where that does not help, float64; and as the last resort einsum, whose
-order of summation is NumPy's own.
+BLAS promises no order of summation. OpenBLAS's float32 kernel for AVX2 computes the first and the
+last eight rows of a call in another order than the rows between them, others treat leftover rows or
+large calls differently. A row's score would then depend on its batch. So rows are multiplied in
+slabs of one shape, and the library at hand is probed once per shape: all rows of a slab are made
+equal, and every place must give the same bits. Where one does not, spare rows at both ends of each
+slab take the places that differ; where that does not help, float64; and as the last resort einsum,
+whose order of summation is NumPy's own.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,14 +21,12 @@ from odefs._ops.threads import one_blas_thread
 SLAB_ROWS = 64
 """Measured: lower slabs lose throughput, higher ones make a single row dearer."""
 
-SPARE_ROWS = (0, 16)
-"""Numbers of unused rows to try. Both keep slabs on 64-byte boundaries, on which some libraries' choice of
-kernel depends."""
+SPARE_ROWS = (0, 8)
+"""Numbers of unused rows at each end to try. Both keep slabs on 64-byte boundaries, on which some
+libraries' choice of kernel depends."""
 
 PROBES = 3
 """Random rows that are tried: a different order of summation shows in almost every one of them."""
-
-Multiply = Callable[[np.ndarray, np.ndarray, np.ndarray], Any]
 
 
 @dataclass(frozen=True)
@@ -41,48 +38,40 @@ class SlabLayout:
     uses_blas: bool = True
 
     def empty_slabs(self, n_rows: int, n_columns: int) -> np.ndarray:
-        """Scratch of shape (slabs, rows, columns) with room for ``n_rows``."""
-        n_slabs = -(-n_rows // SLAB_ROWS)
-        return scratch("slabs", (n_slabs, SLAB_ROWS + self.spare_rows, n_columns), self.dtype)
-
-    def cut(self, rows: np.ndarray) -> np.ndarray:
-        """Rows as slabs, filled up with rows of zeros."""
-        slabs = self.empty_slabs(*rows.shape)
-        fill_slabs(slabs, rows)
-        clear_rest(slabs, rows.shape[0])
+        """Scratch of shape (slabs, places, columns), with zeros in the places of spare rows and of rows beyond ``n_rows``."""
+        slabs = scratch("slabs", (-(-n_rows // SLAB_ROWS), SLAB_ROWS + 2 * self.spare_rows, n_columns), self.dtype)
+        slabs[:, : self.spare_rows] = slabs[:, self.spare_rows + SLAB_ROWS :] = 0
+        if n_rows % SLAB_ROWS:
+            slabs[-1, self.spare_rows + n_rows % SLAB_ROWS :] = 0
         return slabs
 
+    def rows_of(self, slabs: np.ndarray) -> np.ndarray:
+        """A view of slabs, or of anything with as many places along its second axis, without spare rows."""
+        return slabs[:, self.spare_rows : self.spare_rows + SLAB_ROWS]
+
+    def fill(self, slabs: np.ndarray, rows: np.ndarray) -> None:
+        """Copy rows into slabs of as many columns."""
+        places, (n_full, n_left) = self.rows_of(slabs), divmod(rows.shape[0], SLAB_ROWS)
+        places[:n_full] = rows[: n_full * SLAB_ROWS].reshape(n_full, SLAB_ROWS, rows.shape[1])
+        if n_left:
+            places[n_full, :n_left] = rows[n_full * SLAB_ROWS :]
+
     def multiply(self, references: np.ndarray, slabs: np.ndarray) -> np.ndarray:
-        """``references @ rows.T`` of every slab, shape (slabs, references, rows); scratch, spare rows included."""
-        shape = (slabs.shape[0], references.shape[0], slabs.shape[1])
-        out = scratch("slab products", shape, self.dtype)
+        """``references @ rows.T`` of every slab, shape (slabs, references, places); scratch."""
+        out = scratch("slab products", (slabs.shape[0], references.shape[0], slabs.shape[1]), self.dtype)
         (_by_blas if self.uses_blas else _by_einsum)(references, slabs, out)
         return out
 
-    def products(self, references: np.ndarray, slabs: np.ndarray) -> np.ndarray:
-        """The same as a new array of shape (references, rows), which ends with those that fill the last slab."""
-        return in_row_order(self.multiply(references, slabs))
+    def in_row_order(self, products: np.ndarray) -> np.ndarray:
+        """A copy, from shape (slabs, values, places) to (values, rows); it ends with rows that fill the last slab."""
+        kept = products[:, :, self.spare_rows : self.spare_rows + SLAB_ROWS].transpose(1, 0, 2)
+        return np.array(kept, order="C").reshape(products.shape[1], -1)
 
-
-def fill_slabs(slabs: np.ndarray, rows: np.ndarray) -> None:
-    """Copy rows into slabs of as many columns; places without a row are left as they are."""
-    n_full, n_left = divmod(rows.shape[0], SLAB_ROWS)
-    slabs[:n_full, :SLAB_ROWS] = rows[: n_full * SLAB_ROWS].reshape(n_full, SLAB_ROWS, rows.shape[1])
-    if n_left:
-        slabs[n_full, :n_left] = rows[n_full * SLAB_ROWS :]
-
-
-def clear_rest(slabs: np.ndarray, n_rows: int) -> None:
-    """Put zeros where there is no row."""
-    slabs[:, SLAB_ROWS:] = 0
-    if n_rows % SLAB_ROWS:
-        slabs[-1, n_rows % SLAB_ROWS :] = 0
-
-
-def in_row_order(products: np.ndarray) -> np.ndarray:
-    """A copy, from shape (slabs, values, rows) to (values, rows), without spare rows."""
-    kept = products[:, :, :SLAB_ROWS].transpose(1, 0, 2)
-    return np.array(kept, order="C").reshape(products.shape[1], -1)
+    def products(self, references: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """``references @ rows.T`` as a new array."""
+        slabs = self.empty_slabs(*rows.shape)
+        self.fill(slabs, rows)
+        return self.in_row_order(self.multiply(references, slabs))[:, : rows.shape[0]]
 
 
 def slab_layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayout:
@@ -92,25 +81,23 @@ def slab_layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> Slab
 
 @lru_cache(maxsize=4096)
 def _layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayout:
-    precisions = dict.fromkeys([dtype, np.dtype(np.float64)])
     with one_blas_thread():
-        for precision in precisions:
+        for precision in dict.fromkeys([dtype, np.dtype(np.float64)]):
             for spare_rows in SPARE_ROWS:
-                if _is_steady(n_references, n_columns, precision, spare_rows, _by_blas):
-                    return SlabLayout(precision, spare_rows)
+                layout = SlabLayout(precision, spare_rows)
+                if _is_steady(layout, n_references, n_columns):
+                    return layout
     return SlabLayout(np.dtype(np.float64), 0, uses_blas=False)
 
 
-def _is_steady(n_references: int, n_columns: int, dtype: np.dtype[Any], spare_rows: int, multiply: Multiply) -> bool:
+def _is_steady(layout: SlabLayout, n_references: int, n_columns: int) -> bool:
     """Whether equal rows have equal products wherever they stand in a slab."""
     rng = np.random.default_rng(0)
-    references = aligned(rng.normal(size=(n_references, n_columns)), dtype)
-    slab = aligned(np.zeros((1, SLAB_ROWS + spare_rows, n_columns)), dtype)
-    out = aligned(np.zeros((1, n_references, SLAB_ROWS + spare_rows)), dtype)
+    references = aligned(rng.normal(size=(n_references, n_columns)), layout.dtype)
     for _ in range(PROBES):
-        slab[...] = rng.normal(size=n_columns)
-        multiply(references, slab, out)
-        if (out[:, :, :SLAB_ROWS] != out[:, :, :1]).any():
+        rows = np.broadcast_to(rng.normal(size=n_columns), (SLAB_ROWS, n_columns))
+        products = layout.products(references, rows)
+        if (products != products[:, :1]).any():
             return False
     return True
 
