@@ -43,7 +43,7 @@ def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None =
 
 def _products(references: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """``references @ rows.T``, each row's bits its own."""
-    layout = slab_layout(*references.shape, references.dtype)
+    layout = slab_layout(references.shape[0], references.shape[1], references.dtype)
     return layout.products(aligned(references, layout.dtype), rows)
 
 
