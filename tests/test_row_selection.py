@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_validate
 
@@ -54,6 +54,7 @@ def found(frame):
 # What is selected.
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_a_mask_selects_what_its_numbers_and_labels_select(data):
     n_rows = data.draw(st.integers(1, 30))
@@ -67,11 +68,13 @@ def test_a_mask_selects_what_its_numbers_and_labels_select(data):
     assert numbers(form(names) if names else [], n_rows, labels=labels) == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, N - 1), max_size=8).filter(lambda rows: len(rows) < 3 or max(rows) > 1))
 def test_numbers_keep_their_order_and_may_repeat(rows):
     assert numbers(rows) == numbers(np.array(rows, dtype=np.uint8)) == rows
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=5))
 def test_integers_are_rows_or_refused(rows):
     if all(0 <= row < N for row in rows) and (len(rows) < 3 or max(rows) > 1):
@@ -87,7 +90,7 @@ def test_a_single_number_is_one_row(row):
     assert row_number(row, N) == 3
 
 
-@pytest.mark.parametrize("empty", [[], (), np.array([]), range(0), pd.Series([], dtype=object), pa.array([])], ids=repr)
+@pytest.mark.parametrize("empty", [[], (), np.array([]), range(0), pd.Series([], dtype=object), pa.array([])])
 def test_nothing_is_selected_by_nothing(empty):
     assert numbers(empty) == []
 
@@ -101,6 +104,7 @@ def test_the_two_rows_of_a_tiny_table_are_row_numbers():
 # What is refused.
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([0, 1]), min_size=3, max_size=40),
     st.sampled_from([int, float, np.int8, np.float32]),
@@ -154,7 +158,6 @@ def test_labels_of_rows_are_refused_with_the_remedy(labels, dtype, low):
         (pd.DataFrame({"mask": [True] * N}), "2 dimensions"),
         ([np.timedelta64(3, "s")], "no labels"),
     ],
-    ids=repr,
 )
 def test_everything_else_is_refused_in_one_sentence(rows, message):
     with pytest.raises((TypeError, ValueError), match=re.escape(message)) as error:
@@ -294,9 +297,9 @@ def test_labels_are_no_known_cases(frame):
     X = frame[list("abcd")].to_numpy()
     for rows in (X, RowBlocks.from_arrays([X])):
         for known in ({"known_outliers": y}, {"known_normal": 1.0 - y}, {"known_outliers": np.where(y, -1, 1)}):
-            with pytest.raises(ValueError, match="numpy.flatnonzero"):
+            with pytest.raises(ValueError, match="y == "):
                 ODEFS(n_estimators=2).fit(rows, **known)
-    with pytest.raises(ValueError, match="numpy.flatnonzero"):
+    with pytest.raises(ValueError, match="y == "):
         odefs.detect(frame, id="name", known_outliers=y)
 
 
@@ -314,5 +317,5 @@ def test_candidates_of_the_theorem_are_numbers_or_a_mask():
     y = np.arange(50) < 5
     scores = np.arange(50)[::-1]
     assert check_assumptions(scores, range(6), y) == check_assumptions(scores, np.arange(50) < 6, y)
-    with pytest.raises(ValueError, match="numpy.flatnonzero"):
+    with pytest.raises(ValueError, match="y == "):
         check_assumptions(scores, y.astype(int), y)
