@@ -128,7 +128,8 @@ class ODEFS(BaseOutlierEstimator):
     row_sample : int or None, default=524288
         Rows on which normalisers are computed (None: all, as in the paper); the same when there are fewer rows.
     missing : {"error", "ignore"}, default="error"
-        Whether NaN is refused, or distances run over the observed columns and are divided by the share these cover.
+        Whether missing cells (NaN, masked cells of ``numpy.ma``) are refused, or distances run over
+        the observed columns and are divided by the share these cover.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of the training rows to flag. "auto" flags scores above mean + threshold_rate * std, a convention without a promise.
     engine : {"auto", "local", "stream", "dask", "torch", "torch:cpu", "torch:cuda", "torch:cuda:N"}, default="auto"
