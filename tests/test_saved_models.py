@@ -119,6 +119,7 @@ def test_ranges_are_ids_where_there_are_ids_and_numbers_where_there_are_none(tmp
     assert (
         named("no.odefs", "t.csv", "7,20-22") == named("id.odefs", "t.csv", "7,20-22", "--hide", "invoice") == numbers
     )
+    assert named("no.odefs", "t.csv", "2,1,1-2,2") == [(2, "2"), (1, "1")], "each row once"
     for model, absent in (("id.odefs", "101"), ("id.odefs", "0-0"), ("no.odefs", "101"), ("no.odefs", "99-101")):
         done = odefs("explain", model, "t.csv", "--rows", f"20,{absent}", cwd=tmp_path)
         assert (done.returncode, repr(absent) in done.stderr, "--rows" in done.stderr) == (1, True, True)

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from odefs._row_selection import read_rows
+
 PRECISE_CANDIDATES = "at least a^2/(1+a^2) of the candidates are outliers"
 RANDOM_INLIERS = "candidates that are inliers rank like inliers drawn at random"
 ASSUMPTIONS = (PRECISE_CANDIDATES, RANDOM_INLIERS)
@@ -145,11 +147,11 @@ class AssumptionCheck:
 
 
 def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> AssumptionCheck:
-    """Measure both assumptions with known labels (1 = outlier)."""
+    """Measure both assumptions with known labels (1 = outlier); ``candidates`` are row numbers from 0 or a boolean mask."""
     scores, y = np.asarray(scores, dtype=float), np.asarray(y).astype(bool)
     chosen = np.zeros(y.size, dtype=bool)
     if np.size(candidates):
-        chosen[np.asarray(candidates)] = True
+        chosen[read_rows(candidates, "candidates").numbers(y.size)] = True
     if not chosen.any() or not y.any() or y.all():
         raise ValueError("check_assumptions needs at least one candidate, one outlier and one inlier.")
     inlier_candidates = chosen & ~y

@@ -45,13 +45,13 @@ def command(
 
 
 def _rows(text: str, found: Any) -> list[int]:
-    """Row numbers from 0 for what the user named: all entries are ids where rows are shown by their ids, and numbers where they are shown by these."""
+    """Row numbers from 0 for what the user named: all entries are ids where rows are shown by their ids, and numbers where they are shown by these. A row that is named twice comes once."""
     from odefs.tables.hiding import shown_names
 
     parts = [part.strip() for part in text.split(",")]
     by_id = found.named and found.identifier not in found.hidden
     chosen = _by_id(parts, *shown_names(found)) if by_id else _by_number(parts, found.n_rows)
-    return [row for rows in chosen for row in rows]
+    return list(dict.fromkeys(row for rows in chosen for row in rows))
 
 
 def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:

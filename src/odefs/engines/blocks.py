@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from odefs._ops.blocks import row_blocks
+from odefs._ops.masked_arrays import unmasked
 
 BATCH_ROWS = 65_536
 BATCH_CELLS = 2**23
@@ -143,7 +144,7 @@ class RowBlocks:
 
 def _as_rows(block: Any) -> np.ndarray:
     """A block as an array, if it is one of rows of numbers."""
-    rows = np.asarray(block)
+    rows = np.asarray(unmasked(block))
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise ValueError(
             f"a block has the shape {rows.shape} and the type {rows.dtype}: blocks are 2-D arrays of numbers."

@@ -15,6 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs._logging import logger
+from odefs._ops.masked_arrays import unmasked
 from odefs._ops.stretches import fill, negated_percentile
 from odefs._progress import stage
 from odefs._warning import warn
@@ -160,6 +161,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
     def _validate(self, X: Any, reset: bool) -> Any:
         finite = "allow-nan" if self.missing == "ignore" else True
         least = 2 if reset else 1
+        X = unmasked(X)
         try:
             require_no_dates(X)
             # The check for infinity adds all values up; huge ones may overflow on the way.

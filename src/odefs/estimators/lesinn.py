@@ -30,7 +30,8 @@ class LeSiNN(BaseOutlierEstimator):
     scaling : {"minmax", "rootstd", "damped", "none"}, default="minmax"
         Column scaling: to [0, 1]; the same divided by the root of the standard deviation; or none.
     missing : {"error", "ignore"}, default="error"
-        Whether NaN is refused, or distances run over the observed columns and are divided by the share these cover.
+        Whether missing cells (NaN, masked cells of ``numpy.ma``) are refused, or distances run over
+        the observed columns and are divided by the share these cover.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of the training rows to flag. "auto" flags scores above mean + 2 std, a convention without a promise.
     n_jobs : int, optional

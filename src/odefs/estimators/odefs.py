@@ -1,7 +1,6 @@
 """ODEFS, the ensemble with embedded feature selection."""
 
 from dataclasses import asdict
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,7 @@ from odefs.ensemble.settling import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.known import check_kind, known_cases
+from odefs.estimators.known import NamedCases
 from odefs.estimators.opening import judge_rows, open_training_rows
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
 from odefs.estimators.whole import whole
@@ -129,7 +128,8 @@ class ODEFS(BaseOutlierEstimator):
     row_sample : int or None, default=524288
         Rows on which normalisers are computed (None: all, as in the paper); the same when there are fewer rows.
     missing : {"error", "ignore"}, default="error"
-        Whether NaN is refused, or distances run over the observed columns and are divided by the share these cover.
+        Whether missing cells (NaN, masked cells of ``numpy.ma``) are refused, or distances run over
+        the observed columns and are divided by the share these cover.
     contamination : "auto" or float in (0, 0.5], default="auto"
         Share of the training rows to flag. "auto" flags scores above mean + threshold_rate * std, a convention without a promise.
     engine : {"auto", "local", "stream", "dask", "torch", "torch:cpu", "torch:cuda", "torch:cuda:N"}, default="auto"
@@ -265,20 +265,27 @@ class ODEFS(BaseOutlierEstimator):
             With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) lie in temporary files, which go
             when they do.
         y : ignored
-        known_outliers, known_normal : array-like of int or bool, optional
-            Rows whose kind is known: row numbers from 0, or one truth value for each row. Every component learns from the known outliers (from a draw of them
-            where they are more than its examples); known normal rows are never taken for candidates. All rows are scored alike, known or not.
-            Give truth values wherever rows are chosen before ``fit``, as in ``GridSearchCV`` and ``cross_validate``: these are split with the rows, while numbers
-            reach every fold as they are and mean other rows there.
+        known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
+            Rows whose kind is known. Integers are always row numbers from 0 (negative ones are
+            refused), booleans a mask with one value per row, and text names rows by their labels in
+            the index of a pandas frame. Labels of all rows (0 and 1, or 1 and -1) are refused:
+            pass ``y == 1`` or ``y == -1``. A boolean Series of pandas must have the index of ``X``
+            or the default one.
+
+            Every component learns from the known outliers (from a sample of them where they are
+            more than its examples); known normal rows are never candidates. All rows are scored
+            alike, known or not. Give masks wherever rows are chosen before ``fit``, as in
+            ``GridSearchCV`` and ``cross_validate``: masks are split with the rows, while row
+            numbers reach every fold as they are and mean other rows there.
         """
-        given = check_kind("known_outliers", known_outliers), check_kind("known_normal", known_normal)
+        known_cases = NamedCases(X, known_outliers, known_normal)
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
         plan = self._plan(damps_noise=detector.depends_on_scale)
         self._check_shared_parameters(detector)
         with talking(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
-            scaled = scale_table(engine, detector, self.scaling, seeds, plan, partial(known_cases, *given))
-            known = known_cases(*given, engine.n_rows)
+            scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
+            known = known_cases(engine.n_rows)
             fitted = fit_ensemble(engine, detector, plan, scaled, seeds, known)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             logger.info("trained %s", fitted.settling.message)

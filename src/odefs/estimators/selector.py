@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from odefs._ops.masked_arrays import unmasked
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
@@ -80,6 +81,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         """
         _check_keep(self.keep)
         require_in_memory(X, "ODEFSSelector")
+        X = unmasked(X)
         fitted = fit_inside(self, self._unfitted(), X)
         importances = _importances(fitted, X)
         support = np.zeros(fitted.n_features_in_, dtype=bool)
@@ -90,6 +92,15 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         self.feature_importances_ = importances
         self.estimator_, self.support_ = fitted, support
         return self
+
+    def transform(self, X: Any) -> Any:
+        """The columns that are kept.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        """
+        return super().transform(unmasked(X))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")

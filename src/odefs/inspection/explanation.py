@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from odefs._row_selection import row_number
+
 
 class Reason(NamedTuple):
     """A column that gave a row away."""
@@ -72,7 +74,15 @@ class Explanation:
         )
 
     def reasons(self, row: int, k: int = 3) -> list[Reason]:
-        """The ``k`` foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer."""
+        """The ``k`` foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer.
+
+        Parameters
+        ----------
+        row : int
+            Row number from 0; negative ones are refused.
+        k : int
+        """
+        row = row_number(row, len(self))
         filled = None if self.filled is None else self.filled[[row]]
         one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names, filled=filled)
         return one.top(k).reasons(0)
@@ -119,7 +129,14 @@ class TopExplanation:
         return self.values - self.baseline[self.columns]
 
     def reasons(self, row: int) -> list[Reason]:
-        """The foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer."""
+        """The foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer.
+
+        Parameters
+        ----------
+        row : int
+            Row number from 0; negative ones are refused.
+        """
+        row = row_number(row, len(self))
         excess = self.excess[row]
         return [
             Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))

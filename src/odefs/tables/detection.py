@@ -1,6 +1,6 @@
 """From a table to scores and reasons in its own columns: the same door for files and for data frames."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from odefs._progress import stage, tell
+from odefs._row_selection import frame_index, read_rows
 from odefs.ensemble.combine import Judged
 from odefs.estimators import ODEFS
 from odefs.estimators.opening import judge_rows
@@ -18,9 +19,9 @@ from odefs.tables.columns import Table, TableError
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.extent import Extent, all_rows
 from odefs.tables.flags import Flagging, flag_rows
-from odefs.tables.frames import column_cells, frame_index, table_of
 from odefs.tables.reasons import Reason, ReasonFinder
 from odefs.tables.record import run_record
+from odefs.tables.row_names import row_labels, split_identifier
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,13 +140,34 @@ class Detection:
             table, X, ordinary = table.take(drawn), X[drawn], ordinary[drawn]
         return ReasonFinder(self.model, self.encoder, table, X, ordinary, self.n_rows)
 
-    def reasons(self, rows: Sequence[int] | None = None, k: int = 3) -> list[list[Reason]]:
-        """At most ``k`` reasons for each of the given rows (by number from 0), by default for the flagged ones in the order of their scores."""
+    def reasons(self, rows: Any = None, k: int = 3) -> list[list[Reason]]:
+        """Why rows stand out.
+
+        Parameters
+        ----------
+        rows : int, str, or array-like of int, bool or str, optional
+            Integers are always row numbers from 0 (negative ones are refused), booleans a mask with
+            one value per row, such as :attr:`is_outlier`. Text names rows by the id column, or
+            without one by the labels of a pandas index; a label of several rows is refused. A
+            boolean Series of pandas must have the index of the frame or the default one. By default
+            the flagged rows, in the order of their scores.
+        k : int
+            The most reasons for a row.
+
+        Returns
+        -------
+        list of list of Reason
+            One list for each row, in the order in which rows were named; a list of one for a single
+            row.
+        """
         if rows is None:
-            rows = [int(row) for row in self.order if self.is_outlier[row]]
+            numbers = np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
+        else:
+            labels = row_labels(self.named, self.row_names, self.index)
+            numbers = read_rows(rows).numbers(self.scores.size, labels, self.index)
         with stage("explaining"):
             tell(0, 0)
-            return self.finder.reasons(self.table, self.X, self.scores, rows, k)
+            return self.finder.reasons(self.table, self.X, self.scores, numbers, k)
 
     def report(self) -> Any:
         """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
@@ -208,8 +230,10 @@ def detect(
         What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
     hide : sequence of str
         Columns that are used but whose values are not shown in the report.
-    known_outliers, known_normal : array-like of int or bool, optional
-        Rows whose kind is known, by their place in the frame from 0 or by one truth value for each; see :meth:`ODEFS.fit`.
+    known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
+        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
+        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
+        :meth:`ODEFS.fit`.
     encoder : TableEncoder, optional
     encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
 
@@ -227,6 +251,13 @@ def detect(
     _require_names(hide)
     encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
     identifier, row_names, table = split_identifier(frame, id, encoder.is_read)
+    index = frame_index(frame)
+    labels = row_labels(id is not None, row_names, index)
+    cases = {
+        name: read_rows(rows, name).numbers(table.n_rows, labels, index)
+        for name, rows in {"known_outliers": known_outliers, "known_normal": known_normal}.items()
+        if rows is not None
+    }
     unknown = [column for column in hide if column not in (*table.names, identifier)]
     if unknown:
         raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
@@ -239,8 +270,7 @@ def detect(
     model = ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
     with stage("fitting"):
         tell(0, 0)
-        cases = {"known_outliers": known_outliers, "known_normal": known_normal}
-        model.fit(X, **{name: rows for name, rows in cases.items() if rows is not None})
+        model.fit(X, **{name: np.unique(rows) for name, rows in cases.items()})
     scores = model.outlier_scores_
     flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
     return Detection(
@@ -254,7 +284,7 @@ def detect(
         row_names,
         encoder.left_out_,
         encoder.notes_,
-        frame_index(frame),
+        index,
         frozenset(hide),
         named=id is not None,
         run=run_record(model, seed=random_state if isinstance(random_state, int) else None),
@@ -311,26 +341,3 @@ def judge(model: Any, X: Any) -> Judged:
 def _require_names(hide: Sequence[str]) -> None:
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
-
-
-def split_identifier(
-    frame: Any, name: str | None, wanted: Callable[[str], bool] = lambda column: True
-) -> tuple[str, Sequence[Any], Table]:
-    """The column that names the rows, cell by cell as it is, apart from the others, of which those that are not wanted are not read.
-
-    Without such a column the frame's own index, or row numbers from 1.
-    """
-    table = table_of(frame, lambda column: column != name and wanted(column))
-    if name is None:
-        index = frame_index(frame)
-        if index is None or type(index).__name__ == "RangeIndex":
-            return "row", range(1, table.n_rows + 1), table
-        return str(index.name or "index"), [plain_cell(cell) for cell in index], table
-    if name not in table:
-        raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
-    return name, [plain_cell(cell) for cell in column_cells(frame, name)], table.without([name])
-
-
-def plain_cell(cell: Any) -> Any:
-    """Numbers and text as they are, dates and the like as text."""
-    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

@@ -30,6 +30,8 @@ from odefs.tables.units import median_of
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode a data frame of pandas, polars or pyarrow with columns of any kind.
 
+    Arrays of numbers are taken too; masked cells of ``numpy.ma`` are missing cells.
+
     Encoded columns are on one scale already: an estimator behind it should not scale them again, as in
     ``make_pipeline(TableEncoder(), ODEFS(scaling="none"))``.
 

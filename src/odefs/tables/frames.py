@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from odefs._ops.masked_arrays import unmasked
 from odefs._ops.threads import available_threads, share_tasks
 from odefs.tables.arrow_columns import (
     DAY,
@@ -91,14 +92,11 @@ def _table_of_array(array: np.ndarray) -> Table:
 
 
 def _of_array(name: str, cells: np.ndarray) -> Column:
-    column = _numbers(name, cells)
-    exact = cells.dtype.kind in "iu" and has_large(column.values)
-    return replace(column, exact=_coded(name, [str(cell) for cell in cells.tolist()])) if exact else column
-
-
-def frame_index(frame: Any) -> Any:
-    """The index of a pandas frame, ``None`` for others."""
-    return getattr(frame, "index", None) if hasattr(frame, "iloc") else None
+    column = _numbers(name, unmasked(cells))
+    if cells.dtype.kind not in "iu" or not has_large(column.values):
+        return column
+    # Of a masked array tolist() gives None for masked cells.
+    return replace(column, exact=_coded(name, [None if cell is None else str(cell) for cell in cells.tolist()]))
 
 
 def _column(series: Any) -> Column:

@@ -11,11 +11,12 @@ from odefs._progress import tell
 from odefs.engines.distant import Folder
 from odefs.tables.arrow_columns import cells_of
 from odefs.tables.columns import TableError
-from odefs.tables.detection import Detection, plain_cell
+from odefs.tables.detection import Detection
 from odefs.tables.extent import Extent
 from odefs.tables.frames import table_of
 from odefs.tables.large import LargeTable
 from odefs.tables.output import arranged, reason_texts, shows_names, spelled
+from odefs.tables.row_names import plain_cell
 from odefs.tables.write import is_spreadsheet
 from odefs.tables.write_batches import write_batches
 

@@ -6,12 +6,13 @@ import numpy as np
 
 from odefs._ops.stretches import stretches
 from odefs.ensemble.combine import Judged
-from odefs.tables.detection import Detection, split_identifier
+from odefs.tables.detection import Detection
 from odefs.tables.encoder import TableEncoder
 from odefs.tables.encoding import ENCODED
 from odefs.tables.extent import Extent
 from odefs.tables.flags import Flagging
 from odefs.tables.large import LargeTable
+from odefs.tables.row_names import split_identifier
 
 FOREMOST_ROWS, DRAWN_ROWS, FLAGGED_ROWS = 20_000, 20_000, 1_000
 """Rows that are held: the highest scores, a sample of all rows, and one of the flagged rows."""

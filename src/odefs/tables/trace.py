@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
+from odefs._ops.masked_arrays import unmasked
 from odefs.inspection.explanation import Explanation
 from odefs.tables.frames import column_cells, frame_names
 
@@ -25,6 +26,7 @@ def explain(pipeline: Any, X: Any) -> Explanation:
     """
     if not hasattr(pipeline, "steps"):
         return pipeline.explain(X)
+    X = unmasked(X)
     rows, names = X, _names_of(X)
     sources = np.arange(len(names))
     for _, step in pipeline.steps[:-1]:

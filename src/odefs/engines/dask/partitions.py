@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from odefs._extras import needed_by
+from odefs._ops.masked_arrays import unmasked
 from odefs.engines.arrow import as_matrix, parquet_parts
 from odefs.engines.blocks import require_columns, require_numbers, working_dtype
 
@@ -66,8 +67,9 @@ def partitions(X: Any) -> Partitions:
 
 
 def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    rows = part.to_numpy(dtype=dtype, na_value=np.nan) if hasattr(part, "to_numpy") else np.asarray(part, dtype=dtype)
-    return np.ascontiguousarray(rows)
+    if hasattr(part, "to_numpy"):
+        return np.ascontiguousarray(part.to_numpy(dtype=dtype, na_value=np.nan))
+    return np.ascontiguousarray(np.asarray(unmasked(part), dtype=dtype))
 
 
 def _parquet_partitions(path: Any) -> Partitions:

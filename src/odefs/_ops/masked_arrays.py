@@ -1,0 +1,20 @@
+"""Masked arrays of numpy (``numpy.ma``): masked cells are missing cells, whatever value they hide."""
+
+from typing import Any
+
+import numpy as np
+
+
+def unmasked(X: Any) -> Any:
+    """``X`` with NaN in masked cells; what is not a masked array, or a list of such, as it is.
+
+    Integers and booleans become floats where a cell is masked, as they have no NaN.
+    """
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.array(X)
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if not np.ma.getmaskarray(X).any() or X.dtype.kind not in "biufcO":
+        return X.data
+    kept = X.dtype if X.dtype.kind in "fcO" else np.result_type(X.dtype, np.float32)
+    return np.ma.filled(X.astype(kept), np.nan)

@@ -1,0 +1,224 @@
+"""Rows that a caller names, by one rule wherever rows can be named.
+
+Integers are row numbers from 0, booleans are a mask with one value per row, and text (or dates)
+are labels: ids, or the labels of a pandas index. Whatever could be read in two ways is refused.
+``read_rows`` checks what does not depend on the table, ``RowSelection.numbers`` the rest.
+"""
+
+import datetime
+import numbers
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+ALLOWED = "row numbers from 0 or one boolean per row"
+MISSING_TYPES = ("NAType", "NaTType")
+"""Missing marks of pandas, by name: it is not needed here."""
+FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
+"""Units of numpy's dates of which ``tolist`` makes integers."""
+LABEL_CODES = ((0, 1, 1), (-1, 1, -1))
+"""The two values in arrays of labels, and the one that marks outliers: PyOD's and scikit-learn's."""
+LABELS_FROM = 3
+"""Integers that are all 0 or 1 are taken for labels from this length on: they name a row twice,
+which row numbers have no need to, while two of them may be the rows of a table of two."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSelection:
+    """Rows as they were named, before it is known which rows there are."""
+
+    name: str
+    """Of the argument, for errors."""
+    kind: Literal["mask", "numbers", "labels"]
+    values: np.ndarray
+    is_single: bool = False
+    """Whether one row was named, and not a list of one."""
+    series_index: Any = None
+    """Index of a pandas Series, by which a mask is aligned."""
+    is_index: bool = False
+    """Whether the values are a pandas index themselves."""
+
+    def numbers(self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None) -> np.ndarray:
+        """Row numbers, in the order and as often as they were named; those of a mask ascend.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the table.
+        labels : iterable, optional
+            One for each row, where rows have labels.
+        index : pandas index, optional
+            That of the table, where it is a pandas frame.
+        """
+        if self.kind == "mask":
+            return self._of_mask(n_rows, index)
+        if self.kind == "labels":
+            return self._of_labels(labels)
+        if self.is_index and index is not None and not _counts_rows(index):
+            raise ValueError(
+                f"{self.name} is a pandas index of integers, which could mean labels or row numbers: "
+                "pass frame.index.get_indexer(labels), or row numbers as an array."
+            )
+        wrong = self.values[((self.values < 0) | (self.values >= n_rows)).astype(bool)]
+        if wrong.size:
+            raise ValueError(f"{self.name} holds {wrong[0]}, but the {n_rows} rows are numbered 0 to {n_rows - 1}.")
+        return self.values.astype(np.intp)
+
+    def _of_mask(self, n_rows: int, index: Any) -> np.ndarray:
+        if self.values.size != n_rows:
+            raise ValueError(
+                f"{self.name} is a boolean mask of length {self.values.size}, but the table has {n_rows} rows: "
+                "it needs one value per row."
+            )
+        own = self.series_index
+        if not (own is None or index is None or _counts_rows(own) or own.equals(index)):
+            raise ValueError(
+                f"{self.name} is a boolean Series whose index is not that of the table: pass "
+                "mask.reindex(frame.index), or mask.to_numpy() if it is in the order of the rows."
+            )
+        return np.flatnonzero(self.values)
+
+    def _of_labels(self, labels: Iterable[Any] | None) -> np.ndarray:
+        wanted = [str(label) for label in self.values]
+        if labels is None:
+            raise ValueError(f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass {ALLOWED}.")
+        places: dict[str, list[int]] = {label: [] for label in wanted}
+        for row, label in enumerate(labels):
+            # A missing label is not the text "nan".
+            if not _is_missing(label) and (found := places.get(str(label))) is not None:
+                found.append(row)
+        unknown = [label for label, rows in places.items() if not rows]
+        if unknown:
+            more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+            raise ValueError(f"no row has the label {unknown[0]!r}{more}, which {self.name} holds.")
+        for label, rows in places.items():
+            if len(rows) > 1:
+                raise ValueError(
+                    f"{len(rows)} rows have the label {label!r}, which {self.name} holds (rows {rows[0]} and "
+                    f"{rows[1]} from 0): pass row numbers or a boolean mask."
+                )
+        return np.array([places[label][0] for label in wanted], dtype=np.intp)
+
+
+def read_rows(rows: Any, name: str = "rows") -> RowSelection:
+    """One row, or a sequence, an array or a Series (pandas, polars, pyarrow) of them."""
+    if isinstance(rows, np.ma.MaskedArray):
+        if np.ma.getmaskarray(rows).any():
+            raise ValueError(f"{name} has masked entries: fill them first, as in mask.filled(False).")
+        rows = rows.data
+    if isinstance(rows, np.ndarray) and rows.ndim == 0:
+        rows = rows[()]
+    if isinstance(rows, bool | np.bool_):
+        raise TypeError(f"{name}={rows} is a single boolean; it takes {ALLOWED}.")
+    if isinstance(rows, np.generic):
+        return replace(_of_array(name, np.array([rows])), is_single=True)
+    if isinstance(rows, str | numbers.Number | datetime.date):
+        return replace(_of_cells(name, [rows]), is_single=True)
+    if isinstance(rows, Sequence) and not isinstance(rows, bytes | bytearray):
+        return _of_cells(name, rows)
+    if hasattr(rows, "to_pylist"):  # of pyarrow
+        return _of_cells(name, rows.to_pylist())
+    if not hasattr(rows, "__array__"):
+        raise TypeError(f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array.")
+    found = _of_array(name, np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows))
+    series_index = rows.index if hasattr(rows, "iloc") else None
+    return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
+
+
+def row_number(row: Any, n_rows: int, name: str = "row") -> int:
+    """The number of one row; lists and masks are refused, even of one row."""
+    selection = read_rows(row, name)
+    if not selection.is_single:
+        raise TypeError(f"{name} is the number of one row, not a {type(row).__name__}: ask for each row in turn.")
+    return int(selection.numbers(n_rows)[0])
+
+
+def frame_index(frame: Any) -> Any:
+    """The index of a pandas frame, ``None`` for others."""
+    index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
+    return index if hasattr(index, "get_indexer") else None  # the index of a Dask frame is elsewhere
+
+
+def index_labels(index: Any) -> Any:
+    """The labels of a pandas index; ``None`` where it only counts rows."""
+    return None if index is None or type(index).__name__ == "RangeIndex" else index
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index is the one that pandas gives by default."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def _of_array(name: str, rows: np.ndarray) -> RowSelection:
+    if rows.ndim != 1:
+        raise ValueError(f"{name} has {rows.ndim} dimensions; it takes {ALLOWED}, in one dimension.")
+    if rows.dtype.kind == "b":
+        return RowSelection(name, "mask", rows)
+    if rows.dtype.kind in "iu":
+        return _of_integers(name, rows)
+    if rows.dtype.kind == "M" and np.datetime_data(rows.dtype)[0] in FINER_THAN_PYTHON:
+        rows = rows.astype("datetime64[us]")
+    return _of_cells(name, list(rows) if rows.dtype.kind == "m" else rows.tolist())
+
+
+def _of_cells(name: str, cells: Sequence[Any]) -> RowSelection:
+    """Cell by cell: numpy would make numbers of booleans among numbers, and text of numbers among text."""
+    if isinstance(cells, range):
+        return _of_integers(name, np.asarray(cells))
+    kinds = {_kind(cell) for cell in cells}
+    if "nested" in kinds:
+        raise ValueError(f"{name} has more than one dimension; it takes {ALLOWED}, in one dimension.")
+    if "missing" in kinds:
+        raise ValueError(f"{name} has missing values: fill or drop them; it takes {ALLOWED}.")
+    if "floats" in kinds:
+        _refuse_floats(name, cells)
+    if len(kinds) > 1:
+        raise TypeError(f"{name} mixes {' and '.join(sorted(kinds))}; it takes {ALLOWED}.")
+    values = np.empty(len(cells), dtype=object)  # holds integers of any length
+    values[:] = list(cells)
+    if kinds == {"booleans"}:
+        return RowSelection(name, "mask", values.astype(bool))
+    return RowSelection(name, "labels", values) if kinds == {"labels"} else _of_integers(name, values)
+
+
+def _of_integers(name: str, values: np.ndarray) -> RowSelection:
+    if values.size >= LABELS_FROM:
+        _refuse_codes(name, values)
+    return RowSelection(name, "numbers", values)
+
+
+def _refuse_floats(name: str, cells: Sequence[Any]) -> None:
+    if len(cells) > 1 and all(isinstance(cell, float) for cell in cells):
+        _refuse_codes(name, np.array(cells))
+    first = next(cell for cell in cells if _kind(cell) == "floats")
+    raise TypeError(f"{name} holds {first}, a {type(first).__name__}; row numbers are integers from 0.")
+
+
+def _refuse_codes(name: str, values: np.ndarray) -> None:
+    """Refuse labels of the rows, which would name the first two rows over and over."""
+    for low, high, outlier in LABEL_CODES:
+        if ((values == low) | (values == high)).all():
+            raise ValueError(
+                f"{name} holds {values.size} values that are all {low} or {high}, as labels y are, but it takes "
+                f"{ALLOWED}: pass y == {outlier}, or numpy.flatnonzero(y == {outlier})."
+            )
+
+
+def _kind(cell: Any) -> Literal["booleans", "integers", "floats", "labels", "missing", "nested"]:
+    if isinstance(cell, bool | np.bool_):
+        return "booleans"
+    if isinstance(cell, str | bytes):
+        return "labels"
+    if _is_missing(cell):
+        return "missing"
+    if isinstance(cell, numbers.Number) and not isinstance(cell, np.timedelta64):
+        return "integers" if isinstance(cell, numbers.Integral) else "floats"
+    return "nested" if isinstance(cell, Sequence | Set | Mapping | np.ndarray) else "labels"
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None or cell is np.ma.masked or type(cell).__name__ in MISSING_TYPES:
+        return True
+    return isinstance(cell, numbers.Number | np.datetime64 | np.timedelta64) and bool(cell != cell)
