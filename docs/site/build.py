@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = {
     "SECURITY.md": "project/security.md",
     "CONTRIBUTING.md": "project/contributing.md",
+    "RELEASING.md": "project/releasing.md",
     "CHANGELOG.md": "project/changelog.md",
     "src/odefs/report/templates/README.md": "project/report-templates.md",
 }
