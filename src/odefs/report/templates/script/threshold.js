@@ -20,8 +20,8 @@ const showThreshold = () => {
     row.flagged = yes;
   }
   if (state.open !== null) details.querySelector("h3").textContent = heading(rows[state.open]);
-  if (views.scores) views.scores.signal("cut", cut()).run();
-  if (views.map) views.map.signal("flagged", n).run();
+  update("scores");
+  update("map");
 };
 // A cell that begins like a formula gets an apostrophe, for the file is likely to be opened in a spreadsheet.
 const csvCell = (value) => {
