@@ -244,6 +244,15 @@ def test_counts_command_table_map_and_csv_follow_the_threshold(page, summary):
     assert text(page, "#threshold-count") == start_sentence(summary)
 
 
+def test_saved_rows_hold_no_formula(page, report, tmp_path):
+    """By the rule of the files that the command line writes."""
+    names = ["=1+1", "'=x", "-5", "\t=1", "plain", *report.drawing["names"][5:]]
+    replace(report, drawing=report.drawing | {"names": names}).save(tmp_path / "formulas.html")
+    visit(page, tmp_path / "formulas.html")
+    lines = list(csv.reader(io.StringIO(page.execute_script("return odefsReport.csv()"), newline="")))
+    assert [line[0] for line in lines[1:6]] == ["'=1+1", "''=x", "-5", "'\t=1", "plain"]
+
+
 def test_the_map_opens_rows_and_an_area_narrows_the_table(page, summary):
     chart = page.find_element(By.CSS_SELECTOR, "#chart-map svg")
     page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chart)
