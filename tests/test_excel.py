@@ -1,6 +1,9 @@
 """Excel files, written and read back: no table, cell or digit is lost without a word."""
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
+from xml.etree import ElementTree
+from zipfile import ZipFile
 
 import numpy as np
 import polars as pl
@@ -122,7 +125,52 @@ def test_texts_that_are_too_long_for_a_cell_are_cut_with_a_word(tmp_path):
     table(story=["x" * 40_000, *map(str, range(59))]).write_parquet(tmp_path / "t.parquet")
     done = run("detect", "t.parquet", "-o", "y.xlsx", "--with-data", *QUICK, cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr == "odefs: y.xlsx: texts of story are cut to the 32,767 characters that an Excel cell holds.\n"
+    assert "odefs: y.xlsx: texts of story are cut to the 32,767 characters that an Excel cell holds.\n" in done.stderr
+
+
+ODD = ("\x00", "\x01", "\x0b", "\x1f", "\ufffe", "\uffff", "\ud800", "\t", "\r", "\n", "_x0041_")
+
+
+@pytest.mark.parametrize("odd", ODD, ids=ascii)
+def test_a_file_with_characters_that_xml_has_no_form_for_opens(odd, tmp_path):
+    """In names, where the table inside the sheet repeats them as attributes, and in cells."""
+    columns = {f"a{odd}b": [1, 2], f"A{odd}B": [3, 4], "text": [f"u{odd}v", odd], "last": [5, 6]}
+    write_table(tmp_path / "t.xlsx", columns)
+    with ZipFile(tmp_path / "t.xlsx") as packed:
+        parts = {name: ElementTree.fromstring(packed.read(name)) for name in packed.namelist() if name.endswith("xml")}
+    back = read_table(tmp_path / "t.xlsx").frame
+    assert back.height == 2
+    assert back.columns[2:] == ["text", "last"]
+    assert back.drop("text").rows() == [(1, 3, 5), (2, 4, 6)]
+    (table,) = (root for name, root in parts.items() if "tables/" in name)
+    named = [part.get("name") for part in table.iter() if part.tag.endswith("tableColumn")]
+    assert named == back.columns, "Excel repairs a file whose table calls its columns otherwise than the first row does"
+    if odd not in ("\ufffe", "\uffff", "\ud800", "\t"):
+        assert back["text"].to_list() == columns["text"], "cells have a form for control characters"
+
+
+def test_long_names_are_cut_to_what_excel_allows_and_stay_apart(tmp_path):
+    names = ["n" * 300, "n" * 400, "\N{GRINNING FACE}" * 200, "short"]
+    said = write_table(tmp_path / "t.xlsx", {name: [1, 2] for name in names})
+    assert len(said) == 1
+    assert "3 names of columns are cut" in said[0]
+    back = read_table(tmp_path / "t.xlsx").frame.columns
+    assert len(set(back)) == 4
+    assert all(len(name.encode("utf-16-le")) <= 2 * 255 for name in back)
+    assert back[3] == "short"
+
+
+def test_text_like_a_formula_is_a_text_cell_and_marked_as_such(tmp_path):
+    columns = {"=a": ["=1+1", "'=x"], "b": ["-x", "+5"]}
+    write_table(tmp_path / "t.xlsx", columns)
+    assert read_table(tmp_path / "t.xlsx").frame.to_dict(as_series=False) == columns
+    with ZipFile(tmp_path / "t.xlsx") as packed:
+        sheet, styles = (packed.read(f"xl/{name}.xml").decode() for name in ("worksheets/sheet1", "styles"))
+    assert "<f>" not in sheet
+    formats = re.findall(r"<xf [^>]*>", styles[styles.index("<cellXfs") :])
+    marked = {place for place, form in enumerate(formats) if 'quotePrefix="1"' in form}
+    cells = dict(re.findall(r'<c r="([AB][23])" s="(\d+)" t="s">', sheet))
+    assert {cell for cell, form in cells.items() if int(form) in marked} == {"A2", "B2"}
 
 
 def test_a_sheet_without_room_is_refused_before_the_fit(tmp_path):

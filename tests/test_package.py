@@ -137,7 +137,7 @@ def test_missing_packages_are_named_with_what_installs_them(tmp_path):
         "found.report().html()": "report",
     }
     script = f"""
-ABSENT = {{"onnx", "pyod", "shap", "torch", "pyarrow", "dask", "distributed", "jinja2", "altair", "vl_convert"}}
+ABSENT = {{"onnx", "pyod", "shap", "torch", "pyarrow", "dask", "distributed", "jinja2"}}
 {WITHOUT}
 from pathlib import Path
 import numpy, odefs

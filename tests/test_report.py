@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.resources import files
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ import pytest
 from odefs import ODEFS
 from odefs.datasets.transactions import make_transactions, transactions_path
 from odefs.report import build_report, words
+from odefs.report.picture import ACCENT, static_scores
 from odefs.tables.detection import detect
 from pages import Texts, mixed_frame
 
@@ -186,13 +188,20 @@ def test_far_rows_move_the_average_and_that_is_said():
     assert words.ordinary(0.97) == "An ordinary row scores 1.0."
 
 
-def test_charts_are_valid_vega_lite(report):
-    from odefs.report.charts import chart_specs, charts
-
-    checked = {name: chart.to_dict() for name, chart in charts(report.summary).items()}
-    assert checked == chart_specs(report.summary)
-    assert set(checked) >= {"scores", "map", "weights"}
-    assert "datasets" not in json.dumps(checked)
+def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):
+    scores = report.summary["scores"]
+    picture = ElementTree.fromstring(static_scores(scores))
+    fills = [part.get("fill") for part in picture.iter("{http://www.w3.org/2000/svg}rect")]
+    assert fills.count(ACCENT) == sum(low >= scores["short_threshold"] for low in scores["edges"][:-1])
+    assert len(fills) == 1 + len(scores["counts"])
+    odd = (
+        {"edges": [0.5, 1.5], "counts": [7], "short_threshold": 1.0, "scale": "linear"},
+        {"edges": [1e-9, 1.0, 1e9], "counts": [10**6, 1], "short_threshold": 0.0, "scale": "log"},
+        {"edges": [0.0, 1e-12], "counts": [0], "short_threshold": 2.0, "scale": "linear"},
+    )
+    for one in odd:
+        assert "nan" not in static_scores(one)
+        ElementTree.fromstring(static_scores(one))
 
 
 @pytest.mark.slow

@@ -29,13 +29,18 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def report():
+    """Of the bundled example."""
+    run = {"command": "odefs detect transactions.csv --id transaction"}
+    found = detect(pl.read_csv(transactions_path()), id="transaction")
+    return build_report(replace(found, source={"name": "transactions.csv"}, run=run))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, report):
     """The bundled example, and one with markup everywhere."""
     folder = tmp_path_factory.mktemp("pages")
     frame = pl.read_csv(transactions_path())
-    run = {"command": "odefs detect transactions.csv --id transaction"}
-    plain = replace(detect(frame, id="transaction"), source={"name": "transactions.csv"}, run=run)
-    report = build_report(plain)
     report.save(folder / "plain.html")
     (folder / "plain.json").write_text(report.json())
     odd = frame.with_columns(
@@ -67,7 +72,6 @@ def page(browser, pages):
 
 def visit(browser, path):
     browser.get(path.as_uri())
-    browser.execute_async_script("const done = arguments[0]; odefsReport.drawn.then(() => done())")
 
 
 def text(browser, selector):
@@ -95,11 +99,66 @@ def tab_to(browser, wanted, limit=80):
     raise AssertionError("Tab does not lead there")
 
 
-def test_charts_are_drawn(page):
-    for chart, marks in (("scores", 20), ("map", 800)):
-        assert len(page.find_elements(By.CSS_SELECTOR, f"#chart-{chart} svg path")) > marks
+def count(browser, selector):
+    return browser.execute_script("return document.querySelectorAll(arguments[0]).length", selector)
+
+
+def state(browser, name):
+    return browser.execute_script("return odefsReport.state[arguments[0]]", name)
+
+
+def test_charts_are_drawn(page, summary):
+    assert count(page, "#chart-scores .bar") == len(summary["scores"]["counts"])
+    assert count(page, "#chart-map .point") == summary["map"]["drawn"] == 800
     page.find_element(By.CSS_SELECTOR, "#training > summary").click()
-    WebDriverWait(page, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#chart-weights svg path"))
+    training = summary["training"]
+    WebDriverWait(page, 10).until(lambda b: count(b, "#chart-weights .cell"))
+    assert count(page, "#chart-weights .cell") == len(training["columns"]) * len(training["components"])
+
+
+def test_bars_are_as_high_as_their_counts_and_the_threshold_stands_between_them(page, summary):
+    heights = page.execute_script(
+        "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => b.height.baseVal.value)"
+    )
+    counts = summary["scores"]["counts"]
+    by_count = sorted(range(len(counts)), key=lambda k: counts[k])
+    assert sorted(heights) == pytest.approx([heights[k] for k in by_count])
+    assert [h == 0 for h in heights] == [n == 0 for n in counts]
+    colours = "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => b.classList.contains('above'))"
+    cut, lows = summary["scores"]["short_threshold"], summary["scores"]["edges"][:-1]
+    assert page.execute_script(colours) == [low >= cut for low in lows]
+
+
+def test_the_objective_of_every_component_is_a_line(page, report, tmp_path):
+    rounds = [[-0.01, -0.02, -0.025, -0.026], [-0.011, -0.03, -0.031]]
+    components = [
+        part | {"objective": rounds[k % 2]} for k, part in enumerate(report.summary["training"]["components"])
+    ]
+    summary = report.summary | {"training": report.summary["training"] | {"components": components}}
+    replace(report, summary=summary).save(tmp_path / "rounds.html")
+    visit(page, tmp_path / "rounds.html")
+    page.find_element(By.CSS_SELECTOR, "#training > summary").click()
+    WebDriverWait(page, 10).until(lambda b: count(b, "#chart-objective .trace"))
+    assert count(page, "#chart-objective .trace") == len(components)
+
+
+def test_a_tooltip_follows_the_mouse(page, summary):
+    bar = page.find_element(By.CSS_SELECTOR, "#chart-scores .bar")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", bar)
+    ActionChains(page).move_to_element(bar).perform()
+    assert text(page, "#tip").splitlines()[-1] == f"rows: {summary['scores']['counts'][0]}"
+
+
+def test_charts_are_drawn_again_where_the_window_changes_its_width(page):
+    width = "return Number(document.querySelector('#chart-map svg').getAttribute('width'))"
+    before = page.execute_script(width)
+    size = {"width": 700, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        WebDriverWait(page, 10).until(lambda b: b.execute_script(width) < before)
+        assert count(page, "#chart-map svg") == 1
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_a_click_opens_a_row_and_a_second_one_closes_it(page, summary):
@@ -113,10 +172,12 @@ def test_a_click_opens_a_row_and_a_second_one_closes_it(page, summary):
         assert words.sentence(reason) in details
     assert "beyond the right end" in details
     assert page.find_element(By.CSS_SELECTOR, "tr.row .open").get_attribute("aria-expanded") == "true"
-    assert page.execute_script("return odefsReport.views.map.signal('picked')") == 0
+    assert state(page, "picked") == 0
+    assert text(page, "#chart-map .picked") == first["name"]
+    assert count(page, "#chart-map .ring.shown") == 1
     row.click()
     assert not page.find_elements(By.CSS_SELECTOR, "tr.details")
-    assert page.execute_script("return odefsReport.views.map.signal('picked')") == -1
+    assert count(page, "#chart-map .ring.shown") == 0
 
 
 def test_sorting_follows_the_headers(page, summary):
@@ -150,10 +211,11 @@ def test_a_kind_shows_its_rows(page, summary):
     members = summary["kinds"][0]["members"]
     assert shown_names(page) == [summary["top"][i]["name"] for i in members]
     assert text(page, "#table-status") == f"{len(members)} of {len(summary['top'])} rows: kind 1."
-    assert page.execute_script("return odefsReport.views.map.signal('kept')") == members
+    assert state(page, "kept") == members
+    assert count(page, "#chart-map .point:not(.beside)") == len(members)
     page.find_element(By.CSS_SELECTOR, "[data-kind='0']").click()
     assert len(shown_names(page)) == 25
-    assert page.execute_script("return odefsReport.views.map.signal('kept')") is None
+    assert count(page, "#chart-map .point.beside") == 0
 
 
 def test_counts_command_table_map_and_csv_follow_the_threshold(page, summary):
@@ -162,30 +224,40 @@ def test_counts_command_table_map_and_csv_follow_the_threshold(page, summary):
     slider.send_keys(*[Keys.ARROW_RIGHT] * 60)
     value = float(text(page, "#threshold-value"))
     assert value > summary["scores"]["threshold"]
-    count = int(text(page, "#threshold-count").split()[0])
-    assert text(page, "#threshold-count") == f"{count} of 800 rows score above {value:g}."
+    above = int(text(page, "#threshold-count").split()[0])
+    assert text(page, "#threshold-count") == f"{above} of 800 rows score above {value:g}."
     assert text(page, "#threshold-command") == f"odefs detect transactions.csv --id transaction --threshold {value:g}"
     assert slider.get_attribute("aria-valuetext") == f"{value:g}"
     flags = page.find_elements(By.CSS_SELECTOR, "#outliers td.flag.yes")
-    assert len(flags) == count < summary["flagged"]
-    assert page.execute_script("return odefsReport.views.map.signal('flagged')") == count
-    assert page.execute_script("return odefsReport.views.scores.signal('cut')") == value
+    assert len(flags) == above < summary["flagged"]
+    assert count(page, "#chart-map .point.above") == above
+    colours = "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => b.classList.contains('above'))"
+    assert page.execute_script(colours) == [low >= value for low in summary["scores"]["edges"][:-1]]
     page.find_element(By.ID, "save").click()
     saved = page.downloads / "transactions-outliers.csv"
     WebDriverWait(page, 10).until(lambda _: saved.exists())
     lines = list(csv.DictReader(io.StringIO(saved.read_text())))
-    assert len(lines) == count
+    assert len(lines) == above
     assert lines[0] == {"transaction": summary["top"][0]["name"], "score": lines[0]["score"], "rank": "1"}
     assert all(float(line["score"]) > value for line in lines)
     page.find_element(By.ID, "threshold-reset").click()
     assert text(page, "#threshold-count") == start_sentence(summary)
 
 
+def test_saved_rows_hold_no_formula(page, report, tmp_path):
+    """By the rule of the files that the command line writes."""
+    names = ["=1+1", "'=x", "-5", "\t=1", "plain", *report.drawing["names"][5:]]
+    replace(report, drawing=report.drawing | {"names": names}).save(tmp_path / "formulas.html")
+    visit(page, tmp_path / "formulas.html")
+    lines = list(csv.reader(io.StringIO(page.execute_script("return odefsReport.csv()"), newline="")))
+    assert [line[0] for line in lines[1:6]] == ["'=1+1", "''=x", "-5", "'\t=1", "plain"]
+
+
 def test_the_map_opens_rows_and_an_area_narrows_the_table(page, summary):
     chart = page.find_element(By.CSS_SELECTOR, "#chart-map svg")
     page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chart)
-    point_of = "return [...document.querySelectorAll('#chart-map .mark-symbol path')].find((p) => p.__data__.datum.place === arguments[0])"
-    point = page.execute_script(point_of, 8)
+    # Points are drawn from the lowest score to the highest.
+    point = page.find_elements(By.CSS_SELECTOR, "#chart-map .point")[-1 - 8]
     ActionChains(page).move_to_element(point).click().perform()
     assert f"Why {summary['top'][8]['name']} stands out" in text(page, "tr.details")
     assert "Its row is open in the table" in text(page, "#map-status")
@@ -195,9 +267,21 @@ def test_the_map_opens_rows_and_an_area_narrows_the_table(page, summary):
     WebDriverWait(page, 5).until(lambda b: "in the area marked on the map" in text(b, "#table-status"))
     narrowed = int(text(page, "#table-status").split()[0])
     assert 0 < narrowed < len(summary["top"])
+    was = state(page, "area")
+    assert was["x"][0] < was["x"][1]
+    brush = page.find_element(By.CSS_SELECTOR, "#chart-map .brush")
+    corner = -brush.rect["width"] / 2 + 3, -brush.rect["height"] / 2 + 3
+    ActionChains(page).move_to_element_with_offset(brush, *corner).click_and_hold().move_by_offset(
+        40, 0
+    ).release().perform()
+    now = state(page, "area")
+    assert now["x"][0] > was["x"][0]
+    assert now["x"][1] - now["x"][0] == pytest.approx(was["x"][1] - was["x"][0])
+    assert now["y"] == pytest.approx(was["y"])
     page.find_element(By.ID, "clear").click()
     assert text(page, "#table-status").startswith(f"{len(summary['top'])} rows")
-    assert page.execute_script("return odefsReport.views.map.signal('brush')") == {}
+    assert state(page, "area") is None
+    assert count(page, "#chart-map .brush.shown") == 0
 
 
 def test_the_main_path_with_tab_and_enter_alone(page, summary):
@@ -242,7 +326,7 @@ def test_no_sideways_scrolling_on_a_phone(page, pages):
 
 
 def test_dark_mode_reaches_the_charts(page):
-    colour = "return odefsReport.views.scores.signal('accent')"
+    colour = "return getComputedStyle(document.querySelector('#chart-scores .bar.above')).fill"
     light = page.execute_script(colour)
     try:
         features = [{"name": "prefers-color-scheme", "value": "dark"}]
@@ -254,7 +338,7 @@ def test_dark_mode_reaches_the_charts(page):
 
 def test_markup_in_the_data_shows_as_text(page, pages):
     visit(page, pages / "evil.html")
-    assert len(page.find_elements(By.CSS_SELECTOR, "script")) == 3
+    assert len(page.find_elements(By.CSS_SELECTOR, "script")) == 2
     assert text(page, ".file") == f"{EVIL}.csv"
     for button in page.find_elements(By.CSS_SELECTOR, "tr.row .open")[:3]:
         assert button.text.startswith(EVIL)
@@ -262,7 +346,38 @@ def test_markup_in_the_data_shows_as_text(page, pages):
         assert EVIL in text(page, "tr.details")
     page.find_element(By.CSS_SELECTOR, "#training > summary").click()
     WebDriverWait(page, 10).until(lambda b: EVIL[:8] in text(b, "#chart-weights"))
-    assert len(page.find_elements(By.CSS_SELECTOR, "script")) == 3
+    assert len(page.find_elements(By.CSS_SELECTOR, "script")) == 2
+
+
+INJECTED = (
+    "<script>document.documentElement.dataset.owned = 'element'</script>",
+    "<img src='data:,' onerror=\"document.documentElement.dataset.owned = 'handler'\">",
+    "<script src=\"data:text/javascript,document.documentElement.dataset.owned='source'\"></script>",
+    "<style>#top { display: none }</style>",
+    "<p id='styled' style='position: fixed'>x</p>",
+)
+
+
+def test_nothing_that_is_put_into_the_page_runs(page, pages, tmp_path):
+    """Whoever could slip markup past the escaping still gets no script and no style: the policy names the page's own by hash."""
+    content = (pages / "plain.html").read_text(encoding="utf-8")
+    (tmp_path / "injected.html").write_text(content.replace("<main>", "<main>" + "".join(INJECTED)), encoding="utf-8")
+    visit(page, tmp_path / "injected.html")
+    assert count(page, "main > script") == 2
+    assert page.execute_script("return document.documentElement.dataset.owned ?? null") is None
+    assert page.find_element(By.ID, "top").is_displayed()
+    assert page.find_element(By.ID, "styled").value_of_css_property("position") == "static"
+    assert count(page, "#chart-map .point") == 800, "the page's own script runs"
+    complaints = [entry["message"] for entry in page.get_log("browser")]
+    assert len([said for said in complaints if "Content Security Policy" in said]) >= len(INJECTED)
+    evaluated = "document.documentElement.dataset.owned = eval('1')"
+    page.execute_script(
+        "const s = document.createElement('button'); s.setAttribute('onclick', arguments[0]); document.body.append(s); s.click()",
+        evaluated,
+    )
+    assert page.execute_script("return document.documentElement.dataset.owned ?? null") is None
+    forget_logs(page)
+    visit(page, pages / "plain.html")
 
 
 def test_the_notebook_frame_works(page, pages, tmp_path):

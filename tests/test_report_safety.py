@@ -1,8 +1,14 @@
 """Text from the data stays text in every form of the report, and hidden columns stay hidden."""
 
+import base64
+import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from importlib.metadata import distributions
 
 import numpy as np
 import polars as pl
@@ -32,7 +38,7 @@ def test_markup_in_data_names_and_file_name_shows_as_text():
     report = build_report(detection)
     page = report.html()
     seen = Texts(page)
-    assert sum(tag == "script" for tag, _ in seen.elements) == 3
+    assert sum(tag == "script" for tag, _ in seen.elements) == 2
     assert not any(name.startswith("on") for _, attributes in seen.elements for name in attributes)
     assert seen.text.count("alert(1)") > 10
     assert EVIL not in page
@@ -41,6 +47,36 @@ def test_markup_in_data_names_and_file_name_shows_as_text():
     assert not set("<>&\u2028\u2029") & set(data)
     assert json.loads(data)["file"] == f"{EVIL}.csv"
     assert EVIL not in report._repr_html_()
+
+
+def test_the_policy_allows_the_page_s_own_script_and_style_and_nothing_else():
+    page = build_report(detect(mixed_frame())).html()
+    policy = next(a["content"] for tag, a in Texts(page).elements if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert "unsafe" not in policy
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
+    for tag in ("script", "style"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        hashed = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules[f"{tag}-src"] == f"'sha256-{hashed}'"
+    assert not any("style" in attributes for _, attributes in Texts(page).elements)
+
+
+def test_the_page_holds_no_script_from_a_cache(tmp_path):
+    """Files that others may have written to the user's cache do not reach the page."""
+    planted = tmp_path / ".cache" / "odefs"
+    planted.mkdir(parents=True)
+    for version in {one.version for one in distributions() if one.metadata["Name"] in ("vl-convert-python", "odefs")}:
+        (planted / f"vega-embed-{version}.js").write_text("window.TAMPERED = 1;")
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
+    code = (
+        "import odefs; from odefs.datasets.transactions import transactions_path; import polars as pl;"
+        "print('TAMPERED' in odefs.detect(pl.read_csv(transactions_path())).report().html())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "False"
 
 
 def test_json_inside_a_script_cannot_end_it():

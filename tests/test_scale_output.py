@@ -167,7 +167,7 @@ def test_a_reader_of_standard_output_may_leave(tmp_path):
     """More rows than a pipe holds, so that the writing fails whenever the reader leaves."""
     rng = np.random.default_rng(0)
     pl.DataFrame({"a": rng.normal(size=5000), "b": rng.normal(size=5000)}).write_parquet(tmp_path / "t.parquet")
-    line = f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report --set n_estimators=2 | head -1"
+    line = f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report --quiet --set n_estimators=2 | head -1"
     done = run("-c", line, command=("bash",), cwd=tmp_path, ODEFS_MEMORY="10kB")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout.startswith("row,")

@@ -61,7 +61,8 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     with working_folder(large) as folder:
         with progress(quiet):
             read, found = find_large(file, model, folder, chosen) if folder else _find(file, model, chosen)
-            said = leave_files(targets, read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+            form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
+            said = leave_files(targets, read, found, *form)
         for sentence in () if quiet else said:
             say_error(sentence)
         if chosen["as_json"]:

@@ -115,8 +115,11 @@ output = _all(
         help="Which rows get reasons in the output.",
     ),
     click.option("--with-data", is_flag=True, help="Keep the input columns in the output."),
+    click.option("--excel", is_flag=True, help="Write csv with the byte order mark by which Excel recognises UTF-8."),
     click.option(
-        "--excel", is_flag=True, help="Write csv for Excel: a byte order mark, and no cell that would run as a formula."
+        "--raw",
+        is_flag=True,
+        help="Write text to csv as it is; by default an apostrophe keeps spreadsheets from running it as a formula.",
     ),
     click.option(
         "--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown anywhere."

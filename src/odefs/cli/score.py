@@ -77,7 +77,8 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
                 score_large_file(model, file, folder, chosen) if folder else _score_file(model, file, chosen)
             )
             found = scored.found
-            said = leave_files(targets, scored.read, found, chosen["reasons"], chosen["with_data"], chosen["excel"])
+            form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
+            said = leave_files(targets, scored.read, found, *form)
         for sentence in () if quiet else said:
             say_error(sentence)
         flagged, before = found.n_flagged / found.n_rows, scored.model.flagged_share

@@ -21,6 +21,7 @@ NOT_HERE = (
     "reasons",
     "with_data",
     "excel",
+    "raw",
     "contamination",
     "flag",
     "hide",

@@ -106,6 +106,7 @@ def leave_files(
     reasons: str,
     with_data: bool,
     excel: bool,
+    raw: bool,
 ) -> tuple[str, ...]:
     """Write what was asked for; what should be said about it."""
     from odefs.tables.files import save_detection
@@ -114,7 +115,7 @@ def leave_files(
     with stage("writing"):
         tell(0, 0)
         if targets.scores or targets.to_screen:
-            said = _leave_scores(targets.scores, read, found, reasons, with_data, excel)
+            said = _leave_scores(targets.scores, read, found, reasons, with_data, excel, raw)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:
@@ -123,7 +124,13 @@ def leave_files(
 
 
 def _leave_scores(
-    path: Path | None, read: "Reading | LargeReading", found: "Detection", reasons: str, with_data: bool, excel: bool
+    path: Path | None,
+    read: "Reading | LargeReading",
+    found: "Detection",
+    reasons: str,
+    with_data: bool,
+    excel: bool,
+    raw: bool,
 ) -> tuple[str, ...]:
     """Scores of all rows; those of a large table are written batch by batch."""
     from odefs.tables.excel_output import is_sheet
@@ -136,10 +143,10 @@ def _leave_scores(
         data = read.frame if with_data else None
         columns = result_columns(found, read.lines, reasons, data, folds, is_spreadsheet(path))
         tell(0, 0)
-        return write_table(path, columns, excel)
+        return write_table(path, columns, excel, raw)
     from odefs.tables.large_output import write_large
 
-    write_large(read.table, found, path, reasons, with_data, excel)
+    write_large(read.table, found, path, reasons, with_data, excel, raw)
     return ()
 
 

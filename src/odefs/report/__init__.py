@@ -1,6 +1,6 @@
 """The report: collect a plain summary of a detection, then render it as a page, JSON or Markdown.
 
-``collect`` and the modules it calls compute and never format; ``page``, ``markdown``, ``words`` and ``charts`` format and never compute.
+``collect`` and the modules it calls compute and never format; ``page``, ``picture``, ``markdown`` and ``words`` format and never compute.
 """
 
 from importlib.util import find_spec
@@ -21,4 +21,4 @@ def build_report(detection: "Detected") -> "Report":
 
 def missing_packages() -> list[str]:
     """What the page needs and is not installed; JSON and Markdown need nothing."""
-    return [name for name in ("jinja2", "altair", "vl_convert") if find_spec(name) is None]
+    return [name for name in ("jinja2",) if find_spec(name) is None]

@@ -1,8 +1,11 @@
 """The page: jinja2 with autoescape on; the only file that imports it.
 
-Data reaches the script as JSON in which ``<``, ``>``, ``&`` and line separators are escaped, so no value can end the script element.
+Data reaches the script as JSON in which ``<``, ``>``, ``&`` and line separators are escaped, so no value can end the script element. The
+page's policy names its one script and its one style sheet by their hashes, so nothing else in the page can run.
 """
 
+import base64
+import hashlib
 import json
 from functools import lru_cache
 from importlib.resources import files
@@ -12,26 +15,36 @@ import jinja2
 from markupsafe import Markup
 
 from odefs.report import words
-from odefs.report.charts import chart_specs, vega_script
 
 TOP_INLINE = 10
-SCRIPTS = ("state", "charts", "threshold", "table", "row", "start")
+SCRIPTS = ("state", "axes", "charts", "histogram", "map", "training", "threshold", "table", "row", "start")
 """Parts of the page's script in their order; they share one scope."""
 
 
 def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
     """One self-contained HTML page."""
+    style = _text("style.css")
+    script = '"use strict";\n(() => {\n' + "\n".join(_text(f"script/{name}.js") for name in SCRIPTS) + "})();\n"
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             summary=summary,
             words=words,
-            style=Markup(_text("style.css")),
-            script=Markup("\n".join(_text(f"script/{name}.js") for name in SCRIPTS)),
-            vega=Markup(vega_script()),
+            policy=Markup(content_policy(script, style)),
+            style=Markup(style),
+            script=Markup(script),
             data=Markup(safe_json(page_data(summary, drawing))),
         )
+    )
+
+
+def content_policy(script: str, style: str) -> str:
+    """The page's content security policy: its own script and style by hash, pictures that it holds itself, and nothing else."""
+    allowed = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    return (
+        f"default-src 'none'; script-src 'sha256-{allowed[0]}'; style-src 'sha256-{allowed[1]}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -45,7 +58,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
         "identifier": summary["identifier"],
         "file": summary["source"]["name"],
         "command": summary["commands"]["other_threshold"],
-        "scores": {key: summary["scores"][key] for key in ("edges", "counts", "choices", "chosen")},
+        "scores": {key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")},
         "names": drawing["names"],
         "held": drawing["held_scores"],
         "apart": drawing["held_apart"],
@@ -74,7 +87,6 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
             "weights": summary["training"]["weights"],
             "objective": [part["objective"] for part in summary["training"]["components"]],
         },
-        "charts": chart_specs(summary),
     }
 
 

@@ -54,10 +54,10 @@ class Report:
 
     def _repr_html_(self) -> str:
         _require_extra()
-        from odefs.report.charts import static_scores
         from odefs.report.page import render_inline
+        from odefs.report.picture import static_scores
 
-        picture = base64.b64encode(static_scores(self.summary).encode()).decode()
+        picture = base64.b64encode(static_scores(self.summary["scores"]).encode()).decode()
         return render_inline(self.html(), self.summary, picture)
 
     def _repr_markdown_(self) -> str:

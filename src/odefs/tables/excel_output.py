@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -9,11 +10,15 @@ from typing import Any, BinaryIO
 
 from odefs._extras import command
 from odefs.tables.columns import TableError
+from odefs.tables.formulas import formula_cells
 from odefs.tables.patterns import nameless
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
 LONGEST_TEXT = 32_767
+LONGEST_NAME = 255
+NO_XML = {ord(c): "\ufffd" for c in [*map(chr, range(32)), "\ufffe", "\uffff"] if c not in "\t\n\r"} | {9: " ", 13: " "}
+"""What a name cannot hold: the table inside the sheet has its names in attributes, where XML has no form for these characters."""
 WHOLE_NUMBERS = 2**53
 """A cell holds a double: whole numbers beyond this would lose digits."""
 FIRST_DATE, LAST_DATE = date(1900, 1, 1), date(9999, 12, 31)
@@ -41,7 +46,9 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, .
     except ModuleNotFoundError as error:
         raise TableError(f"writing Excel files needs another package: {command('cli')}") from error
     require_room(path, frame.height, frame.width)
-    frame = frame.rename(dict(zip(frame.columns, told_apart(frame.columns), strict=True)))
+    names = told_apart(frame.columns)
+    changed = [new for name, new in zip(frame.columns, names, strict=True) if len(_units(name)) > 2 * LONGEST_NAME]
+    frame.columns = names
     infinite = _infinite_cells(frame)
     frame, cut = _cut(pl, frame.with_columns([_held(pl, nameless(series)).alias(series.name) for series in frame]))
     content = io.BytesIO()
@@ -58,22 +65,45 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, .
                 raise TableError(f"{path}: cannot be written ({error}).") from error
         for row, column, text in infinite:
             sheet.write_string(row + 1, column, text)
+        # As if typed behind an apostrophe: such text stays text where somebody edits the cell.
+        marked = workbook.add_format({"quote_prefix": True})
+        for row, column, text in formula_cells(pl, frame):
+            sheet.write_string(row + 1, column, text, marked)
     file.write(content.getvalue())
-    if not cut:
-        return ()
-    return (f"{path}: texts of {', '.join(cut)} are cut to the {LONGEST_TEXT:,} characters that an Excel cell holds.",)
+    said = []
+    if changed:
+        said.append(
+            f"{path}: {len(changed)} names of columns are cut to the {LONGEST_NAME} characters that Excel allows."
+        )
+    if cut:
+        said.append(
+            f"{path}: texts of {', '.join(cut)} are cut to the {LONGEST_TEXT:,} characters that an Excel cell holds."
+        )
+    return tuple(said)
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Names of which no two differ by case alone, which are one name to Excel; a blank one gets the name that Excel would give it."""
+    """Names that Excel can hold and of which no two differ by case alone, which are one name to it; a blank one gets the name that Excel would give it."""
     found: dict[str, str] = {}
+    tried: Counter[str] = Counter()
     for number, name in enumerate(names, 1):
-        free, count = name or f"Column{number}", 1
+        held = _cut_text(name.translate(NO_XML), LONGEST_NAME) or f"Column{number}"
+        free = held
         while free.casefold() in found:
-            count += 1
-            free = f"{name or f'Column{number}'} ({count})"
+            tried[held.casefold()] += 1
+            ending = f" ({tried[held.casefold()] + 1})"
+            free = _cut_text(held, LONGEST_NAME - len(ending)) + ending
         found[free.casefold()] = free
     return list(found.values())
+
+
+def _units(text: str) -> bytes:
+    """Text as Excel counts it: two bytes a character, and four of those that UTF-16 needs two for."""
+    return text.encode("utf-16-le")
+
+
+def _cut_text(text: str, longest: int) -> str:
+    return _units(text)[: 2 * longest].decode("utf-16-le", "ignore")
 
 
 def _infinite_cells(frame: Any) -> list[tuple[int, int, str]]:
@@ -109,9 +139,7 @@ def _cut(pl: Any, frame: Any) -> tuple[Any, list[str]]:
             continue
         # In UTF-16 a character has at most two units.
         suspects = (nameless(series).str.len_chars() > LONGEST_TEXT // 2).fill_null(False).arg_true().to_list()
-        packed = {row: series[row].encode("utf-16-le") for row in suspects}
-        long = {row: text[: 2 * LONGEST_TEXT] for row, text in packed.items() if len(text) > 2 * LONGEST_TEXT}
+        long = [row for row in suspects if len(_units(series[row])) > 2 * LONGEST_TEXT]
         if long:
-            texts = [text.decode("utf-16-le", "ignore") for text in long.values()]
-            found.append(series.clone().scatter(list(long), texts))
+            found.append(series.clone().scatter(long, [_cut_text(series[row], LONGEST_TEXT) for row in long]))
     return frame.with_columns(found), [series.name for series in found]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from odefs.tables.delimited import Dialect, opened, rows_of
+from odefs.tables.formulas import is_own, restored_name
 from odefs.tables.wording import without_controls
 
 BYTE_MARK = b"\xef\xbb\xbf"
@@ -38,6 +39,11 @@ class Header:
     names: tuple[str, ...]
     line: int
     is_there: bool = True
+
+    @cached_property
+    def is_own(self) -> bool:
+        """Whether the file holds scores as odefs writes them, with formulas defused."""
+        return self.is_there and is_own(self.given)
 
     @cached_property
     def is_plain(self) -> bool:
@@ -98,7 +104,8 @@ def read_header(source: Path | bytes, dialect: Dialect) -> Header:
         given = next((tuple(row) for row in reader if row), ())
         if not dialect.header:
             return Header(given, numbered(len(given)), 1, is_there=False)
-        return Header(given, tuple(_named(given)), reader.line_num + 1)
+        real = tuple(map(restored_name, given)) if is_own(given) else given
+        return Header(given, tuple(_named(real)), reader.line_num + 1)
 
 
 def numbered(n_columns: int) -> tuple[str, ...]:

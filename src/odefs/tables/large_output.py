@@ -30,13 +30,19 @@ def check_ending(path: Path) -> None:
 
 
 def write_large(
-    table: LargeTable, found: Detection, path: Path | None, reasons: str, with_data: bool, excel: bool
+    table: LargeTable,
+    found: Detection,
+    path: Path | None,
+    reasons: str,
+    with_data: bool,
+    excel: bool,
+    raw: bool = False,
 ) -> None:
     """Scores of all rows of the table; ``None`` means csv to standard output."""
     assert found.part is not None
     ranks = fill_ranks(found.part.scores, Folder().array(found.part.scores.shape, np.int64))
     batches = _batches(table, found, found.part, ranks, reasons, with_data, is_spreadsheet(path))
-    write_batches(path, batches, excel)
+    write_batches(path, batches, excel, raw)
 
 
 def _batches(

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
+from odefs.tables.formulas import restored
 from odefs.tables.header import (
     LOOKS_LIKE_DATA,
     Header,
@@ -102,6 +103,7 @@ def _read_named(
     handed = [header.handed(column) for column in text_columns]
     frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
     frame.columns = [header.own(column) for column in frame.columns]
+    frame = restored(pl, frame) if header.is_own else frame
     return frame, [header.own(column) for column in zeros]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from odefs.persist.replacing import error_number
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, opened
+from odefs.tables.formulas import restored
 from odefs.tables.header import Header, copied_under_names, read_header
 from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
@@ -189,6 +190,7 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, header: H
     try:
         for frame in _frames(pl, cells):
             typed = types.applied(frame)
+            typed = restored(pl, typed) if header.is_own else typed
             text = [k for k, dtype in enumerate(typed.dtypes) if dtype == pl.String]
             heights = pl.sum_horizontal(
                 [

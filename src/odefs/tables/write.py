@@ -14,11 +14,11 @@ from odefs.persist.replacing import error_number
 from odefs.persist.replacing import replacing as replacing_file
 from odefs.tables.columns import TableError
 from odefs.tables.excel_output import write_sheet
+from odefs.tables.formulas import defused
 from odefs.tables.patterns import nameless
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
 SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def is_spreadsheet(path: Path | None) -> bool:
@@ -54,16 +54,20 @@ def replacing(path: Path) -> Iterator[Path]:
         raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
 
 
-def write_table(path: Path | None, columns: Mapping[str, Any], excel: bool = False) -> tuple[str, ...]:
-    """Write columns of equal length; ``None`` means csv to standard output. ``excel`` writes a byte order mark and defuses formulas.
+def write_table(
+    path: Path | None, columns: Mapping[str, Any], excel: bool = False, raw: bool = False
+) -> tuple[str, ...]:
+    """Write columns of equal length; ``None`` means csv to standard output.
 
-    What should be said about the file is returned.
+    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, also where a spreadsheet would run it as a formula. What should be said about
+    the file is returned.
     """
     import polars as pl
 
-    frame = pl.DataFrame(dict(columns), strict=False)
+    frame = _frame(pl, columns)
     if is_spreadsheet(path):
-        frame = spreadsheet_frame(pl, frame, excel or (path is not None and path.suffix.lower() == ".xlsx"))
+        # Cells of a workbook have types: text in them is never run.
+        frame = spreadsheet_frame(pl, frame, raw or (path is not None and path.suffix.lower() == ".xlsx"))
     if path is None:
         buffer = io.BytesIO()
         frame.write_csv(buffer, include_bom=excel)
@@ -102,10 +106,29 @@ def _told_by_polars(pl: Any) -> Iterator[None]:
         raise OSError(number, os.strerror(number)) from error
 
 
-def spreadsheet_frame(pl: Any, frame: Any, defuses: bool) -> Any:
-    """Cells as csv and Excel can hold them; ``defuses`` formulas as well."""
+def _frame(pl: Any, columns: Mapping[str, Any]) -> Any:
+    """The columns as a data frame, with a mark in place of what cannot be encoded."""
+    try:
+        return pl.DataFrame(dict(columns), strict=False)
+    except UnicodeEncodeError:
+        # Halves of characters, which Python's texts may hold and files may not.
+        clean: dict[str, Any] = {}
+        for name, cells in columns.items():
+            free = _whole(name)
+            while free in clean:
+                free = f"{free}\ufffd"
+            clean[free] = [_whole(cell) if isinstance(cell, str) else cell for cell in cells]
+        return pl.DataFrame(clean, strict=False)
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def spreadsheet_frame(pl: Any, frame: Any, raw: bool) -> Any:
+    """Cells as csv and Excel can hold them; text that csv would run as a formula is defused, unless it is to be ``raw``."""
     frame = _flat(pl, frame)
-    return _defused(pl, frame) if defuses else frame
+    return frame if raw else defused(pl, frame)
 
 
 def _flat(pl: Any, frame: Any) -> Any:
@@ -138,24 +161,6 @@ def json_frame(pl: Any, frame: Any) -> Any:
             cells = [None if cell is None else str(cell) for cell in series.to_list()]
             found.append(pl.Series(series.name, cells, dtype=pl.String))
     return frame.with_columns(found)
-
-
-def _defused(pl: Any, frame: Any) -> Any:
-    """Text that a spreadsheet would take for a formula, with an apostrophe in front; names of columns as well."""
-    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
-    risky = r"^[=+\-@\t\r]"
-    cells = [
-        pl.when(pl.nth(k).str.contains(risky)).then("'" + pl.nth(k)).otherwise(pl.nth(k)).alias(frame.columns[k])
-        for k in text
-    ]
-    frame = frame.with_columns(cells)
-    names: dict[str, str] = {}
-    for name in frame.columns:
-        if name.startswith(FORMULA_STARTS):
-            names[name] = f"'{name}"
-            while names[name] in frame.columns:
-                names[name] = f"'{names[name]}"
-    return frame.rename(names)
 
 
 def write_text(path: Path, content: str) -> None:

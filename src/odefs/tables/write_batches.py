@@ -13,23 +13,25 @@ from odefs.tables.write import json_frame, replacing, spreadsheet_frame
 Write = Callable[[Any], None]
 
 
-def write_batches(path: Path | None, batches: Iterable[Mapping[str, Any]], excel: bool = False) -> None:
+def write_batches(
+    path: Path | None, batches: Iterable[Mapping[str, Any]], excel: bool = False, raw: bool = False
+) -> None:
     """Write columns of Arrow arrays, all batches with the same columns; ``None`` means csv to standard output."""
     import pyarrow as pa
 
     if path is None:
-        with _text(sys.stdout.buffer, ".csv", excel) as write:
+        with _text(sys.stdout.buffer, ".csv", excel, raw) as write:
             for columns in batches:
                 write(pa.table(dict(columns)))
         sys.stdout.buffer.flush()
         return
-    with replacing(path) as partial, _writer(partial, path.name.lower(), excel) as write:
+    with replacing(path) as partial, _writer(partial, path.name.lower(), excel, raw) as write:
         for columns in batches:
             write(pa.table(dict(columns)))
 
 
 @contextmanager
-def _writer(partial: Path, ending: str, excel: bool) -> Iterator[Write]:
+def _writer(partial: Path, ending: str, excel: bool, raw: bool) -> Iterator[Write]:
     # Opened here: to the libraries all names are UTF-8, and this one need not be.
     with open(partial, "wb") as file:
         if ending.endswith((".parquet", ".arrow", ".feather")):
@@ -38,11 +40,11 @@ def _writer(partial: Path, ending: str, excel: bool) -> Iterator[Write]:
         elif ending.endswith(".gz"):
             with (
                 gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed,
-                _text(packed, ending, excel) as write,
+                _text(packed, ending, excel, raw) as write,
             ):
                 yield write
         else:
-            with _text(file, ending, excel) as write:
+            with _text(file, ending, excel, raw) as write:
                 yield write
 
 
@@ -68,7 +70,7 @@ def _columns(file: BinaryIO, ending: str) -> Iterator[Write]:
 
 
 @contextmanager
-def _text(out: Any, ending: str, excel: bool) -> Iterator[Write]:
+def _text(out: Any, ending: str, excel: bool, raw: bool) -> Iterator[Write]:
     """csv, tsv and ndjson; the header stands before the first batch."""
     import polars as pl
 
@@ -82,7 +84,7 @@ def _text(out: Any, ending: str, excel: bool) -> Iterator[Write]:
             json_frame(pl, frame).write_ndjson(content)
         else:
             separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
-            spreadsheet_frame(pl, frame, excel).write_csv(
+            spreadsheet_frame(pl, frame, raw).write_csv(
                 content, include_bom=excel and first[0], include_header=first[0], separator=separator
             )
         # Written here: what the system refuses, polars would tell as an error of its own, and a closed pipe as a fault.

@@ -1,5 +1,11 @@
 // One row: why it stands out, and its values among all rows.
 let details = null;
+// A share as a bar; its width is an attribute of the drawing, because the page's policy allows no style attributes.
+const track = (share) => {
+  const svg = drawn("svg", { class: "track", "aria-hidden": "true" });
+  svg.append(drawn("rect", { width: `${100 * share}%`, height: "100%" }));
+  return svg;
+};
 const strip = (column, k, top) => {
   const because = top.because.includes(column.name);
   const value = element("dd", {}, top.shown[k]);
@@ -7,7 +13,7 @@ const strip = (column, k, top) => {
   if (column.values) {
     const list = element("ul", { "aria-label": `Most common values of ${column.name}` });
     const total = Math.max(1, column.rows);
-    const line = (text, n, own, share) => element("li", own ? { class: "own" } : {}, element("span", {}, text), element("span", { class: "track", "aria-hidden": "true" }, element("span", { style: `width:${(100 * n) / total}%` })), element("span", {}, share));
+    const line = (text, n, own, share) => element("li", own ? { class: "own" } : {}, element("span", {}, text), track(n / total), element("span", {}, share));
     const share = (n) => { const p = (100 * n) / total; return n === 0 ? "rare" : p < 0.1 ? "<0.1%" : p > 99 && n < total ? `${Math.floor(10 * p) / 10}%` : `${p < 10 ? p.toFixed(1) : Math.round(p)}%`; };
     const shown = column.values.slice(0, 4);
     for (const [text, n] of shown) list.append(line(text, n, text === top.shown[k], share(n)));
@@ -68,8 +74,8 @@ const close = () => {
   row.tr.classList.remove("chosen");
   details.remove();
   details = null;
-  state.open = null;
-  if (views.map) views.map.signal("picked", -1).run();
+  state.open = state.picked = null;
+  update("map");
 };
 const open = (row) => {
   const same = state.open === row.i;
@@ -81,14 +87,16 @@ const open = (row) => {
   row.tr.classList.add("chosen");
   row.tr.hidden = false;
   row.tr.after(details);
-  if (views.map) views.map.signal("picked", data.top[row.i].place).run();
+  state.picked = data.top[row.i].place;
+  update("map");
 };
 const pick = (point) => {
   const i = data.top.findIndex((top) => top.place === point.place);
   const status = byId("map-status");
   if (i < 0) {
     close();
-    views.map.signal("picked", point.place).run();
+    state.picked = point.place;
+    update("map");
     status.textContent = `${data.identifier} ${point.name}: score ${point.score}. It is not among the ${words(rows.length)} rows of the table.`;
     return;
   }

@@ -7,7 +7,6 @@ byId("more").addEventListener("click", () => { const next = rows.find((row) => r
 byId("clear").addEventListener("click", () => {
   Object.assign(state, { kind: null, area: null, search: "" });
   byId("search").value = "";
-  if (views.map) views.map.signal("brush_tuple", null).runAsync().catch(() => {});
   refresh();
   byId("search").focus();
 });
@@ -24,4 +23,6 @@ byId("training").addEventListener("toggle", () => { if (byId("training").open) d
 
 showThreshold();
 refresh();
-window.odefsReport = { csv, views, drawn: Promise.all([drawScores(), drawMap()]) };
+drawScores();
+drawMap();
+window.odefsReport = { csv, state };

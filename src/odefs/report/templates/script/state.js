@@ -16,7 +16,7 @@ const drawn = (tag, attributes) => {
   return made;
 };
 
-// State: the place of the threshold among the choices, what the table is narrowed to, the open row.
-const state = { choice: data.scores.chosen, kind: null, area: null, search: "", all: false, open: null, sort: "rank", up: true };
+// State: the place of the threshold among the choices, what the table is narrowed to, the open row, the point ringed on the map, rows kept bright there.
+const state = { choice: data.scores.chosen, kind: null, area: null, search: "", all: false, open: null, picked: null, kept: null, sort: "rank", up: true };
 const flagged = () => data.scores.choices[state.choice][1];
 const cut = () => data.scores.choices[state.choice][0];

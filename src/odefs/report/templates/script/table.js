@@ -37,10 +37,8 @@ const refresh = () => {
     body.append(row.tr);
     if (row.i === state.open && details) { details.hidden = row.tr.hidden; body.append(details); }
   }
-  if (views.map) {
-    const kept = state.kind !== null || state.search ? rows.filter(passes).map((row) => data.top[row.i].place) : null;
-    views.map.signal("kept", kept).run();
-  }
+  state.kept = state.kind !== null || state.search ? rows.filter(passes).map((row) => data.top[row.i].place) : null;
+  update("map");
   const narrowed = state.kind !== null || state.area || state.search;
   const why = [state.kind === null ? "" : `kind ${state.kind + 1}`, state.area ? "in the area marked on the map" : "", state.search ? `with "${state.search}"` : ""].filter(Boolean).join(", ");
   byId("table-status").textContent = narrowed ? `${words(matching)} of ${words(rows.length)} rows: ${why}.` : `${words(rows.length)} rows with the highest scores. Choose a row to see its values.`;

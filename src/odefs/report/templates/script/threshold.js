@@ -20,13 +20,15 @@ const showThreshold = () => {
     row.flagged = yes;
   }
   if (state.open !== null) details.querySelector("h3").textContent = heading(rows[state.open]);
-  if (views.scores) views.scores.signal("cut", cut()).run();
-  if (views.map) views.map.signal("flagged", n).run();
+  update("scores");
+  update("map");
 };
-// A cell that begins like a formula gets an apostrophe, for the file is likely to be opened in a spreadsheet.
+// Text that begins like a formula gets an apostrophe, as in the files that the command line writes (tables/formulas.py).
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const SIGNED = /^'*[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?$/;
 const csvCell = (value) => {
   let text = String(value);
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !/^[+-]?[\d.,]+$/.test(text)) text = `'${text}`;
+  if (typeof value === "string" && FORMULA.test(text) && !SIGNED.test(text)) text = `'${text}`;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 const csv = () => {

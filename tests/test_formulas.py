@@ -1,0 +1,148 @@
+"""Text that a spreadsheet would run as a formula: defused in csv, restored where odefs reads its own output, left alone elsewhere."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from command import odefs as run
+from odefs.tables.formulas import defused_name, restored_name
+from odefs.tables.read import read_table
+from odefs.tables.read_text import NULLS
+from odefs.tables.spool import spool_to_parquet
+from odefs.tables.write import write_table
+from odefs.tables.write_batches import write_batches
+
+STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8),
+    st.text(st.sampled_from("='+-@\t\r\n\"',;|ab 1.e%\uff1d"), max_size=6),
+).filter(lambda text: text.strip() not in NULLS and not text.isspace())
+HOSTILE = [
+    "=1+1",
+    "-A1",
+    "'=x",
+    "''=x",
+    "'-5",
+    "-5",
+    "+1e5",
+    "@SUM(A1)",
+    "\t=1",
+    "\r\n=1",
+    '="a,b"',
+    "--1",
+    "-",
+    "'",
+    "'a",
+]
+HOSTILE += ["-1-1", "\uff1d1", 'a"b', "x\ny", "=a\nb"]
+QUICK = ("--no-report", "--quiet", "--set", "n_estimators=2")
+
+
+def is_dangerous(text):
+    return text.startswith(STARTS) and not re.fullmatch(r"[+-][0-9.,]+([eE][+-]?[0-9]+)?%?", text)
+
+
+def scores(texts, name="id"):
+    """A file of scores has these columns."""
+    n = len(texts)
+    numbers = {"row": [*range(1, n + 1)], "score": [-1.5] * n, "rank": [1] * n, "outlier": ["no"] * n}
+    return {name: texts, **numbers, "amount": [-5] * n}
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=6))
+@example(HOSTILE)
+@settings(deadline=None, max_examples=60)
+def test_any_text_is_read_back_as_it_was_and_none_is_written_as_a_formula(texts):
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "t.csv")
+        write_table(path, scores(texts))
+        with open(path, encoding="utf-8", newline="") as file:
+            written = [line[0] for line in csv.reader(file)]
+        assert not any(map(is_dangerous, written))
+        back = read_table(path, text_columns=["id"]).frame
+        assert back["id"].to_list() == texts
+        assert back["amount"].to_list() == [-5] * len(texts), "numbers are not text"
+        assert back["score"].to_list() == [-1.5] * len(texts)
+        columns = {name: pa.array(cells) for name, cells in scores(texts).items()}
+        write_batches(path, [columns])
+        spooled = pq.read_table(spool_to_parquet(path, Path(folder), text_columns=["id"]).path)
+        assert spooled.column("id").to_pylist() == texts
+
+
+@given(st.text(max_size=6), st.text(max_size=6))
+@example("=a", "'=a")
+def test_the_escape_of_names_can_be_undone(one, other):
+    assert restored_name(defused_name(one)) == one
+    assert not is_dangerous(defused_name(one))
+    assert (defused_name(one) == defused_name(other)) == (one == other)
+
+
+def test_names_of_columns_are_defused_and_restored(tmp_path):
+    names = ["=cmd|x", "'=cmd|x", "@b", "plain"]
+    write_table(tmp_path / "t.csv", scores(["a", "b"]) | {name: ["u", "v"] for name in names})
+    header = next(csv.reader(io.StringIO((tmp_path / "t.csv").read_text())))
+    assert not any(map(is_dangerous, header))
+    back = read_table(tmp_path / "t.csv").frame
+    assert back.columns[-4:] == names
+    spooled = spool_to_parquet(tmp_path / "t.csv", tmp_path)
+    assert [name for name in pq.read_schema(spooled.path).names if "line" not in name][-4:] == names
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz"])
+def test_raw_writes_text_as_it_is_and_excel_adds_a_mark(name, tmp_path):
+    columns = {"=a": ["=1+1", "-x"], "b": [1, -2]}
+    write_table(tmp_path / name, columns, raw=True)
+    assert read_table(tmp_path / name).frame.to_dict(as_series=False) == columns
+    write_table(tmp_path / "u.csv", columns, excel=True)
+    assert (tmp_path / "u.csv").read_bytes() == b"\xef\xbb\xbf'=a,b\n'=1+1,1\n'-x,-2\n"
+
+
+def test_an_apostrophe_in_other_files_is_part_of_the_text(tmp_path):
+    (tmp_path / "t.csv").write_text("'=id,x\n'=a,1\n''-b,2\n'c,3\n")
+    back = read_table(tmp_path / "t.csv").frame
+    assert back.columns == ["'=id", "x"]
+    assert back["'=id"].to_list() == ["'=a", "''-b", "'c"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_ids_survive_from_command_to_command(in_parts, tmp_path):
+    """detect, the same on its own output, known cases from it, and explain by id."""
+    ids = [f"{start}{i}" for i in range(20) for start in ("-A", "=x", "'=x", "'", "@", "n")]
+    frame = pl.DataFrame({"=key": ids, "x": [*range(119), 900], "y": [i % 7 for i in range(120)]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    env = {"ODEFS_MEMORY": "1K"} if in_parts else {}
+    done = run("detect", "t.parquet", "--id", "=key", "-o", "s.csv", "--with-data", *QUICK, cwd=tmp_path, **env)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "s.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    assert not any(is_dangerous(cell) for line in lines for cell in line)
+    again = ("--id", "=key", "--known", "outlier", "--drop", "row", "--drop", "score", "--drop", "rank")
+    done = run("detect", "s.csv", *again, "-o", "again.parquet", "--save", "m.odefs", *QUICK, cwd=tmp_path, **env)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_parquet(tmp_path / "again.parquet")["=key"].to_list() == ids
+    done = run("explain", "m.odefs", "s.csv", "--rows", "'=x3", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "'=x3" in done.stdout
+
+
+@pytest.mark.slow
+def test_standard_output_is_defused_too(tmp_path):
+    pl.DataFrame(
+        {"k": [f"=x{i}" for i in range(60)], "x": [i % 7 for i in range(60)], "y": [i % 11 for i in range(60)]}
+    ).write_parquet(tmp_path / "t.parquet")
+    asked = ("detect", "t.parquet", "--id", "k", "-o", "-", *QUICK)
+    for env in ({}, {"ODEFS_MEMORY": "1K"}):
+        for option, start in (((), "'=x0,"), (("--raw",), "=x0,")):
+            done = run(*asked, *option, cwd=tmp_path, **env)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.splitlines()[1].startswith(start)
