@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from odefs._ops.owners import OWNER, is_left_behind, owner
+from odefs._ops.unfinished import forget, register
 
 NAME = re.compile(rf"odefs-{OWNER}-.+")
 
@@ -40,6 +41,7 @@ def take_away(path: Path, maker: int) -> None:
     """Delete a file or folder, in the process that made it."""
     if os.getpid() != maker:
         return
+    forget(path)
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -50,7 +52,9 @@ def take_away(path: Path, maker: int) -> None:
 
 def _made() -> Path:
     _take_away_leftovers(Path(tempfile.gettempdir()))
-    return Path(tempfile.mkdtemp(prefix=f"odefs-{owner()}-"))
+    made = Path(tempfile.mkdtemp(prefix=f"odefs-{owner()}-"))
+    register(made)
+    return made
 
 
 def _take_away_leftovers(place: Path) -> None:

@@ -18,6 +18,10 @@ COMMANDS = {
 
 
 def main() -> None:
+    # First of all, for whoever calls this function without the console script.
+    from odefs.cli.signals import leave_on_signals
+
+    leave_on_signals()
     # Whoever starts it with an output closed wants nothing of what would be shown there.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -32,10 +36,6 @@ def main() -> None:
         sys.exit(f"odefs: {error}")
 
     import odefs
-    from odefs.cli.guard import leave_at_once_when_interrupted
-
-    # Most of the start goes by in imports of other packages, some of which swallow the interrupt and then fail in odd ways.
-    leave_at_once_when_interrupted()
 
     class LazyGroup(click.Group):
         def list_commands(self, ctx: click.Context) -> list[str]:

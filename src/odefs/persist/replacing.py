@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from odefs._ops.owners import OWNER, is_left_behind, owner
+from odefs._ops.unfinished import forget, register
+from odefs.persist.permissions import create_private, keep_permissions
 
 TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
 """The temporary name of a file, as :func:`replacing` gives it."""
@@ -24,9 +26,10 @@ NUMBERS_OF_WRITING = frozenset(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise; no two calls are given the same one.
 
+    A file that is replaced keeps its mode and, where the system permits, its owner and group. A new one follows the umask, or is for this user alone if ``private``.
     Errors of the system that come from writing name ``path``, whichever library met them; what the block meets while it reads other files is told as it is.
     """
     # A link stays one: what it leads to is replaced.
@@ -35,10 +38,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
     take_away_leftovers(target.parent, _short(target.name))
     partial = target.with_name(f".{_short(target.name)}.{owner()}-{secrets.token_hex(4)}.part")
+    before = target.stat() if target.exists() else None
+    is_made = private or before is not None
     complete = False
+    register(partial)
     try:
+        if is_made:
+            create_private(partial)
         yield partial
         complete = True
+        if is_made and not partial.stat().st_size:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(partial))
+        if before is not None:
+            keep_permissions(partial, before)
         _flush(partial)
         os.replace(partial, target)
     except BaseException as error:
@@ -49,6 +61,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             reason = os.strerror(number) if number else str(error)
             raise OSError(number or errno.EIO, reason, os.fspath(path)) from error
         raise
+    finally:
+        forget(partial)
     _flush_folder(target.parent)
 
 
