@@ -17,6 +17,9 @@ from typing import Any
 from odefs._ops.owners import OWNER, is_left_behind, owner
 from odefs._ops.unfinished import forget, register
 
+VARIABLES = ("TMPDIR", "TEMP", "TMP")
+"""Where Python looks for the name of the folder for temporary files, in this order."""
+
 NAME = re.compile(rf"odefs-{OWNER}-.+")
 
 
@@ -50,7 +53,19 @@ def take_away(path: Path, maker: int) -> None:
             path.unlink()
 
 
+def require_place() -> None:
+    """Refuse a folder for temporary files that is not there: Python would use another, which may be smaller or open to others."""
+    name = next((name for name in VARIABLES if os.environ.get(name)), None)
+    if name is not None:
+        place = os.environ[name]
+        if not (os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK)):
+            raise ValueError(
+                f"{name} is {place!r}, which is not a folder that can be written to: set {name} to a folder for temporary files, or unset it."
+            )
+
+
 def _made() -> Path:
+    require_place()
     _take_away_leftovers(Path(tempfile.gettempdir()))
     made = Path(tempfile.mkdtemp(prefix=f"odefs-{owner()}-"))
     register(made)

@@ -91,8 +91,8 @@ def take_away_leftovers(folder: Path, name: str | None = None) -> None:
 
 
 def _short(name: str) -> str:
-    """At most 100 bytes of a file's name, so that there is room for the rest."""
-    while len(os.fsencode(name)) > 100:
+    """At most 40 bytes of a file's name, so that there is room for the rest; some file systems have names of 143 bytes at most."""
+    while len(os.fsencode(name)) > 40:
         name = name[:-1]
     return name
 
