@@ -9,6 +9,7 @@ import glob
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,6 +60,8 @@ def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[P
         if isinstance(error, OSError) and (complete or _is_of_writing(error, partial)):
             number = error_number(error)
             reason = os.strerror(number) if number else str(error)
+            if sys.platform == "win32" and isinstance(error, PermissionError) and complete and target.exists():
+                reason = "another program has the file open"
             raise OSError(number or errno.EIO, reason, os.fspath(path)) from error
         raise
     finally:
@@ -70,7 +73,10 @@ def error_number(error: BaseException) -> int | None:
     """The system's number of an error; libraries written in Rust tell it in the text only."""
     number = getattr(error, "errno", None)
     told = re.search(r"\(os error (\d+)\)", str(error))
-    return number if isinstance(number, int) else int(told[1]) if told else None
+    if isinstance(number, int) or told is None:
+        return number if isinstance(number, int) else None
+    # Windows has numbers of its own, which Python turns into the common ones.
+    return OSError(0, "", None, int(told[1])).errno if sys.platform == "win32" else int(told[1])
 
 
 def _is_of_writing(error: OSError, partial: Path) -> bool:
