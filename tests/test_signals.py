@@ -162,3 +162,45 @@ except SystemExit as error:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (143, "odefs: terminated; nothing half-written is left.\n")
+
+
+COMPILED = """
+import hashlib, os, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from odefs.cli.guard import guarded
+with guarded(False):
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), int(sys.argv[1]))).start()
+    hashlib.pbkdf2_hmac("sha256", b"x", b"y", 300_000_000)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", NUMBERS)
+def test_compiled_code_that_does_not_return_is_not_waited_for(number, tmp_path):
+    """Such as the reader of a large Excel file; this one would take minutes."""
+    running = subprocess.Popen([sys.executable, "-c", COMPILED, str(int(number))], cwd=tmp_path)
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == 128 + number
+    assert used.ru_utime + used.ru_stime < 30
+
+
+FORKED = """
+import os, signal, time
+from odefs.cli.guard import guarded
+with guarded(False):
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, lambda number, frame: os._exit(0))
+        time.sleep(60)
+        os._exit(1)
+    time.sleep(0.5)
+    os.kill(child, signal.SIGTERM)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    time.sleep(1)
+"""
+
+
+@pytest.mark.slow
+def test_a_signal_to_a_child_is_none_of_its_parents(tmp_path):
+    assert subprocess.run([sys.executable, "-c", FORKED], cwd=tmp_path, check=False).returncode == 0

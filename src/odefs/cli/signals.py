@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from odefs.cli.watchdog import watching
+
 WORDS = {130: "interrupted; nothing half-written is left.", 143: "terminated; nothing half-written is left."}
 """What is said of each exit code."""
 
@@ -37,10 +39,10 @@ def raising_on_signals() -> Iterator[None]:
     """Within the block, signals raise ``KeyboardInterrupt`` or ``Terminated``; afterwards they do what they did before."""
     _received.clear()
     before = {number: signal.getsignal(number) for number in _numbers()}
-    for number in before:
-        _handle(number, _raise)
+    handled = tuple(number for number in before if _handle(number, _raise))
     try:
-        yield
+        with watching(lambda: bool(_received), lambda number: _leave(number, None), handled):
+            yield
     finally:
         for number, handler in before.items():
             # None: set by a program around this one, and not from Python.
@@ -75,7 +77,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
     code = _exit_code(number)
     try:
         for other in _numbers():
-            signal.signal(other, signal.SIG_DFL)
+            _handle(other, signal.SIG_DFL)
         # Whatever was not imported made no files; importing it here could end anywhere.
         unfinished = sys.modules.get("odefs._ops.unfinished")
         remove = getattr(unfinished, "remove_unfinished", None)
@@ -94,7 +96,9 @@ def _is_importing(frame: FrameType | None) -> bool:
     return False
 
 
-def _handle(number: int, handler: Any) -> None:
-    """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask."""
+def _handle(number: int, handler: Any) -> bool:
+    """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask. Whether it was set."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is not signal.SIG_IGN:
         signal.signal(number, handler)
+        return True
+    return False
