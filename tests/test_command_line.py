@@ -15,10 +15,13 @@ from click.testing import CliRunner
 
 import odefs.cli.progress as progressing
 from command import ODEFS, odefs, read
+from odefs import LeSiNN
+from odefs import detect as library_detect
 from odefs._progress import stage, tell
 from odefs.cli.datasets import command as datasets
 from odefs.cli.detect import command as detect
 from odefs.cli.reproduce import command as reproduce
+from odefs.cli.score import command as score
 from odefs.cli.targets import default_page, is_own_page
 from odefs.datasets.transactions import transactions_path, truth_path
 
@@ -395,6 +398,22 @@ def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
     if kill is signal.SIGINT:
         assert running.returncode == 130
         assert "Traceback" not in errors
+
+
+def test_detect_and_score_take_the_same_options_for_the_report(tmp_path):
+    found = library_detect(
+        pl.DataFrame({"a": [*range(60), 900], "b": [i % 7 for i in range(61)]}), model=LeSiNN(random_state=0)
+    )
+    found.save(tmp_path / "m.odefs")
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
+    model, table = str(tmp_path / "m.odefs"), str(tmp_path / "t.csv")
+    assert CliRunner().invoke(score, [model, table, "--no-report", "--quiet"]).exit_code == 0
+    both = ["--no-report", "--report", str(tmp_path / "r.html")]
+    assert CliRunner().invoke(score, [model, table, *both]).exit_code == 2
+    assert CliRunner().invoke(detect, [table, *both]).exit_code == 2
+    options = [{o.name: o.opts for o in command.params if "report" in o.name} for command in (detect, score)]
+    assert options[0] == options[1]
+    assert {path.name for path in tmp_path.iterdir()} == {"m.odefs", "t.csv"}
 
 
 def test_long_work_says_how_far_it_is(tmp_path):

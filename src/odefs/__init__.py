@@ -1,14 +1,14 @@
 """Find outliers in wide, noisy tables, and say which columns gave them away.
 
-Names are loaded when first used, so that ``import odefs`` costs nothing.
+Names are loaded when first used, so that ``import odefs`` costs nothing: not even ``typing`` is imported here.
 """
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # type checkers take this name for true
 if TYPE_CHECKING:
+    from typing import Any
+
     from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
@@ -57,7 +57,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name not in _HOMES:
         raise AttributeError(f"module 'odefs' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,5 +1,6 @@
 """``python -m odefs`` is the command line."""
 
-from odefs.cli.main import main
+from _odefs_start import main
 
-main()
+if __name__ == "__main__":
+    main()

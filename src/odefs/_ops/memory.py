@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from odefs._ops.cgroups import ROOT, memory_left
+from odefs._ops.physical_memory import available_memory
 
 SHARE = 0.5
 """Of the memory that is free, so much is used; others are at work on the machine as well."""
@@ -24,7 +25,7 @@ def memory_budget(root: Path = ROOT) -> int:
 def free_memory(root: Path = ROOT) -> int:
     """Bytes that are free on the machine, and not more than the container still allows."""
     left = memory_left(root)
-    on_machine = _available(root)
+    on_machine = available_memory(root) or UNKNOWN
     return on_machine if left is None else min(left, on_machine)
 
 
@@ -34,13 +35,3 @@ def parse_bytes(text: str) -> int:
     if found is None or found[2] not in UNITS:
         raise ValueError(f"ODEFS_MEMORY={text!r} is not a number of bytes: write 800MB, 2GiB or 1e9.")
     return int(float(found[1]) * UNITS[found[2]])
-
-
-def _available(root: Path) -> int:
-    try:
-        for line in (root / "proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return UNKNOWN

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import socket
+import sys
 import zlib
 from pathlib import Path
 
@@ -28,16 +29,33 @@ def machine() -> str:
     system has such.
     """
     name = re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
-    with contextlib.suppress(OSError):
-        name += f"m{zlib.crc32(Path('/etc/machine-id').read_bytes()):08x}"
+    with contextlib.suppress(OSError, AttributeError):
+        name += f"m{zlib.crc32(_machine_id()):08x}"
     with contextlib.suppress(OSError):
         name += f"n{os.stat('/proc/self/ns/pid').st_ino}"
     return name
 
 
+def _machine_id() -> bytes:
+    if sys.platform == "win32":
+        from odefs._ops import windows
+
+        return windows.machine_id()
+    if sys.platform == "darwin":
+        import ctypes
+
+        found, no_limit = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(1, 0)
+        if ctypes.CDLL(None).gethostuuid(found, no_limit):
+            raise OSError("the system does not tell its number")
+        return found.raw
+    return Path("/etc/machine-id").read_bytes()
+
+
 def _is_running(process: int) -> bool:
-    if os.name != "posix":
-        return True  # to ask would be to interrupt it
+    if sys.platform == "win32":
+        from odefs._ops import windows
+
+        return windows.is_running(process)
     try:
         os.kill(process, 0)
     except ProcessLookupError:

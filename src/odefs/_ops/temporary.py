@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from odefs._ops.owners import OWNER, is_left_behind, owner
+from odefs._ops.unfinished import forget, register
+
+VARIABLES = ("TMPDIR", "TEMP", "TMP")
+"""Where Python looks for the name of the folder for temporary files, in this order."""
 
 NAME = re.compile(rf"odefs-{OWNER}-.+")
 
@@ -40,6 +44,7 @@ def take_away(path: Path, maker: int) -> None:
     """Delete a file or folder, in the process that made it."""
     if os.getpid() != maker:
         return
+    forget(path)
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -48,9 +53,23 @@ def take_away(path: Path, maker: int) -> None:
             path.unlink()
 
 
+def require_place() -> None:
+    """Refuse a folder for temporary files that is not there: Python would use another, which may be smaller or open to others."""
+    name = next((name for name in VARIABLES if os.environ.get(name)), None)
+    if name is not None:
+        place = os.environ[name]
+        if not (os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK)):
+            raise ValueError(
+                f"{name} is {place!r}, which is not a folder that can be written to: set {name} to a folder for temporary files, or unset it."
+            )
+
+
 def _made() -> Path:
+    require_place()
     _take_away_leftovers(Path(tempfile.gettempdir()))
-    return Path(tempfile.mkdtemp(prefix=f"odefs-{owner()}-"))
+    made = Path(tempfile.mkdtemp(prefix=f"odefs-{owner()}-"))
+    register(made)
+    return made
 
 
 def _take_away_leftovers(place: Path) -> None:

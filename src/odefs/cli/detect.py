@@ -16,7 +16,6 @@ from odefs.cli.progress import progress
 @click.argument("file", required=False)
 @options.output
 @options.report_file
-@click.option("--no-report", is_flag=True, help="Leave no page.")
 @click.option(
     "--save",
     "model_path",

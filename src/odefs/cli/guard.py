@@ -4,30 +4,36 @@
 """
 
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any
 
 import click
 
 from odefs._extras import sentence as to_install
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, which service managers and batch systems send before they kill: it undoes what an interrupt undoes."""
+from odefs.cli.signals import WORDS, raising_on_signals, received_code
 
 
 @contextmanager
 def guarded(debug: bool) -> Iterator[None]:
-    """Turn errors into a sentence on standard error and an exit code."""
-    _on_signal(signal.SIGINT, signal.default_int_handler)
-    before = signal.getsignal(signal.SIGTERM)
-    _on_signal(signal.SIGTERM, _terminate)
+    """Turn errors and signals into a sentence on standard error and an exit code."""
+    try:
+        with raising_on_signals(), _guarded_errors(debug):
+            yield
+        code = received_code()
+    except BaseException as error:
+        # Libraries turn the exception of a signal into others, or lose it on the way.
+        code = received_code() or (130 if isinstance(error, KeyboardInterrupt) else None)
+        if code is None:
+            raise
+    if code is not None:
+        say_error(WORDS[code])
+        raise SystemExit(code) from None
+
+
+@contextmanager
+def _guarded_errors(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -38,44 +44,19 @@ def guarded(debug: bool) -> Iterator[None]:
         sys.stdout.flush()
     except (click.ClickException, SystemExit, click.exceptions.Exit):
         raise
-    except KeyboardInterrupt as error:
-        terminated = isinstance(error, Terminated)
-        say_error(f"{'terminated' if terminated else 'interrupted'}; nothing half-written is left.")
-        raise SystemExit(143 if terminated else 130) from None
     except BrokenPipeError:
         leave_pipe()
     except Exception as error:
-        if debug:
+        if debug or received_code() is not None:
             raise
         say_error(_sentence(error))
         raise SystemExit(1) from None
     except BaseException as error:
         # What is written in Rust panics where it cannot go on, in a way that is no Exception.
-        if debug or type(error).__name__ != "PanicException":
+        if debug or received_code() is not None or type(error).__name__ != "PanicException":
             raise
         say_error(f"the reader of the table gave up: {error} (--debug shows where)")
         raise SystemExit(1) from None
-    finally:
-        # None: set by a program around this one, and not from Python.
-        if before is not None:
-            _on_signal(signal.SIGTERM, before)
-
-
-def leave_at_once_when_interrupted() -> None:
-    """Until the work begins nothing is half-written, so that there is nothing to undo."""
-    _on_signal(signal.SIGINT, lambda number, frame: os._exit(130))
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    # Whoever asks again means it.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    raise Terminated
-
-
-def _on_signal(number: signal.Signals, handler: Any) -> None:
-    """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask."""
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is not signal.SIG_IGN:
-        signal.signal(number, handler)
 
 
 def _check_kernel_request() -> None:
@@ -106,6 +87,10 @@ def _sentence(error: Exception) -> str:
 
 def say_error(sentence: str) -> None:
     """One line on standard error; names from the data cannot act on the terminal."""
-    from odefs.tables.wording import without_controls
+    line = " ".join(sentence.split())
+    if not line.isprintable():
+        # Imported where it is needed: it brings others along, which takes seconds on a busy machine.
+        from odefs.tables.wording import without_controls
 
-    click.echo(f"odefs: {without_controls(' '.join(sentence.split()))}", err=True)
+        line = without_controls(line)
+    click.echo(f"odefs: {line}", err=True)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from codecs import lookup
 from importlib import import_module
 from io import TextIOWrapper
 
@@ -18,13 +19,18 @@ COMMANDS = {
 
 
 def main() -> None:
+    # First of all, for whoever calls this function without the console script.
+    from odefs.cli.signals import leave_on_signals
+
+    leave_on_signals()
     # Whoever starts it with an output closed wants nothing of what would be shown there.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    # A terminal or pipe that cannot show a character shows its code.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            # ASCII is what systems fall back to that know nothing about the terminal; others show the code of a character that they lack.
+            encoding = "utf-8" if lookup(stream.encoding).name == "ascii" else None
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     try:
         with needed_by("the command line", "cli"):
             import click
@@ -32,10 +38,7 @@ def main() -> None:
         sys.exit(f"odefs: {error}")
 
     import odefs
-    from odefs.cli.guard import leave_at_once_when_interrupted
-
-    # Most of the start goes by in imports of other packages, some of which swallow the interrupt and then fail in odd ways.
-    leave_at_once_when_interrupted()
+    from odefs.cli.options import as_text
 
     class LazyGroup(click.Group):
         def list_commands(self, ctx: click.Context) -> list[str]:
@@ -45,7 +48,7 @@ def main() -> None:
             if cmd_name not in COMMANDS:
                 return None
             command: click.Command = import_module(f"odefs.cli.{cmd_name}").command
-            return command
+            return as_text(command)
 
     @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
     @click.version_option(odefs.__version__, prog_name="odefs")

@@ -20,6 +20,23 @@ def _all(*options: Callable[[Command], Command]) -> Callable[[Command], Command]
     return decorate
 
 
+class _Text(click.types.StringParamType):
+    """Names of columns and words of a table: UTF-8, whatever the locale took the command line for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from odefs.tables.names import readable
+
+        return readable(super().convert(value, param, ctx))
+
+
+def as_text(command: click.Command) -> click.Command:
+    """The command with options that take text as it stands in tables; names of files stay as the system has them."""
+    for option in command.params:
+        if isinstance(option, click.Option) and option.type is click.STRING and option.name != "output":
+            option.type = _Text()
+    return command
+
+
 def _delimiter(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     value = {"tab": "\t", "\\t": "\t"}.get(value, value) if value else value
     if value is not None and (len(value) != 1 or not value.isascii() or value in '"\r\n'):
@@ -134,10 +151,13 @@ telling = _all(
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
 
-report_file = click.option(
-    "--report",
-    "report_path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="HTML",
-    help="Where to leave the page; also .md or .json.",
+report_file = _all(
+    click.option(
+        "--report",
+        "report_path",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="HTML",
+        help="Where to leave the page; also .md or .json.",
+    ),
+    click.option("--no-report", is_flag=True, help="Leave no page."),
 )

@@ -2,6 +2,7 @@
 
 import glob
 import html
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from odefs.tables.read import Reading
 
 PAGES = (".html", ".htm", ".md", ".json")
+PAGE_ENDING = ".outliers.html"
+LONGEST_NAME = 255
+"""Bytes of a file's name on most systems."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ def choose_targets(
     model_path: Path | None = None,
     model_read: Path | None = None,
     large: bool = False,
+    no_report: bool = False,
     **_: Any,
 ) -> Targets:
     """All targets of a command, each of which could be written now and is no other file of the command."""
@@ -50,6 +55,8 @@ def choose_targets(
     from odefs.tables.write import WRITABLE, check_target
 
     to_screen = output == "-"
+    if no_report and report_path is not None:
+        raise click.UsageError("--report and --no-report contradict each other: give one of them.")
     if to_screen and as_json:
         raise click.UsageError("-o - and --json both write to standard output: give one of them.")
     scores = Path(output) if output and not to_screen else None
@@ -155,13 +162,16 @@ def default_page(file: str) -> Path:
     from odefs.tables.read import READABLE, table_name
 
     if glob.has_magic(file) and not Path(file).exists():
-        return Path("table.outliers.html")
+        return Path(f"table{PAGE_ENDING}")
     name = table_name(file)
     if not Path(file).is_dir():
         for ending in (".gz", *READABLE):
             stem = name[: -len(ending)] if name.lower().endswith(ending) else ""
             name = stem or name
-    return Path(f"{name}.outliers.html")
+    # A file may be called by as many bytes as the system takes, and then leaves no room for the page's ending.
+    while len(os.fsencode(name)) + len(PAGE_ENDING) > LONGEST_NAME:
+        name = name[:-1]
+    return Path(f"{name}{PAGE_ENDING}")
 
 
 def is_own_page(path: Path, source: str) -> bool:

@@ -9,11 +9,14 @@ import glob
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from odefs._ops.owners import OWNER, is_left_behind, owner
+from odefs._ops.unfinished import forget, register
+from odefs.persist.permissions import create_private, keep_permissions
 
 TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
 """The temporary name of a file, as :func:`replacing` gives it."""
@@ -24,9 +27,10 @@ NUMBERS_OF_WRITING = frozenset(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise; no two calls are given the same one.
 
+    A file that is replaced keeps its mode and, where the system permits, its owner and group. A new one follows the umask, or is for this user alone if ``private``.
     Errors of the system that come from writing name ``path``, whichever library met them; what the block meets while it reads other files is told as it is.
     """
     # A link stays one: what it leads to is replaced.
@@ -35,10 +39,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
     take_away_leftovers(target.parent, _short(target.name))
     partial = target.with_name(f".{_short(target.name)}.{owner()}-{secrets.token_hex(4)}.part")
+    before = target.stat() if target.exists() else None
+    is_made = private or before is not None
     complete = False
+    register(partial)
     try:
+        if is_made:
+            create_private(partial)
         yield partial
         complete = True
+        if is_made and not partial.stat().st_size:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(partial))
+        if before is not None:
+            keep_permissions(partial, before)
         _flush(partial)
         os.replace(partial, target)
     except BaseException as error:
@@ -47,8 +60,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         if isinstance(error, OSError) and (complete or _is_of_writing(error, partial)):
             number = error_number(error)
             reason = os.strerror(number) if number else str(error)
+            if sys.platform == "win32" and isinstance(error, PermissionError) and complete and target.exists():
+                reason = "another program has the file open"
             raise OSError(number or errno.EIO, reason, os.fspath(path)) from error
         raise
+    finally:
+        forget(partial)
     _flush_folder(target.parent)
 
 
@@ -56,7 +73,10 @@ def error_number(error: BaseException) -> int | None:
     """The system's number of an error; libraries written in Rust tell it in the text only."""
     number = getattr(error, "errno", None)
     told = re.search(r"\(os error (\d+)\)", str(error))
-    return number if isinstance(number, int) else int(told[1]) if told else None
+    if isinstance(number, int) or told is None:
+        return number if isinstance(number, int) else None
+    # Windows has numbers of its own, which Python turns into the common ones.
+    return OSError(0, "", None, int(told[1])).errno if sys.platform == "win32" else int(told[1])
 
 
 def _is_of_writing(error: OSError, partial: Path) -> bool:
@@ -77,8 +97,8 @@ def take_away_leftovers(folder: Path, name: str | None = None) -> None:
 
 
 def _short(name: str) -> str:
-    """At most 100 bytes of a file's name, so that there is room for the rest."""
-    while len(os.fsencode(name)) > 100:
+    """At most 40 bytes of a file's name, so that there is room for the rest; some file systems have names of 143 bytes at most."""
+    while len(os.fsencode(name)) > 40:
         name = name[:-1]
     return name
 

@@ -40,10 +40,8 @@ def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: 
 
 
 def replace_file(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Put a new file in the place of an old one, whole or not at all."""
-    # By os.open, so that the umask decides who may read it.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with replacing(path) as partial, open(os.open(partial, flags, 0o666), "wb") as file:
+    """Put a new file in the place of an old one, whole or not at all. It holds rows of the training data: a new one is for this user alone."""
+    with replacing(path, private=True) as partial, open(partial, "wb") as file:
         for part in parts:
             file.write(part)
 

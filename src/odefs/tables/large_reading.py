@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from odefs.tables.large import LargeTable
-from odefs.tables.names import readable
+from odefs.tables.names import named_for_arrow, readable
 from odefs.tables.read import check_asked, ending_of, fingerprint, table_name
 from odefs.tables.shape import require_height, require_width
 from odefs.tables.sizes import parquet_parts
@@ -49,7 +49,7 @@ def read_large(
     notes: tuple[str, ...] = ()
     has_header = True
     if parts:
-        table = LargeTable(tuple(parts))
+        table = LargeTable(tuple(named_for_arrow(part, folder) for part in parts))
     else:
         spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter, header)
         table = LargeTable((spooled.path,), LINE if spooled.has_lines else None)

@@ -1,30 +1,46 @@
-"""Names of files that are no text, or none in this locale: how they are shown, and how what is behind them is handed to polars."""
+"""Names of files that are not text, not UTF-8, or patterns to polars: how they are shown, and how what is behind them is handed to libraries."""
 
 import glob
 import os
+import shutil
 from pathlib import Path
 
 
 def readable(name: str) -> str:
-    """A name that can be written to any file; bytes that are no text show as a mark."""
+    """A name that can be written to any file; bytes that are no text show as a mark, whatever the locale made of them."""
     try:
-        name.encode()
+        return name.encode(errors="surrogateescape").decode(errors="replace")
     except UnicodeEncodeError:
-        return os.fsencode(name).decode(errors="replace")
-    return name
+        return name.encode(errors="replace").decode()
 
 
 def handed_to_polars(path: Path) -> Path | bytes:
-    """The path, or the content where polars, to which all names are UTF-8, would look for another file."""
-    return path if _is_utf8(path) else path.read_bytes()
+    """The path, or the content where polars would look for other files: to it all names are UTF-8, and some are patterns."""
+    return path if _is_utf8(path) and not glob.has_magic(str(path)) else path.read_bytes()
 
 
 def named_for_scans(path: Path, folder: Path) -> Path:
-    """The path, or a link in ``folder`` where polars would look for another file: its scans take some names for patterns, too."""
+    """The path, or a link in ``folder`` where polars' scans would look for other files."""
     if _is_utf8(path) and not glob.has_magic(str(path)):
         return path
-    link = folder / "linked"
-    link.symlink_to(path.absolute())
+    return _linked(path, folder / "linked")
+
+
+def named_for_arrow(path: Path, folder: Path) -> Path:
+    """The path, or a link in a new folder of ``folder`` where Arrow would look for another file: to it names are UTF-8, and may be addresses."""
+    if _is_utf8(path) and ":" not in path.parts[0]:
+        return path
+    place = folder / f"link-{sum(1 for _ in folder.iterdir())}"
+    place.mkdir()
+    return _linked(path, place / readable(path.name))
+
+
+def _linked(path: Path, link: Path) -> Path:
+    try:
+        link.symlink_to(path.absolute())
+    except OSError:
+        # Windows permits links to some users only.
+        shutil.copyfile(path, link)
     return link
 
 

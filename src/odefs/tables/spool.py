@@ -4,7 +4,6 @@ Arrow and ndjson go through polars' streaming. Of delimited text every cell is f
 (:mod:`odefs.tables.text_types`): a code such as 00123 may stand at the end of the file.
 """
 
-import errno
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from odefs.persist.replacing import error_number
+from odefs.persist.replacing import NUMBERS_OF_WRITING, error_number
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import Dialect, opened
 from odefs.tables.formulas import restored
@@ -36,8 +35,6 @@ from odefs.tables.text_types import TextTypes
 CELLS = 2**20
 """Cells of a row group, about."""
 COPIED = 2**20
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
-"""Errors that another folder for work in progress helps against."""
 LINE = "\x1fline"
 """Column of the parquet file with the line that each row begins in; no text file has such a name."""
 
@@ -79,7 +76,8 @@ def spool_to_parquet(
         return Spooled(target)
     except (OSError, pl.exceptions.PolarsError) as error:
         number = error_number(error)
-        if number in NO_ROOM:
+        if number is not None and number in NUMBERS_OF_WRITING:
+            # Another folder for work in progress helps against these.
             raise TableError(
                 f"{path}: the file is too large to be read at once, and cannot be turned into parquet in {folder.parent} ({os.strerror(number)}); "
                 "TMPDIR names another folder."

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from odefs.tables.names import readable
 from odefs.tables.reasons import Reason
 
 DAY = 86400
@@ -27,7 +28,7 @@ def without_controls(text: str) -> str:
     """Text that a terminal only shows: what would move its cursor or colour it is taken out, breaks become spaces."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
+    return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in readable(text))
 
 
 def say_value(value: Any, kind: str, beside: Sequence[Any] = ()) -> str:

@@ -16,6 +16,7 @@ from odefs.tables.columns import TableError
 from odefs.tables.excel_output import write_sheet
 from odefs.tables.formulas import defused
 from odefs.tables.patterns import nameless
+from odefs.tables.reserved_names import require_nameable
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
 SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
@@ -28,6 +29,7 @@ def is_spreadsheet(path: Path | None) -> bool:
 
 def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None:
     """Refuse what could not be written later, before any work is done."""
+    require_nameable(path)
     if endings and not path.name.lower().endswith(endings):
         raise TableError(f"{path}: the name must end in one of {', '.join(endings)}.")
     if path.is_dir():

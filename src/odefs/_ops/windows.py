@@ -1,0 +1,68 @@
+"""What only Windows' own interface tells: whether a process runs, which machine this is, how much memory is free.
+
+Called on Windows only. ``os.kill(pid, 0)``, which asks on other systems, would end the process there.
+"""
+
+import ctypes
+from typing import Any
+
+QUERY_LIMITED_INFORMATION, SYNCHRONIZE = 0x1000, 0x100000
+INVALID_PARAMETER = 87
+"""The error of a number that no process has."""
+STILL_WAITING = 0x102
+
+
+class _MemoryStatus(ctypes.Structure):
+    """``MEMORYSTATUSEX``."""
+
+    _fields_ = (
+        ("dwLength", ctypes.c_uint32),
+        ("dwMemoryLoad", ctypes.c_uint32),
+        ("ullTotalPhys", ctypes.c_uint64),
+        ("ullAvailPhys", ctypes.c_uint64),
+        ("ullTotalPageFile", ctypes.c_uint64),
+        ("ullAvailPageFile", ctypes.c_uint64),
+        ("ullTotalVirtual", ctypes.c_uint64),
+        ("ullAvailVirtual", ctypes.c_uint64),
+        ("ullAvailExtendedVirtual", ctypes.c_uint64),
+    )
+
+
+def is_running(process: int) -> bool:
+    """Whether a process has not ended; one that this user may not ask after counts as running."""
+    kernel = _kernel()
+    handle = kernel.OpenProcess(QUERY_LIMITED_INFORMATION | SYNCHRONIZE, False, process)
+    if not handle:
+        return bool(_last_error() != INVALID_PARAMETER)
+    try:
+        return bool(kernel.WaitForSingleObject(ctypes.c_void_p(handle), 0) == STILL_WAITING)
+    finally:
+        kernel.CloseHandle(ctypes.c_void_p(handle))
+
+
+def machine_id() -> bytes:
+    """The number that the installation of Windows gave the machine."""
+    import winreg
+
+    registry: Any = winreg
+    key = r"SOFTWARE\Microsoft\Cryptography"
+    with registry.OpenKey(registry.HKEY_LOCAL_MACHINE, key, 0, registry.KEY_READ | registry.KEY_WOW64_64KEY) as opened:
+        return str(registry.QueryValueEx(opened, "MachineGuid")[0]).encode()
+
+
+def available_memory() -> int | None:
+    """Bytes of physical memory that are free."""
+    status = _MemoryStatus(dwLength=ctypes.sizeof(_MemoryStatus))
+    return int(status.ullAvailPhys) if _kernel().GlobalMemoryStatusEx(ctypes.byref(status)) else None
+
+
+def _kernel() -> Any:
+    library: Any = ctypes
+    kernel = library.WinDLL("kernel32", use_last_error=True)
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    return kernel
+
+
+def _last_error() -> int:
+    library: Any = ctypes
+    return int(library.get_last_error())
