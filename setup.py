@@ -13,7 +13,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import BaseError, CompileError
+from setuptools.errors import BaseError, CCompilerError, CompileError
 
 KERNEL = "odefs._ops._kernel"
 FOLDER = "src/odefs/_ops"
@@ -82,7 +82,7 @@ class BuildKernel(build_ext):
             options = (i for i, part in enumerate(command) if part.startswith("-"))
             ext.extra_compile_args = flags_for(command[: next(options, len(command))])
             super().build_extension(ext)
-        except BaseError as error:
+        except (BaseError, CCompilerError) as error:
             # A kernel of an earlier build does not belong to these sources.
             for stale in (built, Path(FOLDER, built.name)):
                 stale.unlink(missing_ok=True)
@@ -102,6 +102,8 @@ class PlatformWheel(bdist_wheel):
             self.run_command("build")
         built = self.get_finalized_command("build_ext")
         self.root_is_pure = not os.path.exists(built.get_ext_fullpath(KERNEL))
+        if self.root_is_pure:
+            self.distribution.ext_modules = None  # or all modules would be installed as platform-specific ones
         super().run()
 
     def get_tag(self) -> tuple[str, str, str]:

@@ -109,7 +109,7 @@ def test_pins_satisfy_pyproject():
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-@pytest.mark.parametrize("version", [(3, 10, 9), (3, 14, 0)])
+@pytest.mark.parametrize("version", [(3, 10, 9), (3, 15, 0)])
 def test_make_refuses_versions_of_python_that_have_no_pins(version, tmp_path):
     python = tmp_path / "another python"
     python.write_text(f"import sys; sys.version_info = {version}; exec(sys.argv[2])")

@@ -24,7 +24,7 @@ rng = numpy.random.default_rng(0)
 X = rng.normal(size=(2000, 20))
 X[:40, :3] += 4
 X[rng.random(X.shape) < 0.01] = numpy.nan
-model = odefs.ODEFS(random_state=0, n_estimators=8).fit(X)
+model = odefs.ODEFS(random_state=0, n_estimators=8, missing="ignore").fit(X)
 versions = collect_versions()
 scores = hashlib.sha256(model.outlier_scores_.tobytes()).hexdigest()
 print(json.dumps({"python": sys.version_info[:2], "kernel": versions["kernel"], "scores": scores}
