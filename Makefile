@@ -1,4 +1,4 @@
-# Two commands do everything on a machine with Python 3.11, 3.12 or 3.13 and make:
+# Two commands do everything on a machine with Python 3.11, 3.12, 3.13 or 3.14 and make:
 #   make detect [FILE=table.csv]   find the outliers of a table (a bundled example by default)
 #   make test                      lint, types, contracts and tests
 # and a third builds the site: make docs
@@ -70,8 +70,8 @@ clean:
 	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.created:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null \
-	  || { echo "the pinned packages install on Python 3.11, 3.12 and 3.13, and '$(PYTHON)' is none of them: name another one with 'make PYTHON=python3.12 ...'."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null \
+	  || { echo "the pinned packages install on Python 3.11, 3.12, 3.13 and 3.14, and '$(PYTHON)' is none of them: name another one with 'make PYTHON=python3.12 ...'."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 \
 	  || { rm -rf $(VENV); echo "Python cannot create virtual environments here: install its venv module (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
 	@touch $@

@@ -1,41 +1,125 @@
-"""The compiled kernel, built where there is a compiler. Everything else about the package stands in pyproject.toml.
+"""Builds the compiled kernel and names the wheel. Everything else about the package stands in pyproject.toml.
 
-The library is loaded with ctypes and needs no Python header. Where it cannot be built, the installation goes on without it.
+The kernel is a plain shared library that ctypes loads: it needs no Python header and serves every version of Python, so a platform
+has one wheel (``py3-none-<platform>``). Where it cannot be built, the installation goes on without it (``py3-none-any``), unless
+``ODEFS_REQUIRE_KERNEL=1`` asks for an error instead.
 """
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import BaseError, CCompilerError, CompileError
+
+KERNEL = "odefs._ops._kernel"
+FOLDER = "src/odefs/_ops"
+SUFFIX = ".dll" if sys.platform == "win32" else ".so"
+"""As ``odefs._ops.library`` looks for it."""
+
+FLAGS = ["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"]
+
+GCC_FLAGS = [
+    # From version 13 on GCC leaves some sums of products unfused, in one loop and not in another: rows would have other bits alone than in a crowd.
+    "--param=avoid-fma-max-bits=0",
+]
+
+MINGW_FLAGS = [
+    # GCC does not align the stack for AVX on Windows: the assembler turns aligned moves into unaligned ones.
+    "-Wa,-muse-unaligned-vector-move",
+]
+
+
+def is_required() -> bool:
+    return os.environ.get("ODEFS_REQUIRE_KERNEL", "").strip().lower() not in ("", "0", "no", "false")
+
+
+def flags_for(compiler: list[str]) -> list[str]:
+    """The flags for a compiler, told apart by the macros it defines: its name (``cc``, a path, a wrapper) says little."""
+    try:
+        asked = subprocess.run([*compiler, "-dM", "-E", "-x", "c", "-"], input="", capture_output=True, text=True)
+    except OSError as error:
+        raise CompileError(f"the C compiler '{compiler[0]}' cannot be run: {error.strerror}") from error
+    macros = {line.split()[1] for line in asked.stdout.splitlines() if line.startswith("#define ")}
+    if asked.returncode or "__GNUC__" not in macros:
+        raise CompileError(f"'{' '.join(compiler)}' is neither GCC nor Clang")
+    flags = list(FLAGS)
+    if "__clang__" not in macros:
+        flags += GCC_FLAGS
+        if "__MINGW32__" in macros:
+            flags += MINGW_FLAGS
+    return flags
 
 
 class BuildKernel(build_ext):
-    """Builds a plain shared library: it has no module initialiser to export."""
+    """Builds a plain shared library: it has no module initialiser to export and is not linked with Python."""
 
     def get_export_symbols(self, ext: Extension) -> list[str]:
         return list(ext.export_symbols)
 
+    def get_libraries(self, ext: Extension) -> list[str]:
+        return list(ext.libraries)
 
-FOLDER = "src/odefs/_ops"
+    def get_ext_filename(self, fullname: str) -> str:
+        """Without the version of Python."""
+        return os.path.join(*fullname.split(".")) + SUFFIX
 
-setup(
-    cmdclass={"build_ext": BuildKernel},
-    ext_modules=[
-        Extension(
-            "odefs._ops._kernel",
-            [f"{FOLDER}/_kernel.c"],
-            depends=[
-                f"{FOLDER}/_kernel_{part}.h"
-                for part in ("isa", "body", "one_row", "choices", "tiles", "tile_rows", "tile_steps", "tile_packing")
-            ],
-            extra_compile_args=[
-                "-std=gnu11",
-                "-O3",
-                "-ffp-contract=fast",
-                # From version 13 on GCC leaves some sums of products unfused, in one loop and not in another: rows would have other bits alone than in a crowd.
-                "--param=avoid-fma-max-bits=0",
-                "-fno-math-errno",
-                "-fvisibility=hidden",
-            ],
-            optional=True,
-        )
-    ],
-)
+    def build_extension(self, ext: Extension) -> None:
+        built = Path(self.get_ext_fullpath(ext.name))
+        for folder in {built.parent, Path(FOLDER)}:  # earlier versions named it after the version of Python
+            for leftover in (*folder.glob("_kernel.*.so"), *folder.glob("_kernel.*.pyd")):
+                leftover.unlink()
+        try:
+            if self.compiler.compiler_type == "msvc":
+                raise CompileError(
+                    "Microsoft's C compiler lacks the vector extensions that the kernel is written in; "
+                    "use GCC of MinGW-w64 instead (build_ext --compiler=mingw32)"
+                )
+            command = [part for part in self.compiler.compiler_so if part]
+            options = (i for i, part in enumerate(command) if part.startswith("-"))
+            ext.extra_compile_args = flags_for(command[: next(options, len(command))])
+            super().build_extension(ext)
+        except (BaseError, CCompilerError) as error:
+            # A kernel of an earlier build does not belong to these sources.
+            for stale in (built, Path(FOLDER, built.name)):
+                stale.unlink(missing_ok=True)
+            if is_required():
+                raise SystemExit(
+                    f"odefs: the compiled kernel could not be built ({error}), and ODEFS_REQUIRE_KERNEL requires it: "
+                    "install GCC or Clang, or unset ODEFS_REQUIRE_KERNEL to install without the kernel."
+                ) from error
+            raise
+
+
+class PlatformWheel(bdist_wheel):
+    """One wheel for all versions of Python; for all platforms, too, where the kernel could not be built."""
+
+    def run(self) -> None:
+        if not self.skip_build:
+            self.run_command("build")
+        built = self.get_finalized_command("build_ext")
+        self.root_is_pure = not os.path.exists(built.get_ext_fullpath(KERNEL))
+        if self.root_is_pure:
+            self.distribution.ext_modules = None  # or all modules would be installed as platform-specific ones
+        super().run()
+
+    def get_tag(self) -> tuple[str, str, str]:
+        python, abi, platform = super().get_tag()
+        return (python, abi, platform) if self.root_is_pure else ("py3", "none", platform)
+
+
+if __name__ == "__main__":
+    setup(
+        cmdclass={"build_ext": BuildKernel, "bdist_wheel": PlatformWheel},
+        ext_modules=[
+            Extension(
+                KERNEL,
+                [f"{FOLDER}/_kernel.c"],
+                depends=sorted(map(str, Path(FOLDER).glob("_kernel*.h"))),
+                optional=True,
+            )
+        ],
+    )

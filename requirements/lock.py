@@ -32,7 +32,7 @@ PLACES = [
         ("win32", "Windows", "nt", "AMD64"),
         ("darwin", "Darwin", "posix", "arm64"),
     )
-    for minor in (11, 12, 13)
+    for minor in (11, 12, 13, 14)
 ]
 """Where the pins are meant to install; ``tool.uv.environments`` in pyproject.toml says the same to uv."""
 
@@ -41,6 +41,7 @@ SHORT_MARKERS = (
     "sys_platform == 'win32'",
     "python_version < '3.12'",
     "python_version < '3.13'",
+    "python_version < '3.14'",
 )
 
 

@@ -1,11 +1,13 @@
-"""Shared data. Tests that need the paper's datasets skip where ``ODEFS_DATA`` does not name their folder."""
+"""Shared data, and the package as it is built. Tests that need the paper's datasets skip where ``ODEFS_DATA`` does not name their folder."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from building import copy_sources, run
 from odefs._ops.kernel import check_kernel_request
 
 
@@ -38,3 +40,12 @@ def dataset():
             return arrays["X"], arrays["y"].astype(int)
 
     return load
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """Wheel and sdist."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    copy_sources(source)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, source, cwd=out)
+    return next(out.glob("*.whl")), next(out.glob("*.tar.gz"))

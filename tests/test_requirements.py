@@ -108,8 +108,19 @@ def test_pins_satisfy_pyproject():
         assert Version(pinned[name]) >= Version(bound), name
 
 
+def test_versions_of_python_agree():
+    """Those of the classifiers are those that the pins are made for, and that ``make`` takes."""
+    versions = re.findall(r":: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    places = runpy.run_path(str(FOLDER / "lock.py"))["PLACES"]
+    assert {place["python_version"] for place in places} == set(versions)
+    above = f"3.{int(versions[-1].split('.')[1]) + 1}"
+    uv = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["environments"]
+    assert all(f"python_full_version < '{above}'" in one for one in uv)
+    assert f"sys.version_info < ({above.replace('.', ', ')})" in (ROOT / "Makefile").read_text()
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-@pytest.mark.parametrize("version", [(3, 10, 9), (3, 14, 0)])
+@pytest.mark.parametrize("version", [(3, 10, 9), (3, 15, 0)])
 def test_make_refuses_versions_of_python_that_have_no_pins(version, tmp_path):
     python = tmp_path / "another python"
     python.write_text(f"import sys; sys.version_info = {version}; exec(sys.argv[2])")

@@ -17,7 +17,21 @@
 #error "the kernel is written in the vector extensions of GCC and Clang; odefs works without it"
 #endif
 
+/* Room that begins at a multiple of `alignment`, NULL where there is none. */
+#if defined(_WIN32)
+#include <malloc.h>
+#define EXPORT __declspec(dllexport)
+#define aligned_room(alignment, bytes) _aligned_malloc(bytes, alignment)
+#define free_room _aligned_free
+#else
 #define EXPORT __attribute__((visibility("default")))
+static void *aligned_room(size_t alignment, size_t bytes) {
+    void *room;
+    return posix_memalign(&room, alignment, bytes) ? NULL : room;
+}
+#define free_room free
+#endif
+
 #define PASTE_(a, b, c) a##_##b##_##c
 #define PASTE(a, b, c) PASTE_(a, b, c)
 #define NAME(base) PASTE(base, ISA, TYPE)
@@ -265,6 +279,7 @@ EXPORT int odefs_pack_tiles(const Packing *packing) {
 #ifdef HAS_TILES
     return pack_tiles(packing);
 #else
+    (void)packing;
     return NO_SUCH_LEVEL;
 #endif
 }

@@ -191,8 +191,8 @@ TARGET static int NAME(score)(const Block *block) {
     int64_t n_tiles = PANEL_BYTES / (tile_size * (int64_t)sizeof(TYPE));
     const int64_t needed = (block->n_rows + ROWS - 1) / ROWS;
     n_tiles = n_tiles < 1 ? 1 : n_tiles > needed ? needed : n_tiles;
-    TYPE *tiles;
-    if (posix_memalign((void **)&tiles, 64, (size_t)(n_tiles * (tile_size + 3 * ROWS)) * sizeof(TYPE))) return NO_MEMORY;
+    TYPE *tiles = aligned_room(64, (size_t)(n_tiles * (tile_size + 3 * ROWS)) * sizeof(TYPE));
+    if (!tiles) return NO_MEMORY;
     TYPE *sums = tiles + n_tiles * tile_size, *norms = sums + n_tiles * ROWS;
     for (int64_t start = 0; start < block->n_rows; start += n_tiles * ROWS) {
         const int64_t left = block->n_rows - start, height = left < n_tiles * ROWS ? left : n_tiles * ROWS;
@@ -221,7 +221,7 @@ TARGET static int NAME(score)(const Block *block) {
         }
         for (int64_t i = 0; i < height; i++) out[i] /= (double)block->n_subsets;
     }
-    free(tiles);
+    free_room(tiles);
     return OK;
 }
 
@@ -249,8 +249,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest_masked)(
 
 TARGET static int NAME(masked)(const Block *block) {
     const int64_t n_columns = block->n_columns, members = block->n_members;
-    TYPE *tile;
-    if (posix_memalign((void **)&tile, 64, (size_t)(2 * n_columns * ROWS) * sizeof(TYPE))) return NO_MEMORY;
+    TYPE *tile = aligned_room(64, (size_t)(2 * n_columns * ROWS) * sizeof(TYPE));
+    if (!tile) return NO_MEMORY;
     for (int64_t start = 0; start < block->n_rows; start += ROWS) {
         const int64_t left = block->n_rows - start, height = left < ROWS ? left : ROWS;
         NAME(load_tile)(block, start, height, 2 * ROWS, tile);
@@ -278,7 +278,7 @@ TARGET static int NAME(masked)(const Block *block) {
             for (int i = 0; i < LANES && v * LANES + i < height; i++) block->out[start + v * LANES + i] = sums[i] / known[i];
         }
     }
-    free(tile);
+    free_room(tile);
     return OK;
 }
 

@@ -136,8 +136,8 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
     const int64_t step_rows = way == PARTS ? TILE_ROWS : SIDE, panel = n_tiles * TILE_ROWS, most_groups = panel / SIDE, most_aside = panel + TILE_ROWS;
     const size_t tile_bytes = (size_t)(most_groups * layout->row_tiles * TILE_BYTES), place_bytes = (size_t)most_groups * sizeof(Place);
     const size_t aside_bytes = (size_t)most_aside * sizeof(int64_t), n_floats = (size_t)(panel * (n_columns + 4) + most_aside * n_columns);
-    __m512i *rows;
-    if (posix_memalign((void **)&rows, 4096, tile_bytes + n_floats * sizeof(float) + place_bytes + aside_bytes)) return NO_MEMORY;
+    __m512i *rows = aligned_room(4096, tile_bytes + n_floats * sizeof(float) + place_bytes + aside_bytes);
+    if (!rows) return NO_MEMORY;
     float *values = (float *)((char *)rows + tile_bytes), *totals = values + panel * n_columns, *norms = totals + 2 * panel;
     Aside aside = {.values = norms + 2 * panel};
     Place *places = (Place *)(aside.values + most_aside * n_columns);
@@ -191,7 +191,7 @@ TILED INLINE int score_in_tiles(const Block *block, const Layout *layout, const 
         if (aside.n >= TILE_ROWS || start + panel >= block->n_rows) failure = score_aside(block, &aside);
     }
     _tile_release();
-    free(rows);
+    free_room(rows);
     return failure;
 }
 

@@ -50,10 +50,30 @@ def main() -> None:
             command: click.Command = import_module(f"odefs.cli.{cmd_name}").command
             return as_text(command)
 
+    def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+        if not wanted or ctx.resilient_parsing:
+            return
+        if ctx.params["verbose"]:
+            odefs.show_versions()
+        else:
+            click.echo(f"odefs, version {odefs.__version__}")
+        ctx.exit()
+
+    # An eager option is read before the others, so that the two may stand in either order.
     @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-    @click.version_option(odefs.__version__, prog_name="odefs")
-    def group() -> None:
+    @click.option(
+        "--version", is_flag=True, expose_value=False, callback=show_version, help="Show the version and exit."
+    )
+    @click.option(
+        "--verbose",
+        is_flag=True,
+        is_eager=True,
+        help="With --version: also show the versions of Python and the libraries, and which kernel is in use.",
+    )
+    def group(verbose: bool) -> None:
         """Find outliers in wide, noisy tables, and say which columns gave them away."""
+        if verbose:
+            raise click.UsageError("--verbose goes with --version: use 'odefs --version --verbose'.")
 
     try:
         group(prog_name="odefs")
