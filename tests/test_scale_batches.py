@@ -15,6 +15,7 @@ import pytest
 
 import odefs
 from command import ODEFS as COMMAND
+from command import messages
 from command import odefs as run
 from odefs.engines.stream import RowBlocks
 from odefs.tables.columns import TableError
@@ -269,7 +270,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
         assert done.returncode == 1
         assert f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
         assert "--force" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        assert len(messages(done)) == 1
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-1.parquet"]
     assert (tmp_path / "out" / "part-1.parquet").read_bytes() == before["part-1.parquet"]
     # As an earlier version wrote it.
@@ -287,7 +288,7 @@ def test_a_column_that_cannot_be_read_is_told(frame, saved, tmp_path):
     write_parts(frame.with_columns(amount=pl.lit("none of it")), tmp_path / "in", 2)
     done = run("score", path, "in", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    (line,) = done.stderr.splitlines()
+    (line,) = messages(done)
     assert line.startswith("odefs: column 'amount' held numbers in training; cells that are not count as missing")
 
 

@@ -14,6 +14,8 @@ QUIET_SECONDS = 2.0
 PLAIN_INTERVAL = 5.0
 NEW_STAGE_INTERVAL = 1.0
 TICK = 0.5
+MARK = "[progress] "
+"""How lines begin that tell of progress where standard error is not a terminal: no other line does, so that a script can leave them out."""
 
 
 class _Progress:
@@ -48,7 +50,7 @@ class _Progress:
             return
         self.shown, self.drawn, self.drawn_stage = now, True, self.stage
         line = self._line(now - self.stage_begin)
-        click.echo(f"\r\x1b[K{line}" if self.terminal else line, nl=not self.terminal, err=True)
+        click.echo(f"\r\x1b[K{line}" if self.terminal else MARK + line, nl=not self.terminal, err=True)
 
     def _line(self, spent: float) -> str:
         if not self.total:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from odefs.cli.guard import guarded
+from odefs.cli.progress import MARK
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
@@ -144,7 +145,7 @@ def _progress() -> Callable[[int, int, dict[str, Any]], None]:
         result = record.get("error") or _result(record)
         left = f"{per_job * (total - done) / 60:.1f} min left"
         click.echo(
-            f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
+            f"{MARK}{done}/{total}, {left}: {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
             err=True,
         )
 
