@@ -255,7 +255,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     again = run(*common, "--max-flagged", "0", "--json", cwd=tmp_path)
     assert again.returncode == 3, "a second run finds the same"
     told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum()), "without_input": []}
-    assert json.loads(again.stdout) == told
+    assert told.items() <= json.loads(again.stdout).items()
     other = tmp_path / "other.odefs"
     odefs.detect(frame.head(1000), id="key").save(other)
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}

@@ -7,15 +7,17 @@ import os
 import signal
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from odefs._extras import sentence as to_install
+from odefs.cli.messages import fail, logs_json, write_error
 
 
 class Terminated(KeyboardInterrupt):
@@ -38,21 +40,19 @@ def guarded(debug: bool) -> Iterator[None]:
         raise
     except KeyboardInterrupt as error:
         terminated = isinstance(error, Terminated)
-        say_error(f"{'terminated' if terminated else 'interrupted'}; nothing half-written is left.")
-        raise SystemExit(143 if terminated else 130) from None
+        kind = "terminated" if terminated else "interrupted"
+        fail(kind, f"{kind}; nothing half-written is left.", 143 if terminated else 130)
     except BrokenPipeError:
         leave_pipe()
     except Exception as error:
         if debug:
-            raise
-        say_error(_sentence(error))
-        raise SystemExit(1) from None
+            _show_traceback(error)
+        fail(_kind(error), _sentence(error), 1)
     except BaseException as error:
         # What is written in Rust panics where it cannot go on, in a way that is no Exception.
         if debug or type(error).__name__ != "PanicException":
             raise
-        say_error(f"the reader of the table gave up: {error} (--debug shows where)")
-        raise SystemExit(1) from None
+        fail("data", f"the reader of the table gave up: {error} (--debug shows where)", 1)
     finally:
         # None: set by a program around this one, and not from Python.
         if before is not None:
@@ -96,8 +96,26 @@ def _sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 
-def say_error(sentence: str) -> None:
-    """One line on standard error; names from the data cannot act on the terminal."""
-    from odefs.tables.wording import without_controls
+def _kind(error: Exception) -> str:
+    """The kind of an error in JSON documents and log lines; ``schemas/output.json`` lists them."""
+    from odefs.datasets.store import DatasetError
+    from odefs.exceptions import ModelFileError
 
-    click.echo(f"odefs: {without_controls(' '.join(sentence.split()))}", err=True)
+    for kind, classes in {
+        "model": (ModelFileError,),
+        "data": (ValueError, DatasetError),
+        "memory": (MemoryError,),
+        "file": (OSError,),
+        "dependency": (ModuleNotFoundError,),
+    }.items():
+        if isinstance(error, classes):
+            return kind
+    return "internal"
+
+
+def _show_traceback(error: Exception) -> NoReturn:
+    """Python's own traceback, or where lines are JSON one line that holds it."""
+    if logs_json():
+        fail(_kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error)))
+    write_error(_sentence(error), _kind(error), 1)
+    raise error

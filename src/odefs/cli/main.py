@@ -4,6 +4,7 @@ import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 from odefs._extras import needed_by
 
@@ -33,11 +34,21 @@ def main() -> None:
 
     import odefs
     from odefs.cli.guard import leave_at_once_when_interrupted
+    from odefs.cli.messages import choose_formats, usage_errors
 
     # Most of the start goes by in imports of other packages, some of which swallow the interrupt and then fail in odd ways.
     leave_at_once_when_interrupted()
 
     class LazyGroup(click.Group):
+        def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+            choose_formats(args)
+            with usage_errors():
+                return super().parse_args(ctx, args)
+
+        def invoke(self, ctx: click.Context) -> Any:
+            with usage_errors():
+                return super().invoke(ctx)
+
         def list_commands(self, ctx: click.Context) -> list[str]:
             return list(COMMANDS)
 
