@@ -176,11 +176,14 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     done = run("score", path, "in", "-o", "out", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
+        "schema_version": 1,
         "written": 4,
         "skipped": 0,
         "rows": 2000,
         "flagged": int(found.is_outlier.sum()),
+        "flagged_in_training": found.is_outlier.mean(),
         "without_input": [],
+        "max_flagged": None,
     }
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert out["key"].to_list() == frame["key"].to_list()
