@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from command import ODEFS, odefs, read
+from command import ODEFS, messages, odefs, read
 
 sh = pytest.mark.skipif(shutil.which("sh") is None, reason="streams are closed by a shell")
 
@@ -26,7 +26,7 @@ def test_a_closed_output_fails_no_run(closed, tmp_path):
 def test_a_closed_input_is_told_in_a_sentence(tmp_path):
     done = in_shell(f'"{ODEFS}" detect - <&-', tmp_path)
     assert done.returncode == 1
-    assert done.stderr == "odefs: standard input is closed: name a file, or hand the table over through a pipe.\n"
+    assert messages(done) == ["odefs: standard input is closed: name a file, or hand the table over through a pipe."]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import odefs.cli.progress as progressing
-from command import ODEFS, odefs, read
+from command import ODEFS, messages, odefs, read
 from odefs import LeSiNN
 from odefs import detect as library_detect
 from odefs._progress import stage, tell
@@ -220,7 +220,7 @@ def test_unusable_data_exits_1_with_one_sentence(name, tmp_path):
     done = odefs("detect", name, *arguments, cwd=tmp_path)
     assert done.returncode == 1
     assert sentence in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert len(messages(done)) == 1
     assert {path.name for path in tmp_path.iterdir()} <= {name}
 
 
@@ -299,10 +299,10 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     assert "\x1b" not in shown.stdout
     closed = f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv --json | head -c 1"
     done = odefs("-c", closed, command=("bash",), cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, messages(done)) == (0, [])
     # A reader that is gone before anything is written.
     done = odefs("-c", f"set -o pipefail; {ODEFS} detect t.csv --no-report | true", command=("bash",), cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, messages(done)) == (0, [])
 
 
 def test_the_page_is_named_after_the_table(tmp_path, monkeypatch):
@@ -361,7 +361,7 @@ def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):
         tell(0, 0)
         monkeypatch.setattr(progressing, "PLAIN_INTERVAL", 0.01)
         time.sleep(0.2)
-    assert capsys.readouterr().err.count("reading ...") > 1
+    assert capsys.readouterr().err.count("[progress] reading ...\n") > 1
 
 
 @pytest.mark.slow
@@ -422,7 +422,25 @@ def test_long_work_says_how_far_it_is(tmp_path):
     done = odefs("detect", "t.parquet", "--no-report", "--set", "n_estimators=600", "--jobs", 1, cwd=tmp_path)
     assert done.returncode == 0
     stages = "learning which columns matter|scoring on (all|the selected) columns|fitting"
-    assert re.search(rf"^({stages}): \d+%(, \d+ s left)?$", done.stderr, re.MULTILINE)
+    assert re.search(rf"^\[progress\] ({stages}): \d+%(, \d+ s left)?$", done.stderr, re.MULTILINE)
+
+
+IMPATIENT = """
+import odefs.cli.progress as progress
+progress.QUIET_SECONDS = progress.NEW_STAGE_INTERVAL = progress.PLAIN_INTERVAL = 0
+from odefs.cli.main import main
+main()
+"""
+"""The command as it is on a machine so busy that all work takes long."""
+
+
+def test_lines_on_progress_begin_with_a_mark_and_quiet_leaves_them_out(tmp_path):
+    line = ("detect", "--no-report", "--set", "n_estimators=3")
+    done = odefs(*line, command=(sys.executable, "-c", IMPATIENT), cwd=tmp_path)
+    assert (done.returncode, messages(done)) == (0, [])
+    assert len(done.stderr.splitlines()) > 3
+    done = odefs(*line, "--quiet", command=(sys.executable, "-c", IMPATIENT), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_module_version_and_help(tmp_path):

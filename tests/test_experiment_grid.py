@@ -59,7 +59,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     assert 0 < counts[0] < counts[1] < 24
     survived = results.read_text()
     done = subprocess.run(line, capture_output=True, text=True, check=True)
-    assert f"[{counts[1] + 1}/24" in done.stderr
+    assert f"[progress] {counts[1] + 1}/24" in done.stderr
     records = grid.read_records(results)
     assert results.read_text().startswith(survived.rsplit("\n", 1)[0])
     assert len(records) == 24

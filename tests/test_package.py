@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from building import ROOT, run
+from command import messages
 from requirement_files import pins_up_to
 
 
@@ -133,7 +134,7 @@ def test_the_command_line_names_what_it_lacks(package, tmp_path):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert f"needs {package}, which is not installed: pip install 'odefs[cli]'" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(messages(done)) == 1
 
 
 def loaded_after(statement):

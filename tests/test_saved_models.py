@@ -91,7 +91,7 @@ def test_rows_are_explained_by_name(saved):
         assert f"no row has {absent.split(',')[-1]!r} in the column 'transaction'" in done.stderr
         assert "as in --rows T0001" in done.stderr
     command = ("explain", "m.odefs", TABLE, "--top", 2, "--json", "--hide", "distance_km")
-    entries = json.loads(odefs(*command, cwd=saved).stdout)
+    entries = json.loads(odefs(*command, cwd=saved).stdout)["rows"]
     assert [entry["rank"] for entry in entries] == [1, 2]
     assert entries[0]["reasons"][0]["column"] == "distance_km"
     assert entries[0]["reasons"][0]["value"] is None
@@ -108,7 +108,7 @@ def test_ranges_are_ids_where_there_are_ids_and_numbers_where_there_are_none(tmp
     def named(model, file, rows, *more):
         done = odefs("explain", model, file, "--rows", rows, "--json", *more, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        return [(entry["row"], entry["name"]) for entry in json.loads(done.stdout)]
+        return [(entry["row"], entry["name"]) for entry in json.loads(done.stdout)["rows"]]
 
     odefs("detect", "t.csv", "--id", "invoice", "--save", "id.odefs", "--no-report", "--quiet", cwd=tmp_path)
     odefs("detect", "t.csv", "--drop", "invoice", "--save", "no.odefs", "--no-report", "--quiet", cwd=tmp_path)

@@ -15,6 +15,7 @@ import pytest
 
 import odefs
 from command import ODEFS as COMMAND
+from command import messages
 from command import odefs as run
 from odefs.engines.stream import RowBlocks
 from odefs.tables.columns import TableError
@@ -175,11 +176,14 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     done = run("score", path, "in", "-o", "out", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
+        "schema_version": 1,
         "written": 4,
         "skipped": 0,
         "rows": 2000,
         "flagged": int(found.is_outlier.sum()),
+        "flagged_in_training": found.is_outlier.mean(),
         "without_input": [],
+        "max_flagged": None,
     }
     out = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert out["key"].to_list() == frame["key"].to_list()
@@ -254,7 +258,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     again = run(*common, "--max-flagged", "0", "--json", cwd=tmp_path)
     assert again.returncode == 3, "a second run finds the same"
     told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum()), "without_input": []}
-    assert json.loads(again.stdout) == told
+    assert told.items() <= json.loads(again.stdout).items()
     other = tmp_path / "other.odefs"
     odefs.detect(frame.head(1000), id="key").save(other)
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
@@ -269,7 +273,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
         assert done.returncode == 1
         assert f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
         assert "--force" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        assert len(messages(done)) == 1
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-1.parquet"]
     assert (tmp_path / "out" / "part-1.parquet").read_bytes() == before["part-1.parquet"]
     # As an earlier version wrote it.
@@ -287,7 +291,7 @@ def test_a_column_that_cannot_be_read_is_told(frame, saved, tmp_path):
     write_parts(frame.with_columns(amount=pl.lit("none of it")), tmp_path / "in", 2)
     done = run("score", path, "in", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    (line,) = done.stderr.splitlines()
+    (line,) = messages(done)
     assert line.startswith("odefs: column 'amount' held numbers in training; cells that are not count as missing")
 
 

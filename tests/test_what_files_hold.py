@@ -74,9 +74,16 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
         "source": ["bytes", "columns", "name", "rows", "sha256"],
         "run": ["command", "parameters", "resolved", "seed", "versions"],
     }
-    assert sorted(extra) == ["encoder", "flagged_share", "hidden", "identifier", "run", "source"]
+    assert sorted(extra) == ["encoder", "flagged_share", "hidden", "identifier", "run", "shares_above", "source"]
     assert extra["source"]["name"] == "t.csv"
     assert "--drop secretcol" in extra["run"]["command"]
     page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text().split())
-    for said in ("whole command line", "file name", "SHA-256", "every value that has a column of its own", "median"):
+    for said in (
+        "whole command line",
+        "file name",
+        "SHA-256",
+        "every value that has a column of its own",
+        "median",
+        "shares above",
+    ):
         assert said in page

@@ -103,7 +103,7 @@ fig.tight_layout()
 # ----------------
 #
 # A model's scores do not depend on the batch: 1.5 means the same tomorrow. So fix the score once, watch the share of rows above it, and look into it when
-# that moves. ``odefs score MODEL new.csv --max-flagged 0.02`` ends with exit code 3 when more rows are flagged than you allow.
+# that moves. ``odefs score MODEL new.csv --max-flagged 2x`` ends with exit code 3 when more than twice the share in training is flagged.
 
 new = rng.normal(size=(2000, 30))
 drifted = new + np.where(np.arange(30) == 7, 3.0, 0.0)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import LeSiNN as LeSiNN
     from odefs.estimators.selector import ODEFSSelector as ODEFSSelector
+    from odefs.exceptions import ClusterError as ClusterError
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
     from odefs.tables.batches import score_batches as score_batches
@@ -27,6 +28,7 @@ _HOMES = {
     "ODEFS": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
     "ODEFSSelector": "odefs.estimators.selector",
+    "ClusterError": "odefs.exceptions",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
     "TableEncoder": "odefs.tables.encoder",

@@ -10,14 +10,16 @@ logger.addHandler(logging.NullHandler())
 
 @contextmanager
 def talking(verbose: int) -> Iterator[None]:
-    """Show the logger's messages on standard error while the block runs, if ``verbose`` is positive."""
+    """Show the logger's messages on standard error while the block runs, if ``verbose`` is positive; whoever has set up a handler gets them there alone."""
     if verbose <= 0:
         yield
         return
+    listened_to = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[odefs] %(message)s"))
     level = logger.level
-    logger.addHandler(handler)
+    if not listened_to:
+        logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
         yield

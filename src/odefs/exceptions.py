@@ -18,5 +18,9 @@ class Fallback(NamedTuple):
     message: str
 
 
+class ClusterError(RuntimeError):
+    """A cluster could not finish the work: its scheduler was lost, or no worker could hold its part; the message names the remedy."""
+
+
 class ModelFileError(ValueError):
     """A file that is no model, or none that this version can load; the message is one sentence."""

@@ -4,9 +4,13 @@ from pathlib import Path
 
 import click
 
-from odefs.cli.guard import guarded, say_error
+from odefs.cli import options
+from odefs.cli.guard import guarded
+from odefs.cli.messages import say_error
 
-debugging = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+
+def debugging(command: options.Command) -> options.Command:
+    return options.log_format(click.option("--debug", is_flag=True, help="Show the traceback of an error.")(command))
 
 
 @click.group()
@@ -45,7 +49,7 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
             try:
                 click.echo(f"{name}: {download(name, url)}")
             except DatasetError as error:
-                say_error(str(error))
+                say_error(str(error), "data", 1)
                 failed = True
     if failed:
         raise SystemExit(1)

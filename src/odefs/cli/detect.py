@@ -8,7 +8,8 @@ import click
 
 from odefs._progress import stage, tell
 from odefs.cli import options
-from odefs.cli.guard import guarded, say_error
+from odefs.cli.guard import guarded
+from odefs.cli.messages import say_warning, write_document
 from odefs.cli.progress import progress
 
 
@@ -63,9 +64,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
             said = leave_files(targets, read, found, *form)
         for sentence in () if quiet else said:
-            say_error(sentence)
+            say_warning(sentence)
         if chosen["as_json"]:
-            click.echo(found.report().json().rstrip("\n"))
+            write_document(found.report().json())
         elif not quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, chosen["top"])

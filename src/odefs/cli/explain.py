@@ -8,6 +8,7 @@ import click
 
 from odefs.cli import options
 from odefs.cli.guard import guarded
+from odefs.cli.messages import document_text, write_document
 from odefs.cli.progress import progress
 
 LONGEST_NUMBER = 4000
@@ -39,7 +40,7 @@ def command(
             found = score_file(model, file, **chosen).found
         numbers = _rows(rows, found) if rows else [int(row) for row in found.order[:top]]
         if as_json:
-            click.echo(_as_json(found, numbers))
+            write_document(document_text({"rows": _explained(found, numbers)}))
         elif not quiet:
             show_reasons(Screen(), found, numbers)
 
@@ -100,9 +101,7 @@ def _whole(name: str) -> int:
     return int(digits) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else -1
 
 
-def _as_json(found: Any, rows: list[int]) -> str:
-    import json
-
+def _explained(found: Any, rows: list[int]) -> list[dict[str, Any]]:
     from odefs.tables.hiding import shown_names, shown_reason
 
     _, names = shown_names(found)
@@ -115,7 +114,16 @@ def _as_json(found: Any, rows: list[int]) -> str:
                 "score": float(found.scores[row]),
                 "rank": int(found.ranks[row]),
                 "outlier": bool(found.is_outlier[row]),
-                "reasons": [shown_reason(found, reason)._asdict() for reason in reasons],
+                "reasons": [_plain(shown_reason(found, reason)._asdict()) for reason in reasons],
             }
         )
-    return json.dumps(entries, ensure_ascii=False)
+    return entries
+
+
+def _plain(reason: dict[str, Any]) -> dict[str, Any]:
+    """With null for missing cells and bounds that are not finite: JSON has no NaN."""
+    from odefs.report.scores import plain
+
+    usual = reason["usual"]
+    values = {name: plain(value) for name, value in reason.items() if name != "usual"}
+    return values | {"usual": None if usual is None else [plain(part) for part in usual]}

@@ -5,13 +5,16 @@
 
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import click
 
 from odefs._extras import sentence as to_install
+from odefs.cli.messages import fail, logs_json, write_error
 from odefs.cli.signals import WORDS, raising_on_signals, received_code
 
 
@@ -28,8 +31,7 @@ def guarded(debug: bool) -> Iterator[None]:
         if code is None:
             raise
     if code is not None:
-        say_error(WORDS[code])
-        raise SystemExit(code) from None
+        fail("interrupted" if code == 130 else "terminated", WORDS[code], code)
 
 
 @contextmanager
@@ -47,16 +49,16 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
     except BrokenPipeError:
         leave_pipe()
     except Exception as error:
-        if debug or received_code() is not None:
+        if received_code() is not None:
             raise
-        say_error(_sentence(error))
-        raise SystemExit(1) from None
+        if debug:
+            _show_traceback(error)
+        fail(_kind(error), _sentence(error), 1)
     except BaseException as error:
         # What is written in Rust panics where it cannot go on, in a way that is no Exception.
         if debug or received_code() is not None or type(error).__name__ != "PanicException":
             raise
-        say_error(f"the reader of the table gave up: {error} (--debug shows where)")
-        raise SystemExit(1) from None
+        fail("data", f"the reader of the table gave up: {error} (--debug shows where)", 1)
 
 
 def _check_kernel_request() -> None:
@@ -85,12 +87,26 @@ def _sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 
-def say_error(sentence: str) -> None:
-    """One line on standard error; names from the data cannot act on the terminal."""
-    line = " ".join(sentence.split())
-    if not line.isprintable():
-        # Imported where it is needed: it brings others along, which takes seconds on a busy machine.
-        from odefs.tables.wording import without_controls
+def _kind(error: Exception) -> str:
+    """The kind of an error in JSON documents and log lines; ``schemas/output.json`` lists them."""
+    from odefs.datasets.store import DatasetError
+    from odefs.exceptions import ModelFileError
 
-        line = without_controls(line)
-    click.echo(f"odefs: {line}", err=True)
+    for kind, classes in {
+        "model": (ModelFileError,),
+        "data": (ValueError, DatasetError),
+        "memory": (MemoryError,),
+        "file": (OSError,),
+        "dependency": (ModuleNotFoundError,),
+    }.items():
+        if isinstance(error, classes):
+            return kind
+    return "internal"
+
+
+def _show_traceback(error: Exception) -> NoReturn:
+    """Python's own traceback, or where lines are JSON one line that holds it."""
+    if logs_json():
+        fail(_kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error)))
+    write_error(_sentence(error), _kind(error), 1)
+    raise error

@@ -5,6 +5,7 @@ import sys
 from codecs import lookup
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 from odefs._extras import needed_by
 
@@ -38,9 +39,19 @@ def main() -> None:
         sys.exit(f"odefs: {error}")
 
     import odefs
+    from odefs.cli.messages import choose_formats, usage_errors
     from odefs.cli.options import as_text
 
     class LazyGroup(click.Group):
+        def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+            choose_formats(args)
+            with usage_errors():
+                return super().parse_args(ctx, args)
+
+        def invoke(self, ctx: click.Context) -> Any:
+            with usage_errors():
+                return super().invoke(ctx)
+
         def list_commands(self, ctx: click.Context) -> list[str]:
             return list(COMMANDS)
 

@@ -144,10 +144,20 @@ output = _all(
     click.option("--force", is_flag=True, help="Replace files that exist."),
 )
 
+log_format = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    expose_value=False,  # odefs.cli.messages looks for it before the command line is parsed
+    help="Format of messages and progress on standard error; json is one object per line.",
+)
+
 telling = _all(
     click.option("--top", default=10, show_default=True, type=click.IntRange(0), help="How many outliers to show."),
-    click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead, also for errors."),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    log_format,
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
 

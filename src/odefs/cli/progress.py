@@ -1,4 +1,4 @@
-"""How far long work is, as one line on standard error: redrawn on a terminal, now and then elsewhere."""
+"""How far long work is, on standard error: one line that is redrawn on a terminal, lines now and then elsewhere."""
 
 import sys
 import threading
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import click
 
 from odefs._progress import listening
+from odefs.cli.messages import logs_json, say_progress
 
 QUIET_SECONDS = 2.0
 PLAIN_INTERVAL = 5.0
@@ -24,7 +25,7 @@ class _Progress:
         self.stage, self.stage_begin = "", self.begin
         self.done = self.total = 0
         self.drawn, self.drawn_stage = False, ""
-        self.terminal = sys.stderr.isatty()
+        self.terminal = sys.stderr.isatty() and not logs_json()
         self.lock, self.ended = threading.Lock(), threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
         self.thread.start()
@@ -47,15 +48,21 @@ class _Progress:
         if not self.stage or now - self.begin < QUIET_SECONDS or (now - self.shown < interval and self.drawn):
             return
         self.shown, self.drawn, self.drawn_stage = now, True, self.stage
-        line = self._line(now - self.stage_begin)
-        click.echo(f"\r\x1b[K{line}" if self.terminal else line, nl=not self.terminal, err=True)
+        left = self._seconds_left(now - self.stage_begin)
+        line = self._line(left)
+        if self.terminal:
+            click.echo(f"\r\x1b[K{line}", nl=False, err=True)
+        else:
+            say_progress(line, self.stage, self.done, self.total, None if left is None else round(left, 1))
 
-    def _line(self, spent: float) -> str:
+    def _seconds_left(self, spent: float) -> float | None:
+        known = spent > 1 and 0 < self.done < self.total
+        return spent / self.done * (self.total - self.done) if known else None
+
+    def _line(self, left: float | None) -> str:
         if not self.total:
             return f"{self.stage} ..."
-        known = spent > 1 and 0 < self.done < self.total
-        left = f", {spent / self.done * (self.total - self.done):.0f} s left" if known else ""
-        return f"{self.stage}: {self.done / self.total:.0%}{left}"
+        return f"{self.stage}: {self.done / self.total:.0%}" + ("" if left is None else f", {left:.0f} s left")
 
     def end(self) -> None:
         self.ended.set()

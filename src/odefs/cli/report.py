@@ -27,6 +27,7 @@ from odefs.cli.progress import progress
 @options.flagging
 @click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@options.log_format
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debug: bool, **chosen: Any) -> None:
     """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from odefs.cli import options
 from odefs.cli.guard import guarded
+from odefs.cli.messages import say_progress, say_warning
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
@@ -36,6 +38,7 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for accuracy.md and its figures; OUTPUT by default.",
 )
+@options.log_format
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def command(
     experiment: str,
@@ -98,12 +101,12 @@ def _reproduce(
         resolve_method(name)
     planned, absent = planned_jobs(experiment, methods, datasets, repeats, protocol, peers)
     for name in absent:
-        click.echo(_absence(name), err=True)
+        say_warning(_absence(name))
     if not planned:
         raise DatasetError("none of the datasets is on this machine")
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
-        click.echo(f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.", err=True)
+        say_warning(f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.")
     _make_folder(output)
     return reproduce(experiment, planned, output, jobs or available_threads(), _progress())
 
@@ -117,7 +120,7 @@ def _accuracy(datasets: list[str], repeats: int, jobs: int | None, output: Path,
     if unknown:
         raise click.UsageError(f"accuracy has datasets of its own, and {', '.join(unknown)} is not among them.")
     for name in missing_datasets(datasets):
-        click.echo(_absence(name), err=True)
+        say_warning(_absence(name))
     _make_folder(output)
     progress = _progress()
     for done, total, record in run_parts(output / RECORDS, jobs or available_threads(), datasets, repeats):
@@ -142,11 +145,10 @@ def _progress() -> Callable[[int, int, dict[str, Any]], None]:
         job = record["job"]
         options = "".join(f" {name}={value}" for name, value in job["options"])
         result = record.get("error") or _result(record)
-        left = f"{per_job * (total - done) / 60:.1f} min left"
-        click.echo(
-            f"[{done}/{total}, {left}] {job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}",
-            err=True,
-        )
+        left = per_job * (total - done)
+        about = f"{job['method']}{options} on {job['dataset']}, seed {job['seed']}: {result}"
+        line = f"{done}/{total}, {left / 60:.1f} min left: {about}"
+        say_progress(line, "experiments", done, total, round(left, 1))
 
     return progress
 

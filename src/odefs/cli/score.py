@@ -1,20 +1,21 @@
 """``odefs score MODEL FILE``: the rows of another table under a saved model, and how that table differs from the training table."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded, say_error
+from odefs.cli.guard import guarded
+from odefs.cli.limit import LimitType, allowed_share, exit_if_exceeded, require_comparable, share_in_training
+from odefs.cli.limit import as_plain as as_plain_limit
+from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
     from odefs.cli.scoring import Scored
     from odefs.tables.drift import ColumnDrift
 
-TOO_MANY = 3
 IN_MEMORY = (
     "sheet",
     "identifier",
@@ -40,9 +41,9 @@ IN_MEMORY = (
 @options.flagging
 @click.option(
     "--max-flagged",
-    type=click.FloatRange(0, 1),
+    type=LimitType(),
     metavar="SHARE",
-    help="Exit with 3 if more rows are flagged, for scheduled runs.",
+    help="Exit with 3 if more rows are flagged: a share (0.02, 5%) or a multiple of the share in training (2x).",
 )
 @click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
 @options.telling
@@ -69,8 +70,12 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.tables.drift import as_plain
     from odefs.tables.hiding import shown_drift
 
+    limit = chosen["max_flagged"]
+    require_comparable(limit, contamination=chosen["contamination"], flag=chosen["flag"])
     large = is_large(file, chosen["delimiter"])
     targets = choose_targets(file, model_read=model, large=large, **chosen)
+    # Before the work: whether a multiple can be computed is a matter of the model file.
+    allowed = allowed_share(limit, model, chosen["threshold"])
     with working_folder(large) as folder:
         with progress(quiet):
             scored, drift = (
@@ -80,23 +85,20 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
             said = leave_files(targets, scored.read, found, *form)
         for sentence in () if quiet else said:
-            say_error(sentence)
-        flagged, before = found.n_flagged / found.n_rows, scored.model.flagged_share
+            say_warning(sentence)
+        flagged, before = found.n_flagged / found.n_rows, share_in_training(scored.model, chosen["threshold"])
         drift = shown_drift(found, drift)
         if chosen["as_json"]:
             differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
-            summary = found.report().summary | {"drift": differences}
-            click.echo(json.dumps(summary, sort_keys=True, ensure_ascii=False))
+            more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
+            write_document(document_text(found.report().summary | more))
         elif not quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, chosen["top"])
             out.say()
             show_drift(out, drift, flagged, before)
             show_files(out, targets, found)
-    allowed = chosen["max_flagged"]
-    if allowed is not None and flagged > allowed:
-        say_error(f"{flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.")
-        raise SystemExit(TOO_MANY)
+    exit_if_exceeded(limit, allowed, flagged)
 
 
 def _score_file(model: Path, file: str, chosen: dict[str, Any]) -> tuple["Scored", list["ColumnDrift"]]:

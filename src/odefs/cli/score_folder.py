@@ -1,6 +1,5 @@
 """``odefs score MODEL DIR -o OUTDIR``: one file of scores per parquet file, as many rows as there may be."""
 
-import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from odefs.cli.guard import say_error
+from odefs.cli.limit import allowed_share, as_plain, exit_if_exceeded, share_in_training
+from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
+from odefs.cli.scoring import open_table_model
 
-TOO_MANY = 3
 NOT_HERE = (
     "sheet",
     "delimiter",
@@ -50,8 +50,6 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     """Score the partitions and say what became of them."""
     from odefs.exceptions import ODEFSWarning
     from odefs.tables.batches import BatchScorer
-    from odefs.tables.columns import TableError
-    from odefs.tables.files import load_table_model
     from odefs.tables.partitions import score_partitions
     from odefs.tables.read import fingerprint
 
@@ -59,9 +57,9 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     if asked:
         name = {"report_path": "report"}.get(asked[0], asked[0]).replace("_", "-")
         raise click.UsageError(f"--{name} is for single tables; scores of a folder take --id, --threshold and --force.")
-    if not path.is_file():
-        raise TableError(f"{path}: there is no such model file.")
-    loaded = load_table_model(path)
+    limit = chosen["max_flagged"]
+    allowed = allowed_share(limit, path, chosen["threshold"])
+    loaded = open_table_model(path)
     loaded.model.set_params(n_jobs=chosen["jobs"])
     identifier = chosen["identifier"] or loaded.identifier
     with warnings.catch_warnings(record=True) as told, progress(quiet):
@@ -77,18 +75,20 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
             fingerprint(path)[1],
         )
     for message in () if quiet else told:
-        say_error(str(message.message))
+        say_warning(str(message.message))
     if done.without_input and not quiet:
-        say_error(_of_no_input(chosen["output"], done.without_input))
+        say_warning(_of_no_input(chosen["output"], done.without_input))
     if chosen["as_json"]:
         counts = {"written": done.written, "skipped": done.skipped, "rows": done.n_rows, "flagged": done.n_flagged}
-        click.echo(json.dumps(counts | {"without_input": list(done.without_input)}, sort_keys=True, ensure_ascii=False))
+        more = {
+            "flagged_in_training": share_in_training(loaded, chosen["threshold"]),
+            "without_input": list(done.without_input),
+            "max_flagged": as_plain(limit, allowed, done.flagged_share),
+        }
+        write_document(document_text(counts | more))
     elif not quiet:
         skipped = f", {done.skipped} were there already" if done.skipped else ""
         click.echo(f"{chosen['output']}: {done.written} files written{skipped}.")
         if done.n_rows:
             click.echo(f"{done.n_rows:,} rows, {done.n_flagged:,} flagged ({done.flagged_share:.2%}).")
-    allowed = chosen["max_flagged"]
-    if allowed is not None and done.flagged_share > allowed:
-        say_error(f"{done.flagged_share:.2%} of the rows are flagged, more than the {allowed:.2%} allowed.")
-        raise SystemExit(TOO_MANY)
+    exit_if_exceeded(limit, allowed, done.flagged_share)

@@ -37,14 +37,19 @@ class Opened:
         return self.identifier or (known if known in columns else None)
 
 
-def open_model(path: Path, identifier: str | None, no_header: bool, jobs: int | None) -> Opened:
-    """Load a model that is to score a file."""
-    from odefs.tables.columns import TableError
+def open_table_model(path: Path) -> "TableModel":
+    """Load a model of a table."""
+    from odefs.exceptions import ModelFileError
     from odefs.tables.files import load_table_model
 
     if not path.is_file():
-        raise TableError(f"{path}: there is no such model file.")
-    loaded = load_table_model(path)
+        raise ModelFileError(f"{path}: there is no such model file.")
+    return load_table_model(path)
+
+
+def open_model(path: Path, identifier: str | None, no_header: bool, jobs: int | None) -> Opened:
+    """Load a model that is to score a file."""
+    loaded = open_table_model(path)
     loaded.model.set_params(n_jobs=jobs)
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (identifier, loaded.identifier) if name]

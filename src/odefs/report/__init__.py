@@ -6,6 +6,9 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+SCHEMA_VERSION = 1
+"""Of all JSON documents. It rises when a field is removed or changes its meaning; ``odefs/cli/schemas/output.json`` lists the fields."""
+
 if TYPE_CHECKING:
     from odefs.report.protocol import Detected
     from odefs.report.report import Report

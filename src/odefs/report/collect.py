@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs.report import SCHEMA_VERSION
 from odefs.report.columns import collect_distributions, collect_importances, collect_values, shown_columns
 from odefs.report.kinds import collect_kinds
 from odefs.report.protocol import Detected
@@ -37,6 +38,7 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     shown = shown_columns(importances, rows)
     drawn = collect_map(detection, extent, first, names)
     summary = {
+        "schema_version": SCHEMA_VERSION,
         "source": {"name": "table", "columns": None, "bytes": None, "sha256": None} | _plain_dict(detection.source),
         "run": {"command": None, "seed": None, "parameters": {}, "resolved": {}, "versions": {}}
         | _plain_dict(detection.run),

@@ -4,9 +4,11 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from odefs._ops.stretches import counts_above
 from odefs.detectors import Detector
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.files import read_model, refused, save_model
@@ -14,6 +16,7 @@ from odefs.exceptions import ModelFileError
 from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import Detection
 from odefs.tables.encoder import TableEncoder
+from odefs.tables.extent import extent_of
 from odefs.tables.record import run_record
 
 
@@ -25,18 +28,36 @@ class TableModel:
     encoder: TableEncoder
     identifier: str | None
     flagged_share: float
+    """Share of the training rows that were flagged, by the rule that the detection was asked for."""
+    shares_above: tuple[tuple[float, float], ...]
+    """Thresholds with the share of the training rows above each; none in files of older versions."""
     hidden: tuple[str, ...]
     source: dict[str, Any]
     run: dict[str, Any]
+
+    def share_above(self, threshold: float | None) -> float | None:
+        """Share of the training rows above a threshold, by default the model's own; None where it is not known."""
+        return dict(self.shares_above).get(float(-self.model.offset_) if threshold is None else threshold)
 
 
 def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
     """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
     identifier = found.identifier if found.named else None
-    flagged = found.n_flagged / found.n_rows
-    save_table_model(
-        path, found.model, found.encoder, identifier, flagged, sorted(found.hidden), found.source, found.run
-    )
+    noted: dict[str, Any] = {
+        "identifier": identifier,
+        "flagged_share": found.n_flagged / found.n_rows,
+        "shares_above": _shares_above(extent_of(found).scores, [float(-found.model.offset_), float(found.threshold)]),
+        "hidden": sorted(found.hidden),
+        "source": found.source,
+        "run": found.run,
+    }
+    save_table_model(path, found.model, found.encoder, **noted)
+
+
+def _shares_above(scores: np.ndarray, thresholds: list[float]) -> list[list[float]]:
+    """A model is used with its own threshold or with the one that training was asked for: other tables are compared with training under both."""
+    apart = sorted(set(thresholds))
+    return [[t, int(n) / scores.size] for t, n in zip(apart, counts_above(scores, np.array(apart)), strict=True)]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -95,7 +116,9 @@ def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
             "save the pipeline that it was fitted in."
         )
     seed = model.random_state if isinstance(model.random_state, int) else None
-    save_table_model(path, model, encoder, None, float(model.is_outlier_.mean()), [], {}, run_record(model, seed=seed))
+    flagged = float(model.is_outlier_.mean())
+    shares = _shares_above(model.outlier_scores_, [float(-model.offset_)])
+    save_table_model(path, model, encoder, None, flagged, shares, [], {}, run_record(model, seed=seed))
 
 
 def save_table_model(
@@ -104,6 +127,7 @@ def save_table_model(
     encoder: TableEncoder,
     identifier: str | None,
     flagged_share: float,
+    shares_above: list[list[float]],
     hidden: list[str],
     source: dict[str, Any],
     run: dict[str, Any],
@@ -113,6 +137,7 @@ def save_table_model(
         "encoder": encoder.state(),
         "identifier": identifier,
         "flagged_share": flagged_share,
+        "shares_above": shares_above,
         "hidden": hidden,
         "source": source,
         "run": run,
@@ -137,10 +162,19 @@ def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[
         require(identifier is None or type(identifier) is str, "the column that names the rows is not a name")
         require(all(type(name) is str for name in hidden), "hidden columns are not names")
         share = need_number(extra, "flagged_share")
+        shares = _read_shares(extra)
         source, run = need(extra, "source", dict), need(extra, "run", dict)
     except ModelFileError as error:
         raise refused(path, error) from None
-    return TableModel(estimator, encoder, identifier, share, tuple(hidden), source, run)
+    return TableModel(estimator, encoder, identifier, share, shares, tuple(hidden), source, run)
+
+
+def _read_shares(extra: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+    pairs = need(extra, "shares_above", list) if "shares_above" in extra else []
+    for pair in pairs:
+        numbers = type(pair) is list and len(pair) == 2 and all(type(part) in (int, float) for part in pair)
+        require(numbers and 0 <= pair[1] <= 1, "the shares of the training table above its thresholds are not shares")
+    return tuple((float(threshold), float(share)) for threshold, share in pairs)
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
@@ -162,6 +196,7 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     found.model._noted = {
         "identifier": found.identifier,
         "flagged_share": found.flagged_share,
+        "shares_above": [list(pair) for pair in found.shares_above],
         "hidden": list(found.hidden),
         "source": found.source,
         "run": found.run,

@@ -15,6 +15,7 @@ from odefs.detectors.protocol import Detector
 from odefs.engines.dask import tasks
 from odefs.engines.dask.client import running_client
 from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
+from odefs.engines.dask.waiting import connected, wait_for
 from odefs.engines.distant import DistantEngine, Held
 from odefs.engines.protocol import Known
 from odefs.ensemble.combine import Judged
@@ -42,9 +43,10 @@ class DaskEngine(DistantEngine):
         """Have the workers keep the partitions from the next pass on, where it is known that there is room."""
         if self._is_kept or n_rows is None:
             return
-        if fits_into_workers(self.client, n_rows * self.n_columns * self.dtype.itemsize):
-            self.parts = self.client.persist(self.parts, retries=RETRIES)
-            self._is_kept = True
+        with connected(self.client):
+            if fits_into_workers(self.client, n_rows * self.n_columns * self.dtype.itemsize):
+                self.parts = self.client.persist(self.parts, retries=RETRIES)
+                self._is_kept = True
 
     def ranges(self) -> ColumnRanges:
         # Here and not before: only a fit makes several passes.
@@ -154,8 +156,9 @@ class DaskEngine(DistantEngine):
             run(self.parts[index], everyone, task, counts[index], *own)
             for index, own in zip(numbers, arguments, strict=True)
         ]
-        futures = self.client.compute(calls, retries=RETRIES)
+        with connected(self.client):
+            futures = self.client.compute(calls, retries=RETRIES)
         while futures:
             future = futures.pop(0)
-            yield future.result()
+            yield wait_for(self.client, future)
             tell(len(calls) - len(futures), len(calls))
