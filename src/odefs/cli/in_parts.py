@@ -7,11 +7,41 @@ from pathlib import Path
 from odefs._extras import command
 
 
+FRUGAL = 1500 * 10**6
+"""Where a process has less than this, readers are told to spare memory."""
+
+
 def is_large(file: str, delimiter: str | None = None) -> bool:
-    """Whether the file would not fit."""
+    """Whether the file is to be read in parts; refused where there is too little memory even for that."""
+    import os
+
+    from odefs._ops.memory import available_memory, spare_memory
     from odefs.tables.sizes import fits
 
-    return file != "-" and not fits(file, delimiter)
+    if file == "-":
+        return False
+    if available_memory() < FRUGAL:
+        spare_memory()
+    with named_errors(file):
+        require_memory(file, delimiter)
+        return bool(os.environ.get("ODEFS_IN_PARTS")) or not fits(file, delimiter)
+
+
+def require_memory(file: str, delimiter: str | None = None, whole: bool = False) -> None:
+    """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
+    from odefs._ops.memory import BASELINE, available_memory, named_limit
+    from odefs.tables.columns import TableError
+    from odefs.tables.sizes import bytes_in_memory, least_memory
+
+    if file == "-":
+        return
+    needed = BASELINE + bytes_in_memory(file, delimiter) if whole else least_memory(file, delimiter)
+    available = available_memory()
+    if needed > available:
+        limit = named_limit()
+        source = "ODEFS_MEMORY allows" if limit is not None and limit <= available else "is available"
+        at_least = f"needs about {needed / 1e6:,.0f} MB of memory" if whole else f"needs at least {needed / 1e6:,.0f} MB of memory"
+        raise TableError(f"{file}: this run {at_least}, and {source} {available / 1e6:,.0f} MB.")
 
 
 @contextmanager

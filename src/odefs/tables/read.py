@@ -13,6 +13,7 @@ from odefs.tables.delimited import is_text
 from odefs.tables.excel import read_sheet
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.parts import parts_of, read_parts
+from odefs.tables.read_lines import read_lines
 from odefs.tables.read_text import Found, read_text
 from odefs.tables.shape import require_height, require_width
 
@@ -140,7 +141,7 @@ def _read_one(
     if ending in ARROW:
         return pl.read_ipc(source), None, (), True
     if ending in LINES:
-        return pl.read_ndjson(source, infer_schema_length=None), None, (), True
+        return read_lines(pl, source, name), None, (), True
     if ending in EXCEL:
         return _read_excel(pl, source, name, sheet), None, (), True
     if ending in TEXT:
