@@ -1,5 +1,6 @@
 """What ``detect`` and ``score`` have in common where a file would not fit into memory."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +14,6 @@ FRUGAL = 1500 * 10**6
 
 def is_large(file: str, delimiter: str | None = None) -> bool:
     """Whether the file is to be read in parts; refused where there is too little memory even for that."""
-    import os
-
     from odefs._ops.memory import available_memory, spare_memory
     from odefs.tables.sizes import fits
 
@@ -24,7 +23,7 @@ def is_large(file: str, delimiter: str | None = None) -> bool:
         spare_memory()
     with named_errors(file):
         require_memory(file, delimiter)
-        return bool(os.environ.get("ODEFS_IN_PARTS")) or not fits(file, delimiter)
+        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(file, delimiter)
 
 
 def require_memory(file: str, delimiter: str | None = None, whole: bool = False) -> None:
@@ -39,9 +38,9 @@ def require_memory(file: str, delimiter: str | None = None, whole: bool = False)
     available = available_memory()
     if needed > available:
         limit = named_limit()
-        source = "ODEFS_MEMORY allows" if limit is not None and limit <= available else "is available"
-        at_least = f"needs about {needed / 1e6:,.0f} MB of memory" if whole else f"needs at least {needed / 1e6:,.0f} MB of memory"
-        raise TableError(f"{file}: this run {at_least}, and {source} {available / 1e6:,.0f} MB.")
+        source = "is what ODEFS_MEMORY allows" if limit is not None and limit <= available else "are free here"
+        needs = f"{'about' if whole else 'at least'} {needed / 1e6:,.0f} MB of memory"
+        raise TableError(f"{file}: this run needs {needs}, and {available / 1e6:,.0f} MB {source}.")
 
 
 @contextmanager
@@ -68,4 +67,6 @@ def named_errors(file: str) -> Iterator[None]:
             f"{file}: a table that is larger than memory needs {error.name}: {command('stream')}"
         ) from error
     except ValueError as error:
-        raise error if str(error).startswith(file) else TableError(f"{file}: {error}") from error
+        raise (
+            error if str(error).startswith((file, f"{Path(file).name}:")) else TableError(f"{file}: {error}")
+        ) from error

@@ -118,7 +118,9 @@ def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
             rest += piece
             cut = rest.rfind(b"<")
             if len(rest) - cut > LONGEST_GAP + PIECE:
-                raise TableError(f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell.")
+                raise TableError(
+                    f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell."
+                )
             if cut > 0:
                 yield rest[:cut]
                 rest = rest[cut:]

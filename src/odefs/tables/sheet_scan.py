@@ -55,9 +55,7 @@ class SheetScan:
     def n_bytes(self) -> int:
         """What reading this part takes, about."""
         rows, columns = self.grid
-        return (
-            GRID_BYTES * rows * columns + CELL_BYTES * self.n_cells + STRING_BYTES * self.n_strings + self.text_bytes
-        )
+        return GRID_BYTES * rows * columns + CELL_BYTES * self.n_cells + STRING_BYTES * self.n_strings + self.text_bytes
 
     def lengths(self) -> np.ndarray:
         """Bytes of each shared string, markup included."""
