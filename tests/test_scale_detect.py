@@ -13,12 +13,12 @@ import pytest
 import odefs
 from command import odefs as run
 from command import read
+from odefs._ops.memory import BASELINE
 from odefs.tables import large, learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
 from odefs.tables.large_rows import draw_flagged, highest
 from odefs.tables.read import read_table
-from odefs._ops.memory import BASELINE
 from odefs.tables.sizes import bytes_in_memory, fits
 
 

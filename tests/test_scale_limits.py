@@ -81,7 +81,7 @@ def test_the_budget(tmp_path, monkeypatch):
     assert memory.memory_budget(root) == (1_000_400_000 - 400_000 + 100_000) // 2
     fake(root, V2 | {"sys/fs/cgroup/pod/memory.max": "300000000\n"})
     assert memory.memory_budget(root) == 300_000_000 - 300_000 - memory.BASELINE, "the libraries take most of it"
-    fake(root, {"proc/self/status": "VmRSS:\t    1000 kB\n"})
+    fake(root, {"proc/self/status": "RssAnon:\t    1000 kB\n"})
     assert memory.available_memory(root) == 300_000_000 - 300_000 + 1_024_000, "what this process has is its own"
     monkeypatch.setenv("ODEFS_MEMORY", "280MB")
     assert memory.available_memory(root) == 280_000_000

@@ -59,8 +59,8 @@ def free_memory(root: Path = ROOT) -> int:
 
 
 def resident_memory(root: Path = ROOT) -> int:
-    """Bytes of this process that are in memory; 0 where the system does not tell."""
-    return _kilobytes(root / "proc/self/status", "VmRSS:") or 0
+    """Bytes in memory that are this process's own, without those of files; 0 where the system does not tell."""
+    return _kilobytes(root / "proc/self/status", "RssAnon:") or 0
 
 
 def parse_bytes(text: str) -> int:
@@ -83,9 +83,9 @@ def spare_memory() -> None:
         pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        for parameter, value in ((M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 2**17), (M_TRIM_THRESHOLD, 2**17)):
+        for parameter, most in ((M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 2**17), (M_TRIM_THRESHOLD, 2**17)):
             if mallopt is not None:
-                mallopt(parameter, value)
+                mallopt(parameter, most)
 
 
 def _available(root: Path) -> int:

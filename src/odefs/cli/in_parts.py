@@ -7,7 +7,6 @@ from pathlib import Path
 
 from odefs._extras import command
 
-
 FRUGAL = 1500 * 10**6
 """Where a process has less than this, readers are told to spare memory."""
 

@@ -11,7 +11,6 @@ import numpy as np
 from odefs.engines.blocks import rows_at_once
 from odefs.tables.common_types import as_schema, joined_schema
 
-
 BATCH_BYTES = 256 * 2**20
 """Rows with long texts that are in memory at a time."""
 
