@@ -74,6 +74,7 @@ BOOKS = {
     "beyond": (two(True, b'<row r="4000000000"><c r="ZZZZ4000000000"><v>2</v></c></row>'), ()),
     "other quotes": (two(True, b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>2</v></c></row>"), ()),
     "a prefix": (two(True, b'<x:row xmlns:x="u" r="1048576"><x:c r="XFD1048576"><x:v>2</x:v></x:c></x:row>'), ()),
+    "a prefix of the cells": (two(True, b'<row r="9"><x:c r="XFD1048576"><v>2</v></x:c></row>'), ()),
     "no references": (sheet_of((b"<row>" + b"<c><v>1</v></c>" * 16_000 + b"</row>", 1), (ROW * 1000, 50)), ()),
     "one string in all cells": (
         sheet_of((b'<row><c t="s"><v>0</v></c></row>' * 1000, 100)),

@@ -15,7 +15,7 @@ MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
 """Excel's own limits: rows and columns of a sheet, characters of a cell."""
 LONGEST_GAP = 12 * MAX_TEXT
 """Bytes of text between two tags: a character takes up to 12, as in ``&#1114111;``."""
-GRID_BYTES, CELL_BYTES, STRING_BYTES = 60, 110, 64
+GRID_BYTES, CELL_BYTES, STRING_BYTES = 40, 80, 64
 """What a place of the grid, a cell in it and a shared string take while a sheet is read and looked at."""
 SHORT = 64
 """Text of this length is allowed for in what a cell takes."""
@@ -44,6 +44,9 @@ class SheetScan:
     _widest: int = 0
     _without_reference: int = 0
     _items: list[np.ndarray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._longest = int(self.strings.max(initial=0))
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -85,7 +88,7 @@ class SheetScan:
             self.text_bytes += size
         elif cells.size and (b"inlineStr" in xml or b'"str"' in xml):
             self.text_bytes += size
-        if cells.size and self.strings.size and self.strings.max() > SHORT:
+        if cells.size and self._longest > SHORT:
             self._refer(a, tags)
         self._bytes += size
 
@@ -125,7 +128,7 @@ class SheetScan:
         usual = (a[behind + 1] == ord("v")) & (a[behind + 2] == ord(">"))
         _, number, _ = _parsed(a, behind[usual] + 3)
         number = number[number < self.strings.size]
-        self.text_bytes += int(self.strings[number].sum() + (~usual).sum() * self.strings.max())
+        self.text_bytes += int(self.strings[number].sum() + (~usual).sum() * self._longest)
 
 
 def _as_array(xml: bytes) -> np.ndarray:
@@ -137,9 +140,14 @@ def _has_prefixes(a: np.ndarray, tags: np.ndarray) -> bool:
     colons = np.flatnonzero(a == ord(":"))
     if not colons.size or not tags.size:
         return False
-    ends = np.flatnonzero((a <= ord(" ")) | (a == ord(">")))
     begin = tags[np.maximum(np.searchsorted(tags, colons) - 1, 0)]
-    return bool((ends[np.searchsorted(ends, begin)] > colons).any())
+    # Most stand in the attributes of a row, whose name has ended by then.
+    name = len("<row")
+    left = np.flatnonzero((a[begin + name] > ord(" ")) | (colons < begin + name))
+    if not left.size:
+        return False
+    ends = np.flatnonzero((a <= ord(" ")) | (a == ord(">")))
+    return bool((ends[np.searchsorted(ends, begin[left])] > colons[left]).any())
 
 
 def _has_unusual(a: np.ndarray) -> bool:
