@@ -195,7 +195,7 @@ def test_the_command_line(folder):
 @pytest.mark.slow
 def test_the_command_line_on_a_file_that_does_not_fit(folder):
     pl.read_csv(folder / "t.csv").write_parquet(folder / "t.parquet")
-    little = {"cwd": folder, "ODEFS_MEMORY": "1kB"}
+    little = {"cwd": folder, "ODEFS_IN_PARTS": "1"}
     done = run("detect", "t.parquet", "-o", "large.csv", "--json", **little)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["agreement"]["flagged"] > 0.5

@@ -151,7 +151,7 @@ def test_the_folder_for_work_in_progress(run, tmp_path):
 
 @pytest.mark.slow
 def test_a_file_that_is_turned_into_another_on_the_way(run, table):
-    done = run("env", "ODEFS_MEMORY=1", "TMPDIR=.", ODEFS, "detect", table, "--quiet")
+    done = run("env", "ODEFS_IN_PARTS=1", "TMPDIR=.", ODEFS, "detect", table, "--quiet")
     assert done.returncode == 1
     assert run.says in done.stderr
     assert len(messages(done)) == 1

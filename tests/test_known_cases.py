@@ -305,7 +305,7 @@ def test_the_command_line(words, hidden, tmp_path):
 def test_the_command_line_on_a_file_that_does_not_fit(hidden, tmp_path):
     frame = table(hidden, [1] * 6 + [None] * 94 + [0] * 5 + [None] * 1095).drop("truth")
     frame.write_parquet(tmp_path / "t.parquet")
-    done = run("detect", "t.parquet", "--known", "verdict", "-o", "s.csv", cwd=tmp_path, ODEFS_MEMORY="1kB")
+    done = run("detect", "t.parquet", "--known", "verdict", "-o", "s.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert done.returncode == 0, done.stderr
     assert "verdict: 6 known outliers, 5 known to be ordinary" in done.stdout
     found = odefs.detect(frame.drop("verdict"), known_outliers=range(6), known_normal=range(100, 105))
@@ -318,7 +318,7 @@ def test_the_command_line_on_a_file_that_does_not_fit(hidden, tmp_path):
 def test_other_values_are_named(value, large, hidden, tmp_path):
     cells = ["1", "0", *[None] * 5, value, *[None] * 1192]
     table(hidden, cells).write_csv(tmp_path / "t.csv")
-    memory = {"ODEFS_MEMORY": "1kB"} if large else {}
+    memory = {"ODEFS_IN_PARTS": "1"} if large else {}
     done = run("detect", "t.csv", "--known", "verdict", cwd=tmp_path, **memory)
     assert done.returncode == 1
     assert f"column 'verdict' holds '{value}' in row 8" in done.stderr

@@ -13,6 +13,7 @@ import pytest
 import odefs
 from command import messages, read
 from command import odefs as run
+from odefs._ops.memory import BASELINE
 from odefs.tables import large, learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
@@ -74,10 +75,10 @@ def test_cells_count_however_small_they_are_in_a_file(file, tmp_path, monkeypatc
         frame = frame.cast(pl.Int8) if file == "t.csv" else frame
         getattr(frame, f"write_{path.suffix[1:]}")(path)
     cells = frame.height * frame.width
-    assert 16 * cells < bytes_in_memory(path) < 80 * cells
-    monkeypatch.setenv("ODEFS_MEMORY", str(16 * cells))
+    assert 16 * cells < bytes_in_memory(path) < 90 * cells
+    monkeypatch.setenv("ODEFS_MEMORY", str(BASELINE + 16 * cells))
     assert not fits(path)
-    monkeypatch.setenv("ODEFS_MEMORY", str(80 * cells))
+    monkeypatch.setenv("ODEFS_MEMORY", str(BASELINE + 90 * cells))
     assert fits(path)
 
 
@@ -96,12 +97,15 @@ def test_a_packed_file_may_begin_with_nothing(tmp_path):
 def test_sheets_that_are_too_large_are_refused(tmp_path):
     flags(3000).cast(pl.Int8).write_excel(tmp_path / "t.xlsx")
     assert bytes_in_memory(tmp_path / "t.xlsx") > 40 * 3000 * 8
-    done = run("detect", "t.xlsx", cwd=tmp_path, ODEFS_MEMORY="500kB")
+    done = run("detect", "t.xlsx", cwd=tmp_path, ODEFS_MEMORY="261MB")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "t.xlsx: this run needs at least" in done.stderr
+    done = run("detect", "t.xlsx", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert done.returncode == 1
     assert len(messages(done)) == 1
     assert "t.xlsx: the file is too large to be read at once" in done.stderr
-    assert "convert it, or raise ODEFS_MEMORY" in done.stderr
-    done = run("detect", "t.xlsx", "--no-report", cwd=tmp_path, ODEFS_MEMORY="50MB")
+    done = run("detect", "t.xlsx", "--no-report", cwd=tmp_path, ODEFS_MEMORY="500MB")
     assert done.returncode == 0, done.stderr
 
 
@@ -128,7 +132,7 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     common = ("detect", file, "--id", "key")
     here = run(*common, "-o", "here.csv", "--no-report", "--reasons", "none", cwd=tmp_path)
     large = (*common, "-o", "there.csv", "--save", "m.odefs")
-    there = run(*large, cwd=tmp_path, ODEFS_MEMORY="50kB")
+    there = run(*large, cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert "too large for memory" in there.stdout
     assert "left out: position (it counts the rows)" in there.stdout
@@ -151,7 +155,7 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
 @pytest.mark.slow
 def test_what_large_files_refuse(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
-    little = {"cwd": tmp_path, "ODEFS_MEMORY": "50kB"}
+    little = {"cwd": tmp_path, "ODEFS_IN_PARTS": "1"}
     done = run("detect", "t.parquet", "-o", "s.xlsx", **little)
     assert done.returncode == 1
     assert "an Excel sheet holds 1,048,576 rows" in done.stderr
@@ -173,7 +177,7 @@ def test_what_large_files_refuse(frame, tmp_path):
 
 def test_json_and_parquet_output(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
-    done = run("detect", "t.parquet", "--json", "-o", "s.parquet", "--flag", "7", cwd=tmp_path, ODEFS_MEMORY="50kB")
+    done = run("detect", "t.parquet", "--json", "-o", "s.parquet", "--flag", "7", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["rows"] == 6000
@@ -225,7 +229,7 @@ def test_categories_of_files_that_know_different_ones(tmp_path):
         cells = pd.Categorical([f"s{shop}" for shop in rng.choice(shops, 1000)])
         pd.DataFrame({"a": rng.normal(size=1000), "shop": cells}).to_parquet(tmp_path / "t" / f"{part}.parquet")
     common = ("detect", "t", "--reasons", "none", "--no-report", "-o")
-    here, there = run(*common, "here.csv", cwd=tmp_path), run(*common, "there.csv", cwd=tmp_path, ODEFS_MEMORY="1kB")
+    here, there = run(*common, "here.csv", cwd=tmp_path), run(*common, "there.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert here.returncode == there.returncode == 0, there.stderr
     assert "too large for memory" in there.stdout
     a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
@@ -288,7 +292,7 @@ def test_times_that_are_categories_have_one_name_either_way(tmp_path):
     frame = pl.DataFrame({"when": stamps.cast(pl.Datetime("us")), "x": rng.normal(size=3000)})
     frame.write_parquet(tmp_path / "t.parquet", row_group_size=500)
     found = []
-    for memory in ("10GB", "10kB"):
+    for in_parts in ("", "1"):
         command = (
             "detect",
             "t.parquet",
@@ -298,11 +302,11 @@ def test_times_that_are_categories_have_one_name_either_way(tmp_path):
             "all",
             "--no-report",
             "-o",
-            f"{memory}.csv",
+            f"{in_parts}.csv",
         )
-        done = run(*command, cwd=tmp_path, ODEFS_MEMORY=memory)
-        assert (done.returncode, "read in parts" in done.stdout) == (0, memory == "10kB"), done.stderr
-        found.append(read(tmp_path / f"{memory}.csv"))
+        done = run(*command, cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
+        assert (done.returncode, "read in parts" in done.stdout) == (0, in_parts == "1"), done.stderr
+        found.append(read(tmp_path / f"{in_parts}.csv"))
     assert "when = 2030-03-19 01:30:00" in found[0][2900]["reasons"]
     assert any("when = 2030-03-17 00:00:00" in row["reasons"] for row in found[0])
     assert [row["reasons"] for row in found[0]] == [row["reasons"] for row in found[1]]

@@ -75,15 +75,25 @@ def test_limits(files, left, cores, tmp_path):
 def test_the_budget(tmp_path, monkeypatch):
     monkeypatch.delenv("ODEFS_MEMORY", raising=False)
     assert memory.memory_budget(tmp_path) == memory.UNKNOWN // 2
-    root = fake(tmp_path, {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    2000 kB\n"})
-    assert memory.memory_budget(root) == 1_024_000
-    fake(root, V2)
-    assert memory.memory_budget(root) == 350_000
+    root = fake(tmp_path, {"proc/meminfo": "MemTotal: 9000000 kB\nMemAvailable:    2000000 kB\n"})
+    assert memory.memory_budget(root) == 1_024_000_000
+    fake(root, V2 | {"sys/fs/cgroup/pod/memory.max": "1000400000\n"})
+    assert memory.memory_budget(root) == (1_000_400_000 - 400_000 + 100_000) // 2
+    fake(root, V2 | {"sys/fs/cgroup/pod/memory.max": "300000000\n"})
+    assert memory.memory_budget(root) == 300_000_000 - 300_000 - memory.BASELINE, "the libraries take most of it"
+    fake(root, {"proc/self/status": "RssAnon:\t    1000 kB\n"})
+    assert memory.available_memory(root) == 300_000_000 - 300_000 + 1_024_000, "what this process has is its own"
+    monkeypatch.setenv("ODEFS_MEMORY", "280MB")
+    assert memory.available_memory(root) == 280_000_000
+    assert memory.memory_budget(root) == 280_000_000 - memory.BASELINE
     monkeypatch.setenv("ODEFS_MEMORY", "800MB")
-    assert memory.memory_budget(root) == 800_000_000
+    assert memory.available_memory(root) == 300_724_000, "a limit cannot be raised"
     assert [memory.parse_bytes(text) for text in ("1e3", "2 GiB", "1.5k")] == [1000, 2**31, 1500]
     with pytest.raises(ValueError, match="is not a number of bytes"):
         memory.parse_bytes("a lot")
+    for text in ("0", "0.5", "1e40"):
+        with pytest.raises(ValueError, match="must be between"):
+            memory.parse_bytes(text)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity of processes")

@@ -50,7 +50,7 @@ def peak_of(n_rows, folder, command, *options):
     arguments = (*command, make_file(n_rows, folder), "--quiet", "-o", f"{n_rows}.out.csv", *options)
     # What several arenas hold back, what many threads fill and what polars reads ahead, up to 400 MB of a file of 200 MB, is more than what is looked for.
     settings = {
-        "ODEFS_MEMORY": "20MB",
+        "ODEFS_IN_PARTS": "1",
         "MALLOC_ARENA_MAX": "1",
         "OMP_NUM_THREADS": "2",
         "POLARS_MAX_THREADS": "2",

@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
         "--with-data",
     )
     common += ("--drop", "rank", "--set", "n_estimators=3", "--jobs", "2")
-    for name, environment in (("here", {}), ("there", {"ODEFS_MEMORY": "10MB"})):
+    for name, environment in (("here", {}), ("there", {"ODEFS_IN_PARTS": "1"})):
         done = run(*common, "-o", f"{name}.csv", "--report", f"{name}.html", cwd=folder, **environment)
         assert done.returncode == 0, done.stderr
         (folder / f"{name}.txt").write_text(done.stdout)
@@ -149,7 +149,7 @@ def test_standard_output(tmp_path):
     frame = pl.DataFrame({"=a": rng.normal(size=1200), "b": rng.normal(size=1200)})
     frame.write_parquet(tmp_path / "t.parquet", row_group_size=300)
     asked = ("detect", "t.parquet", "-o", "-", "--with-data", "--excel", "--reasons", "all", "--set", "n_estimators=2")
-    here, there = (run(*asked, cwd=tmp_path, **settings) for settings in ({}, {"ODEFS_MEMORY": "10kB"}))
+    here, there = (run(*asked, cwd=tmp_path, **settings) for settings in ({}, {"ODEFS_IN_PARTS": "1"}))
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert there.stdout.startswith("\ufeff")
     frames = [pl.read_csv(done.stdout.removeprefix("\ufeff").encode()) for done in (here, there)]
@@ -168,6 +168,6 @@ def test_a_reader_of_standard_output_may_leave(tmp_path):
     rng = np.random.default_rng(0)
     pl.DataFrame({"a": rng.normal(size=5000), "b": rng.normal(size=5000)}).write_parquet(tmp_path / "t.parquet")
     line = f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report --quiet --set n_estimators=2 | head -1"
-    done = run("-c", line, command=("bash",), cwd=tmp_path, ODEFS_MEMORY="10kB")
+    done = run("-c", line, command=("bash",), cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert (done.returncode, messages(done)) == (0, []), done.stderr
     assert done.stdout.startswith("row,")

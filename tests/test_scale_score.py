@@ -20,7 +20,7 @@ from odefs.tables.drift import measure_drift
 from odefs.tables.large import LargeTable
 from odefs.tables.large_scoring import score_large
 
-MEMORY = {"here": "10GB", "there": "1"}
+IN_PARTS = {"here": "", "there": "1"}
 
 
 def make_frame(n, seed=0):
@@ -68,14 +68,21 @@ def folder(tmp_path_factory):
 def both(folder, *arguments, model="m.odefs", **more):
     """The command in memory and in parts; ``{}`` in arguments becomes a name of its own for each."""
     return [
-        run("score", model, *(part.replace("{}", name) for part in arguments), cwd=folder, ODEFS_MEMORY=memory, **more)
-        for name, memory in MEMORY.items()
+        run(
+            "score",
+            model,
+            *(part.replace("{}", name) for part in arguments),
+            cwd=folder,
+            ODEFS_IN_PARTS=in_parts,
+            **more,
+        )
+        for name, in_parts in IN_PARTS.items()
     ]
 
 
 def results(folder, ending):
     read = {"parquet": pl.read_parquet, "csv": pl.read_csv, "ndjson": pl.read_ndjson}[ending]
-    return [read(folder / f"{name}.{ending}") for name in MEMORY]
+    return [read(folder / f"{name}.{ending}") for name in IN_PARTS]
 
 
 @pytest.mark.parametrize(

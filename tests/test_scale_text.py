@@ -109,8 +109,8 @@ def test_long_ids_in_lines_of_json_are_left_out_either_way(first, tmp_path):
     lines = [json.dumps({"key": first + 7919 * k * 10**15, "x": rng.normal(), "y": rng.normal()}) for k in range(200)]
     (tmp_path / "t.ndjson").write_text("\n".join(lines))
     told = []
-    for memory in ("1GB", "1"):
-        done = run("detect", "t.ndjson", "--no-report", "--json", cwd=tmp_path, ODEFS_MEMORY=memory)
+    for in_parts in ("", "1"):
+        done = run("detect", "t.ndjson", "--no-report", "--json", cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
         assert done.returncode == 0, done.stderr
         told.append(json.loads(done.stdout))
     here, there = told
@@ -196,7 +196,7 @@ def test_the_command_takes_and_writes_any_name(tmp_path):
     with open(table, "wb") as file:
         pl.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)}).write_csv(file)
     settings = ("--no-report", "--set", "n_estimators=2")
-    done = run("detect", Path(table.name), "-o", scores.name, *settings, cwd=tmp_path, ODEFS_MEMORY="100")
+    done = run("detect", Path(table.name), "-o", scores.name, *settings, cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert done.returncode == 0, done.stderr
     assert "too large for memory" in done.stdout
     assert pl.read_parquet(scores.read_bytes()).height == 200
@@ -212,7 +212,7 @@ def test_names_that_mean_something_to_polars(names, tmp_path):
     text = "\n".join([",".join(names), *(f"{a},{b},{c}" for a, b, c in cells)]) + "\n"
     (tmp_path / "t.csv").write_text(text)
     whole = run("detect", "t.csv", "-o", "whole.csv", "--with-data", "--no-report", cwd=tmp_path)
-    parts = run("detect", "t.csv", "-o", "parts.csv", "--with-data", "--no-report", cwd=tmp_path, ODEFS_MEMORY="1KB")
+    parts = run("detect", "t.csv", "-o", "parts.csv", "--with-data", "--no-report", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert whole.returncode == parts.returncode == 0, whole.stderr + parts.stderr
     assert "read in parts" in parts.stdout
     headers = [(tmp_path / name).read_text().splitlines()[0] for name in ("whole.csv", "parts.csv")]
@@ -353,7 +353,7 @@ def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     common = ("detect", "t.csv", "--no-header", "--no-report", "--flag", 1)
     here = run(*common, "-o", "here.csv", "--save", "m.odefs", cwd=tmp_path)
-    there = run(*common, "-o", "there.csv", "--save", "there.odefs", cwd=tmp_path, ODEFS_MEMORY="2kB")
+    there = run(*common, "-o", "there.csv", "--save", "there.odefs", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert "read in parts" in there.stdout
     assert (tmp_path / "here.csv").read_text().splitlines()[18].endswith("column 2 = 90")

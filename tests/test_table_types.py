@@ -112,7 +112,7 @@ def test_nanoseconds_in_memory_in_parts_and_in_folders(tmp_path):
     ask = ("detect", "t.parquet", "--id", "key", "--drop", "seen", "--no-report", "-o")
     done = run(*ask, "memory.csv", "--save", "m.odefs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    done = run(*ask, "parts.csv", cwd=tmp_path, ODEFS_MEMORY="1KB")
+    done = run(*ask, "parts.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert done.returncode == 0, done.stderr
     one, other = read(tmp_path / "memory.csv"), read(tmp_path / "parts.csv")
     assert [row["key"] for row in one] == [row["key"] for row in other]

@@ -33,9 +33,11 @@ def command(
 ) -> None:
     """Say why rows of FILE stand out under a saved MODEL: each reason, where the value lies, and what ordinary rows have there."""
     with guarded(debug):
+        from odefs.cli.in_parts import require_memory
         from odefs.cli.scoring import score_file
         from odefs.cli.terminal import Screen, show_reasons
 
+        require_memory(file, chosen["delimiter"], whole=True)
         with progress(quiet):
             found = score_file(model, file, **chosen).found
         numbers = _rows(rows, found) if rows else [int(row) for row in found.order[:top]]

@@ -1,17 +1,45 @@
 """What ``detect`` and ``score`` have in common where a file would not fit into memory."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from odefs._extras import command
 
+FRUGAL = 1500 * 10**6
+"""Where a process has less than this, readers are told to spare memory."""
+
 
 def is_large(file: str, delimiter: str | None = None) -> bool:
-    """Whether the file would not fit."""
+    """Whether the file is to be read in parts; refused where there is too little memory even for that."""
+    from odefs._ops.memory import available_memory, spare_memory
     from odefs.tables.sizes import fits
 
-    return file != "-" and not fits(file, delimiter)
+    if file == "-":
+        return False
+    if available_memory() < FRUGAL:
+        spare_memory()
+    with named_errors(file):
+        require_memory(file, delimiter)
+        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(file, delimiter)
+
+
+def require_memory(file: str, delimiter: str | None = None, whole: bool = False) -> None:
+    """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
+    from odefs._ops.memory import BASELINE, available_memory, named_limit
+    from odefs.tables.columns import TableError
+    from odefs.tables.sizes import bytes_in_memory, least_memory
+
+    if file == "-":
+        return
+    needed = BASELINE + bytes_in_memory(file, delimiter) if whole else least_memory(file, delimiter)
+    available = available_memory()
+    if needed > available:
+        limit = named_limit()
+        source = "is what ODEFS_MEMORY allows" if limit is not None and limit <= available else "are free here"
+        needs = f"{'about' if whole else 'at least'} {needed / 1e6:,.0f} MB of memory"
+        raise TableError(f"{file}: this run needs {needs}, and {available / 1e6:,.0f} MB {source}.")
 
 
 @contextmanager
@@ -38,4 +66,6 @@ def named_errors(file: str) -> Iterator[None]:
             f"{file}: a table that is larger than memory needs {error.name}: {command('stream')}"
         ) from error
     except ValueError as error:
-        raise error if str(error).startswith(file) else TableError(f"{file}: {error}") from error
+        raise (
+            error if str(error).startswith((file, f"{Path(file).name}:")) else TableError(f"{file}: {error}")
+        ) from error

@@ -32,12 +32,14 @@ from odefs.cli.progress import progress
 def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debug: bool, **chosen: Any) -> None:
     """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
     with guarded(debug):
+        from odefs.cli.in_parts import require_memory
         from odefs.cli.scoring import score_file
         from odefs.cli.targets import PAGES, require_apart, write_report
         from odefs.tables.write import check_target
 
         require_apart(output, Path(file), model)
         check_target(output, force, PAGES)
+        require_memory(file, chosen["delimiter"], whole=True)
         with progress(quiet):
             write_report(score_file(model, file, **chosen).found, output)
         if not quiet:

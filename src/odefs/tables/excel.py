@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from odefs.tables.excel_sizes import require_modest
 from odefs.tables.patterns import is_pattern
 
 DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1))
@@ -15,6 +16,7 @@ UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTA
 
 def read_sheet(pl: Any, source: Path | bytes, sheet: str | None) -> Any:
     """The cells of a sheet, the first by default; rows without any are left out."""
+    require_modest(source)
     _silence_reader()
     read: dict[str, Any] = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
     if sheet:

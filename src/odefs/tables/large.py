@@ -11,6 +11,9 @@ import numpy as np
 from odefs.engines.blocks import rows_at_once
 from odefs.tables.common_types import as_schema, joined_schema
 
+BATCH_BYTES = 256 * 2**20
+"""Rows with long texts that are in memory at a time."""
+
 
 @dataclass
 class ColumnFacts:
@@ -58,6 +61,7 @@ class LargeTable:
         height = rows_at_once(max(width, len(columns)))
         for file in self.files:
             with pq.ParquetFile(file, pre_buffer=False) as opened:
+                height = min(height, _rows_of(opened.metadata))
                 for batch in opened.iter_batches(batch_size=height, columns=list(columns)):
                     if batch.num_rows:
                         part = pa.Table.from_batches([batch]).select(list(columns))
@@ -82,6 +86,13 @@ class LargeTable:
             for name in columns:
                 _look_at(facts[name], part.column(name).combine_chunks(), start)
         return facts
+
+
+def _rows_of(metadata: Any) -> int:
+    """How many rows with long texts are read at a time, going by what they take when they are unpacked."""
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    row = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    return max(1, BATCH_BYTES // max(1, row))
 
 
 def _look_at(facts: ColumnFacts, column: Any, start: int) -> None:

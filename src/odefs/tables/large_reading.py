@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from odefs.tables.columnar_sizes import require_modest_parquet
 from odefs.tables.large import LargeTable
 from odefs.tables.names import named_for_arrow, readable
-from odefs.tables.read import check_asked, ending_of, fingerprint, table_name
+from odefs.tables.read import check_asked, ending_of, fingerprint, require_modest, table_name
 from odefs.tables.shape import require_height, require_width
 from odefs.tables.sizes import parquet_parts
 from odefs.tables.spool import LINE, spool_to_parquet
@@ -49,8 +50,10 @@ def read_large(
     notes: tuple[str, ...] = ()
     has_header = True
     if parts:
+        require_modest_parquet(parts, name)
         table = LargeTable(tuple(named_for_arrow(part, folder) for part in parts))
     else:
+        require_modest(Path(path), ending_of(Path(path)), name)
         spooled = spool_to_parquet(Path(path), folder, text_columns, delimiter, header)
         table = LargeTable((spooled.path,), LINE if spooled.has_lines else None)
         notes, has_header = spooled.notes, spooled.has_header

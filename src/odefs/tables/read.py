@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from odefs._extras import command
+from odefs.tables.columnar_sizes import require_modest_arrow, require_modest_parquet
 from odefs.tables.columns import TableError
 from odefs.tables.delimited import is_text
 from odefs.tables.excel import read_sheet
 from odefs.tables.names import handed_to_polars, readable
 from odefs.tables.parts import parts_of, read_parts
+from odefs.tables.read_lines import read_lines
 from odefs.tables.read_text import Found, read_text
 from odefs.tables.shape import require_height, require_width
 
@@ -75,6 +77,7 @@ def read_table(
     try:
         if isinstance(source, list):
             check_asked(name, ".parquet", None, None, header)
+            require_modest_parquet(source, name)
             found: Found = read_parts(pl, source), None, (), True
         else:
             ending = ending_of(source)
@@ -135,17 +138,27 @@ def _read_one(
     header: bool | None,
 ) -> Found:
     check_asked(name, ending, sheet, delimiter, header)
+    if isinstance(source, Path):
+        require_modest(source, ending, name)
     if ending == ".parquet":
         return pl.read_parquet(source), None, (), True
     if ending in ARROW:
         return pl.read_ipc(source), None, (), True
     if ending in LINES:
-        return pl.read_ndjson(source, infer_schema_length=None), None, (), True
+        return read_lines(pl, source, name), None, (), True
     if ending in EXCEL:
         return _read_excel(pl, source, name, sheet), None, (), True
     if ending in TEXT:
         return read_text(pl, source, name, text_columns, delimiter, header)
     raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
+
+
+def require_modest(path: Path, ending: str, name: str) -> None:
+    """Refuse files of columns that would take far more memory than their size suggests."""
+    if ending == ".parquet":
+        require_modest_parquet([path], name)
+    elif ending in ARROW:
+        require_modest_arrow(path, name)
 
 
 def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True) -> None:

@@ -1,32 +1,37 @@
-"""Whether a file would fit into memory once it is read, encoded and scored.
+"""What a file takes once it is read, encoded and scored, and whether that fits into memory.
 
-Files of one kind differ a hundredfold in what a byte of them becomes: a flag is an eighth of a byte in parquet, two bytes in a csv file, and 24 in a run. So cells are counted,
+Files of one kind differ a hundredfold in what a byte of them becomes: a flag is an eighth of a byte in parquet, two bytes in a csv file, and 35 in a run. So cells are counted,
 from metadata where a file has them and from its beginning where it is text.
 """
 
 import glob
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from odefs._ops.memory import memory_budget
+from odefs._ops.memory import BASELINE, memory_budget
 from odefs.engines.arrow import parquet_in
 from odefs.tables.delimited import DELIMITERS, HEAD_BYTES
+from odefs.tables.excel_sizes import excel_bytes, is_packed
 from odefs.tables.packing import unpacked_beginning, unpacked_growth
+from odefs.tables.proportion import ALWAYS_BYTES, most_bytes
 from odefs.tables.read import ARROW, EXCEL, LINES, TEXT, ending_of
 
-CELL_BYTES = 24
-"""A cell as it was read, as a float64 of the table, and encoded."""
+CELL_BYTES = 35
+"""A cell as it was read, as a float64 of the table, and encoded: what runs in memory take beyond the libraries."""
 TEXT_BYTES = 24
 """What a cell takes besides while it is text; whole numbers of a text file are text at first, too."""
 ENCODED_TEXT = 100
 """What a cell of text is encoded into: a column of float32 for each of up to 50 values, taken to be 25."""
 ARROW_GROWTH = 4
 """What a byte of an arrow file becomes at least: its text may be compressed."""
-SHEET_GROWTH = 2
-"""What a byte of a sheet's XML becomes: cells are 30 to 100 characters, and are held as they stand in the sheet and as a table at once."""
 XLS_GROWTH = 12
-"""The same of the old Excel files, which have 6 to 18 bytes a cell."""
+"""What a byte of the old Excel files becomes, which have 6 to 18 a cell."""
+LEAST_IN_PARTS = 380 * 10**6
+"""What a run in parts takes in any case: the libraries, two slabs of rows, a batch, and the rows that columns are judged by, of up to ten columns."""
+COLUMN_IN_PARTS = 4 * 10**6
+"""The same for each further column: 100,000 rows of ``CELL_BYTES``."""
+MOST_COLUMNS = 256 * 10**6
+"""All further columns together: wider tables are judged by fewer rows."""
 
 
 def parquet_parts(path: str | Path) -> list[Path]:
@@ -53,8 +58,38 @@ def bytes_in_memory(path: str | Path, delimiter: str | None = None) -> int:
 
 
 def fits(path: str | Path, delimiter: str | None = None) -> bool:
-    """Whether the estimate is within the budget."""
-    return bytes_in_memory(path, delimiter) <= memory_budget()
+    """Whether the table may be read at once: memory has room for it, and it is in proportion to its file."""
+    needed = bytes_in_memory(path, delimiter)
+    return needed <= memory_budget() and (needed <= ALWAYS_BYTES or needed <= most_bytes(_size(path)))
+
+
+def least_memory(path: str | Path, delimiter: str | None = None) -> int:
+    """What a run on the file takes at least, in memory or in parts, with the libraries."""
+    further = min(MOST_COLUMNS, COLUMN_IN_PARTS * max(0, _n_columns(path, delimiter) - 10))
+    return min(BASELINE + bytes_in_memory(path, delimiter), LEAST_IN_PARTS + further)
+
+
+def _size(path: str | Path) -> int:
+    parts = parquet_parts(path)
+    return sum(part.stat().st_size for part in parts or [Path(path)])
+
+
+def _n_columns(path: str | Path, delimiter: str | None) -> int:
+    """How many columns a file has, about; 0 where nothing is known."""
+    parts = parquet_parts(path)
+    try:
+        if parts:
+            import pyarrow.parquet as pq
+
+            with open(parts[0], "rb") as file:
+                return int(pq.read_metadata(file).num_columns)
+        if not Path(path).is_file() or ending_of(Path(path)) not in (*TEXT, *LINES):
+            return 0
+        marks: Sequence[str] = ['":'] if ending_of(Path(path)) in LINES else [delimiter] if delimiter else DELIMITERS
+        head = unpacked_beginning(Path(path), HEAD_BYTES)
+        return max(head.count(mark.encode()) for mark in marks) // max(1, head.count(b"\n")) + 1
+    except (ModuleNotFoundError, OSError, ValueError):
+        return 0
 
 
 def _file_bytes(path: Path, delimiter: str | None) -> int:
@@ -115,9 +150,4 @@ def _arrow_bytes(path: Path) -> int:
 
 
 def _excel_bytes(path: Path) -> int:
-    """From the directory of the packed file, which tells how long its parts are."""
-    try:
-        with zipfile.ZipFile(path) as parts:
-            return SHEET_GROWTH * sum(part.file_size for part in parts.infolist() if part.filename.endswith(".xml"))
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return XLS_GROWTH * path.stat().st_size
+    return excel_bytes(path) if is_packed(path) else XLS_GROWTH * path.stat().st_size

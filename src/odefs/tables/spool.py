@@ -19,6 +19,7 @@ from odefs.tables.header import Header, copied_under_names, read_header
 from odefs.tables.names import named_for_scans, readable
 from odefs.tables.packing import unpack_to
 from odefs.tables.read import ARROW, LINES, TEXT, ending_of, first_line
+from odefs.tables.read_lines import lines_schema
 from odefs.tables.read_text import (
     NOT_UTF8,
     NULLS,
@@ -67,7 +68,9 @@ def spool_to_parquet(
         if ending in ARROW:
             _sink(pl.scan_ipc(named_for_scans(path, folder)), target)
         elif ending in LINES:
-            _sink(pl.scan_ndjson(named_for_scans(path, folder), infer_schema_length=None), target)
+            source = named_for_scans(path, folder)
+            schema = lines_schema(pl, source, readable(path.name), path)
+            _sink(pl.scan_ndjson(source, schema=schema), target)
         else:
             raise TableError(
                 f"{path}: the file is too large to be read at once, and in parts only parquet, csv, arrow and ndjson can be read: "

@@ -1,0 +1,128 @@
+"""Excel files, unpacked once and within bounds before a reader is given them: what the largest sheet would take, or why the file is refused."""
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from odefs.tables.columns import TableError
+from odefs.tables.proportion import LARGEST_GROWTH, most_bytes
+from odefs.tables.sheet_scan import LONGEST_GAP, MAX_TEXT, SheetScan
+
+PIECE = 2**18
+ZIP = b"PK\x03\x04"
+STRINGS = "xl/sharedstrings.xml"
+TARGET = re.compile(rb"Target\s*=\s*[\"']([^\"']*)[\"']")
+LISTED = 4 * 2**20
+"""Bytes of a list of parts that are looked at; those of workbooks have some hundred."""
+UNKNOWN_LENGTH = 2**62
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
+
+
+def excel_bytes(path: Path) -> int:
+    """What reading the largest sheet of a packed Excel file would take; a file that asks for too much is refused."""
+    status = path.stat()
+    return _scanned(path, status.st_size, status.st_mtime_ns)
+
+
+def require_modest(source: Path | bytes) -> None:
+    """Refuse a packed Excel file that would take far more memory than its size suggests, in half a sentence."""
+    if isinstance(source, bytes):
+        if source.startswith(ZIP):
+            _scan(BytesIO(source), len(source))
+    elif is_packed(source):
+        excel_bytes(source)
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the file is one of those that are XML, packed; old ones are not."""
+    with open(path, "rb") as file:
+        return file.read(len(ZIP)) == ZIP
+
+
+@lru_cache(maxsize=4)
+def _scanned(path: Path, size: int, changed: int) -> int:
+    with open(path, "rb") as file:
+        return _scan(file, size)
+
+
+def _scan(file: object, size: int) -> int:
+    try:
+        with zipfile.ZipFile(file) as archive:  # type: ignore[call-overload]
+            return _largest(archive, most_bytes(size))
+    except DAMAGED as error:
+        raise TableError(f"the file is damaged ({error}).") from error
+
+
+def _largest(archive: zipfile.ZipFile, most: int) -> int:
+    parts = archive.infolist()
+    names = _listed(archive, parts)
+    lengths, taken, largest = np.empty(0, dtype=np.int64), 0, 0
+    for part in sorted(parts, key=lambda part: part.filename.lower() != STRINGS):
+        name = part.filename.lower().lstrip("/")
+        if name not in names and not name.startswith("xl/worksheets/"):
+            continue
+        scan = SheetScan(lengths)
+        for piece in _pieces(archive, part):
+            scan.add(piece)
+            if taken + scan.n_bytes > most:
+                raise TableError(_too_much(scan))
+        if name == STRINGS:
+            lengths, taken = scan.lengths(), scan.n_bytes
+        else:
+            largest = max(largest, scan.n_bytes)
+    return taken + largest
+
+
+def _too_much(scan: SheetScan) -> str:
+    rows, columns = scan.grid
+    if rows * columns > 4 * scan.n_cells + 1000:
+        what = f"its {scan.n_cells:,} cells are spread over {rows:,} rows and {columns:,} columns"
+    else:
+        what = f"it holds more than {max(scan.n_cells, scan.n_strings):,} {'cells' if scan.n_cells else 'strings'}"
+    return f"{what}, which take over {LARGEST_GROWTH} times the size of the file in memory: save the table as csv."
+
+
+def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo]) -> set[str]:
+    """Parts that readers open: those that every file has, and those that these name."""
+    names = {STRINGS, "xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "_rels/.rels", "content.xml"}
+    for part in parts:
+        if part.filename.lower().endswith("workbook.xml.rels"):
+            for target in TARGET.findall(b"".join(_first(archive, part, LISTED))):
+                name = target.decode(errors="replace").lower()
+                names |= {name.lstrip("/"), f"xl/{name.lstrip('/')}"}
+    return names
+
+
+def _first(archive: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
+    read = 0
+    for piece in _pieces(archive, part):
+        read += len(piece)
+        if read > most:
+            raise TableError(f"{part.filename} in it is longer than that of any workbook.")
+        yield piece
+
+
+def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
+    """A part unpacked, cut before tags; to its end, whatever length the file states."""
+    part.file_size = UNKNOWN_LENGTH
+    with archive.open(part) as file:
+        rest = b""
+        while piece := file.read(PIECE):
+            rest += piece
+            cut = rest.rfind(b"<")
+            if len(rest) - cut > LONGEST_GAP + PIECE:
+                raise TableError(
+                    f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell."
+                )
+            if cut > 0:
+                yield rest[:cut]
+                rest = rest[cut:]
+        if rest:
+            yield rest

@@ -1,0 +1,183 @@
+"""What a sheet of an Excel file would take in memory, counted in its XML before a reader is given the file.
+
+Readers make a grid from the first to the last cell and hold every string that a cell refers to, so a few bytes may ask for any amount of memory. Rows, cells and strings
+are counted here while the XML is unpacked a piece at a time. Whatever looks like a cell counts: too many are better than too few.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from odefs.tables.columns import TableError
+
+MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
+"""Excel's own limits: rows and columns of a sheet, characters of a cell."""
+LONGEST_GAP = 12 * MAX_TEXT
+"""Bytes of text between two tags: a character takes up to 12, as in ``&#1114111;``."""
+GRID_BYTES, CELL_BYTES, STRING_BYTES = 40, 80, 64
+"""What a place of the grid, a cell in it and a shared string take while a sheet is read and looked at."""
+SHORT = 64
+"""Text of this length is allowed for in what a cell takes."""
+
+PREFIX = re.compile(rb"<(/?)[^\s<>:/\"'=]+:")
+REFERENCE = re.compile(rb"([\s\"'])r\s*=\s*([\"'])([^\"']*)\2")
+OWN_REFERENCE = re.compile(rb"[\s\"']r=\"([A-Za-z]*)(\d+)\"")
+LONGEST_REFERENCE = 10
+"""Characters of XFD1048576."""
+PADDING = 32
+
+
+@dataclass
+class SheetScan:
+    """Counts over one part of the file; ``strings`` has the lengths of the shared strings, where cells refer to them."""
+
+    strings: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_rows: int = 0
+    n_cells: int = 0
+    n_strings: int = 0
+    last_row: int = 0
+    last_column: int = 0
+    text_bytes: int = 0
+    _bytes: int = 0
+    _in_row: int = 0
+    _widest: int = 0
+    _without_reference: int = 0
+    _items: list[np.ndarray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._longest = int(self.strings.max(initial=0))
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns up to the last cell."""
+        counted = self._widest if self._without_reference else 0
+        return max(self.last_row, self.n_rows), self.last_column + counted
+
+    @property
+    def n_bytes(self) -> int:
+        """What reading this part takes, about."""
+        rows, columns = self.grid
+        return GRID_BYTES * rows * columns + CELL_BYTES * self.n_cells + STRING_BYTES * self.n_strings + self.text_bytes
+
+    def lengths(self) -> np.ndarray:
+        """Bytes of each shared string, markup included."""
+        return np.diff(np.concatenate([*self._items, [self._bytes]])) if self._items else self.strings
+
+    def add(self, xml: bytes) -> None:
+        """Count one piece, which begins with a tag and ends before another."""
+        size = len(xml)
+        a = _as_array(xml)
+        tags = np.flatnonzero(a == ord("<"))
+        if _has_prefixes(a, tags) or _has_unusual(a):
+            xml = REFERENCE.sub(rb'\1r="\3"', PREFIX.sub(rb"<\1", xml))
+            a = _as_array(xml)
+            tags = np.flatnonzero(a == ord("<"))
+        if np.diff(tags, prepend=0, append=len(xml)).max() > LONGEST_GAP:
+            raise TableError(f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell.")
+        rows, cells, items = (_named(a, tags, name) for name in (b"row", b"c", b"si"))
+        self._count_widths(rows, cells)
+        self.n_rows, self.n_cells = self.n_rows + rows.size, self.n_cells + cells.size
+        if self.n_rows > MAX_ROWS:
+            raise TableError(f"a sheet has more than the {MAX_ROWS:,} rows that Excel allows.")
+        self._look_at(xml, a, rows, 4)
+        self._without_reference += cells.size - self._look_at(xml, a, cells, 2)
+        if items.size:
+            self.n_strings += items.size
+            self._items.append(items + self._bytes)
+            self.text_bytes += size
+        elif cells.size and (b"inlineStr" in xml or b'"str"' in xml):
+            self.text_bytes += size
+        if cells.size and self._longest > SHORT:
+            self._refer(a, tags)
+        self._bytes += size
+
+    def _count_widths(self, rows: np.ndarray, cells: np.ndarray) -> None:
+        before = np.searchsorted(cells, rows)
+        counts = np.diff(before, prepend=-self._in_row, append=cells.size)
+        self._in_row, self._widest = int(counts[-1]), max(self._widest, int(counts.max()))
+
+    def _look_at(self, xml: bytes, a: np.ndarray, places: np.ndarray, length: int) -> int:
+        """Extend the grid by references in tags of a name of some letters; how many there are."""
+        bare = (a[places + length] == ord(">")) | (a[places + length] == ord("/"))
+        usual = (a[places + length + 1] == ord("r")) & (a[places + length + 2] == ord("="))
+        column, row, ended = _parsed(a, places[usual] + length + 4)
+        if row.size:
+            self._extend(int(row.max()), int(column.max()), bool(ended.all()))
+        others = places[~(usual | bare)]
+        n_found = int(usual.sum())
+        for place in others.tolist():
+            end = xml.find(b">", place)
+            if (found := OWN_REFERENCE.search(xml, place, end if end >= 0 else len(xml))) is not None:
+                n_found += 1
+                letters = found[1].upper()[-8:]
+                self._extend(int(found[2][-18:]), sum((c - 64) * 26**k for k, c in enumerate(letters[::-1])), True)
+        return n_found
+
+    def _extend(self, row: int, column: int, ended: bool) -> None:
+        if not ended or row > MAX_ROWS or column > MAX_COLUMNS:
+            raise TableError(f"a cell lies beyond the {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns that Excel allows.")
+        self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
+
+    def _refer(self, a: np.ndarray, tags: np.ndarray) -> None:
+        """Add the strings that cells refer to: ``t="s"`` and the number of the string in the tag behind."""
+        found = np.flatnonzero(a == ord("s"))
+        found = found[(found > 3) & ((a[found + 1] == ord('"')) | (a[found + 1] == ord("'")))]
+        found = found[(a[found - 1] == a[found + 1]) & (a[found - 3] == ord("t"))]
+        behind = tags[np.minimum(np.searchsorted(tags, found), tags.size - 1)]
+        usual = (a[behind + 1] == ord("v")) & (a[behind + 2] == ord(">"))
+        _, number, _ = _parsed(a, behind[usual] + 3)
+        number = number[number < self.strings.size]
+        self.text_bytes += int(self.strings[number].sum() + (~usual).sum() * self._longest)
+
+
+def _as_array(xml: bytes) -> np.ndarray:
+    return np.frombuffer(xml + bytes(PADDING), dtype=np.uint8)
+
+
+def _has_prefixes(a: np.ndarray, tags: np.ndarray) -> bool:
+    """Whether a tag has a colon in its name."""
+    colons = np.flatnonzero(a == ord(":"))
+    if not colons.size or not tags.size:
+        return False
+    begin = tags[np.maximum(np.searchsorted(tags, colons) - 1, 0)]
+    # Most stand in the attributes of a row, whose name has ended by then.
+    name = len("<row")
+    left = np.flatnonzero((a[begin + name] > ord(" ")) | (colons < begin + name))
+    if not left.size:
+        return False
+    ends = np.flatnonzero((a <= ord(" ")) | (a == ord(">")))
+    return bool((ends[np.searchsorted(ends, begin[left])] > colons[left]).any())
+
+
+def _has_unusual(a: np.ndarray) -> bool:
+    """Whether something may be a reference that is not written as ``r="A1"``."""
+    found = np.flatnonzero(a == ord("r"))
+    after = a[found + 1]
+    return bool(((after <= ord(" ")) | ((after == ord("=")) & (a[found + 2] != ord('"')))).any())
+
+
+def _named(a: np.ndarray, tags: np.ndarray, name: bytes) -> np.ndarray:
+    """Where elements of a name begin."""
+    found = tags
+    for k, letter in enumerate(name, 1):
+        found = found[a[found + k] == letter]
+    after = a[found + len(name) + 1]
+    return found[(after <= 32) | (after == ord(">")) | (after == ord("/"))]
+
+
+def _parsed(a: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """References such as ``AB12`` as column and row, and whether they end within what Excel writes."""
+    window = np.lib.stride_tricks.sliding_window_view(a, LONGEST_REFERENCE + 1)[start].T
+    column, row = np.zeros(start.size, dtype=np.int32), np.zeros(start.size, dtype=np.int32)
+    inside = np.ones(start.size, dtype=bool)
+    for c in np.ascontiguousarray(window):
+        letter, digit = (c & 0x5F) - np.uint8(ord("A") - 1), c - np.uint8(ord("0"))
+        is_letter, is_digit = inside & (letter <= 26) & (letter > 0) & (c >= ord("A")), inside & (digit <= 9)
+        inside = is_letter | is_digit
+        if not inside.any():
+            break
+        if is_letter.any():
+            np.copyto(column, column * 26 + letter, where=is_letter)
+        np.copyto(row, row * 10 + digit, where=is_digit)
+    return column, row, ~inside

@@ -1,0 +1,220 @@
+"""Small files that would become gigabytes: an answer or one sentence, within 500 MB."""
+
+import gzip
+import sys
+import zipfile
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+import pytest
+
+from measured import measured
+from odefs.tables.columns import TableError
+from odefs.tables.excel import read_sheet
+from odefs.tables.excel_sizes import excel_bytes
+from odefs.tables.read import read_table
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peaks and limits are those of Linux")
+
+MOST = 500 * 10**6
+KIND = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+PARTS = {
+    "[Content_Types].xml": (
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        '<Default Extension="xml" ContentType="application/xml"/></Types>'
+    ),
+    "_rels/.rels": (
+        f'<Relationships xmlns="{PACKAGE}"><Relationship Id="rId1" Type="{KIND}/officeDocument"'
+        ' Target="xl/workbook.xml"/></Relationships>'
+    ),
+    "xl/workbook.xml": (
+        f'<workbook xmlns="{MAIN}" xmlns:r="{KIND}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        f'<Relationships xmlns="{PACKAGE}"><Relationship Id="rId1" Type="{KIND}/worksheet" Target="worksheets/s.xml"/>'
+        f'<Relationship Id="rId2" Type="{KIND}/sharedStrings" Target="sharedStrings.xml"/></Relationships>'
+    ),
+}
+
+
+def write_book(path, sheet, strings=()):
+    """A workbook of one sheet, whose XML comes in pieces and may be repeated."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as book:
+        for name, text in PARTS.items():
+            book.writestr(name, text)
+        for name, root, pieces in (("worksheets/s", "worksheet", sheet), ("sharedStrings", "sst", strings)):
+            with book.open(f"xl/{name}.xml", "w", force_zip64=True) as part:
+                part.write(f'<{root} xmlns="{MAIN}">'.encode())
+                for piece, times in pieces:
+                    for _ in range(times):
+                        part.write(piece)
+                part.write(f"</{root}>".encode())
+
+
+def sheet_of(*rows):
+    return [(b"<sheetData>", 1), *rows, (b"</sheetData>", 1)]
+
+
+def two(first, last):
+    return sheet_of((b'<row r="1"><c r="A1"><v>1</v></c></row>', 1), (last, 1)) if first else sheet_of((last, 1))
+
+
+ROW = b"<row><c><v>1</v></c></row>"
+FEW = sheet_of((b'<row><c t="s"><v>0</v></c></row>', 1), (ROW, 9))
+BOOKS = {
+    "rows": (sheet_of((ROW * 10_000, 120)), ()),
+    "string": (FEW, [(b"<si><t>", 1), (b"a" * 10**6, 8), (b"</t></si>", 1)]),
+    "strings": (FEW, [(b"<si><t>a</t></si>" * 10_000, 500)]),
+    "far apart": (two(True, b'<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'), ()),
+    "beyond": (two(True, b'<row r="4000000000"><c r="ZZZZ4000000000"><v>2</v></c></row>'), ()),
+    "other quotes": (two(True, b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>2</v></c></row>"), ()),
+    "a prefix": (two(True, b'<x:row xmlns:x="u" r="1048576"><x:c r="XFD1048576"><x:v>2</x:v></x:c></x:row>'), ()),
+    "a prefix of the cells": (two(True, b'<row r="9"><x:c r="XFD1048576"><v>2</v></x:c></row>'), ()),
+    "no references": (sheet_of((b"<row>" + b"<c><v>1</v></c>" * 16_000 + b"</row>", 1), (ROW * 1000, 50)), ()),
+    "one string in all cells": (
+        sheet_of((b'<row><c t="s"><v>0</v></c></row>' * 1000, 100)),
+        [(b"<si><t>" + b"a" * 32_000 + b"</t></si>", 1)],
+    ),
+    "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 8), (b"--></sheetData>", 1)], ()),
+}
+LARGE = {
+    "rows": (sheet_of((ROW * 10_000, 3000)), ()),
+    "string": (FEW, [(b"<si><t>", 1), (b"a" * 10**6, 800), (b"</t></si>", 1)]),
+    "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 800), (b"--></sheetData>", 1)], ()),
+    "far": BOOKS["far apart"],
+}
+"""The same in the size in which they were met: 30 million rows took 6.8 GB, and a string of 800 MB took 2.4 GB."""
+
+
+@pytest.mark.parametrize("kind", BOOKS)
+def test_workbooks_are_refused_before_they_are_read(kind, tmp_path):
+    write_book(tmp_path / "t.xlsx", *BOOKS[kind])
+    with pytest.raises(TableError):
+        excel_bytes(tmp_path / "t.xlsx")
+    with pytest.raises(TableError, match=r"^t.xlsx: .*[^.]\.$"):
+        read_table(tmp_path / "t.xlsx")
+    with pytest.raises(TableError):
+        read_sheet(pl, (tmp_path / "t.xlsx").read_bytes(), None)
+
+
+def test_stated_lengths_are_not_believed(tmp_path):
+    write_book(tmp_path / "t.xlsx", *BOOKS["rows"])
+    content = bytearray((tmp_path / "t.xlsx").read_bytes())
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as book:
+        place = book.start_dir
+        for part in book.infolist():
+            if part.filename == "xl/worksheets/s.xml":
+                content[place + 24 : place + 28] = (1000).to_bytes(4, "little")
+            place += 46 + len(part.filename) + len(part.extra)
+    (tmp_path / "t.xlsx").write_bytes(content)
+    with pytest.raises(TableError, match="more than the 1,048,576 rows"):
+        excel_bytes(tmp_path / "t.xlsx")
+
+
+def test_ordinary_workbooks_are_read(tmp_path):
+    rng = np.random.default_rng(0)
+    text = rng.choice(["a", "b c", "a longer text of some words" * 4], 3000)
+    frame = pl.DataFrame({"x": rng.normal(size=3000), "zeros": [0] * 3000, "text": text})
+    frame.write_excel(tmp_path / "t.xlsx")
+    assert frame.estimated_size() < excel_bytes(tmp_path / "t.xlsx") < 1000 * 3000 * 3
+    assert read_table(tmp_path / "t.xlsx").frame.height == 3000
+    write_book(tmp_path / "u.xlsx", *(FEW, [(b"<si><t>name</t></si>", 1)]))
+    assert read_table(tmp_path / "u.xlsx").columns == ["name"]
+
+
+def lines_of(n, line):
+    return "".join(line % (k, k % 7) for k in range(n))
+
+
+@pytest.mark.parametrize("line", ['{"key%06d":%d}\n', '{"a":{"key%06d":%d}}\n', '{"a":[{"key%06d":%d}]}\n'])
+def test_lines_with_keys_of_their_own_are_refused(line, tmp_path):
+    (tmp_path / "t.ndjson").write_text(lines_of(3000, line))
+    with pytest.raises(TableError, match="different keys"):
+        read_table(tmp_path / "t.ndjson")
+
+
+def test_keys_behind_the_beginning_count(tmp_path):
+    (tmp_path / "t.ndjson").write_text('{"a":1,"b":2}\n' * 100_000 + lines_of(1000, '{"key%06d":%d}\n'))
+    with pytest.raises(TableError, match="different keys"):
+        read_table(tmp_path / "t.ndjson")
+
+
+def test_tables_with_some_empty_cells_are_read(tmp_path):
+    (tmp_path / "t.ndjson").write_text("".join(f'{{"a":{k},"k{k % 50}":1}}\n' for k in range(20_000)))
+    assert read_table(tmp_path / "t.ndjson").frame.shape == (20_000, 51)
+
+
+def write_repeated(path):
+    """One text of 2 MB, which 20,000 rows refer to: 40 GB."""
+    text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int32)), pa.array(["x" * 2_000_000]))
+    table = pa.table({"text": text, "x": np.arange(20_000.0)})
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=10**8)
+    else:
+        with ipc.new_file(path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as file:
+            file.write_table(table)
+
+
+def write_zeros(path, n=30_000_000):
+    table = pa.table({"a": np.zeros(n), "b": np.zeros(n)})
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=n, use_dictionary=False, compression="zstd")
+    else:
+        with ipc.new_file(path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as file:
+            file.write_table(table, max_chunksize=n)
+
+
+@pytest.mark.parametrize("write", [write_repeated, write_zeros])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_that_unpack_into_gigabytes_are_refused(write, suffix, tmp_path):
+    path = tmp_path / f"t.{suffix}"
+    write(path)
+    assert path.stat().st_size < 2 * 10**6
+    with pytest.raises(TableError, match=r"over 250 times the size of the file"):
+        read_table(path)
+
+
+def test_repeated_texts_are_read(tmp_path):
+    frame = pl.DataFrame({"text": ["some words"] * 50_000 + ["others"] * 50_000, "x": np.arange(100_000.0)})
+    frame.write_parquet(tmp_path / "t.parquet")
+    pq.write_table(frame.to_arrow(), tmp_path / "t.parquet", compression="zstd")
+    assert read_table(tmp_path / "t.parquet").frame.height == 100_000
+
+
+def write_bomb(path):
+    match path.name:
+        case "rows.xlsx" | "string.xlsx" | "comment.xlsx" | "far.xlsx":
+            write_book(path, *LARGE[path.stem])
+        case "keys.ndjson":
+            path.write_text(lines_of(20_000, '{"key%06d":%d,"a":1}\n'))
+        case "t.csv.gz":
+            with gzip.open(path, "wb") as file:
+                for _ in range(1000):
+                    file.write(b"1,2\n" * 250_000)
+        case "repeated.parquet" | "repeated.arrow":
+            write_repeated(path)
+        case "zeros.parquet" | "zeros.arrow":
+            write_zeros(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("in_parts", ["", "1"], ids=["at once", "in parts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("rows.xlsx", "string.xlsx", "comment.xlsx", "far.xlsx", "keys.ndjson", "t.csv.gz"),
+        *("repeated.parquet", "repeated.arrow", "zeros.parquet", "zeros.arrow"),
+    ],
+)
+def test_the_command_stays_within_500_megabytes(name, in_parts, tmp_path):
+    write_bomb(tmp_path / name)
+    done = measured("detect", name, "--no-report", "--quiet", cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
+    assert done.peak < MOST, done
+    assert done.returncode == 1, done
+    assert done.stderr.startswith("odefs: ")
+    assert done.stderr.count("\n") == 1
