@@ -46,13 +46,13 @@ def test_every_name_is_that_of_one_file(ending, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory", ["", "1kB"])
+@pytest.mark.parametrize("in_parts", ["0", "1"])
 @pytest.mark.parametrize("name", ["b[1].csv", os.fsdecode(b"n\xe4.parquet"), "a?b.ndjson"])
-def test_the_command_reads_and_writes_them(name, memory, tmp_path):
+def test_the_command_reads_and_writes_them(name, in_parts, tmp_path):
     frame = pl.DataFrame({"a": [*range(79), 9000], "t": [f"x{i % 2}" for i in range(80)]})
     write(frame, tmp_path / name)
     output = f"{name[:-1]}_out.csv"
-    done = odefs(*QUICK, name, "-o", output, cwd=tmp_path, ODEFS_MEMORY=memory)
+    done = odefs(*QUICK, name, "-o", output, cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
     assert (done.returncode, done.stderr) == (0, "")
     assert {path.name for path in tmp_path.iterdir()} == {name, output}
     with open(tmp_path / output, "rb") as file:
@@ -82,7 +82,7 @@ def test_a_name_that_is_too_long_is_refused_before_the_work(tmp_path):
 def test_a_folder_for_temporary_files_that_is_not_there(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n3,4\n" * 30 + "900,7\n")
     nowhere = str(tmp_path / "nowhere")
-    done = odefs(*QUICK, "t.csv", "-o", "o.csv", cwd=tmp_path, TMPDIR=nowhere, ODEFS_MEMORY="1kB")
+    done = odefs(*QUICK, "t.csv", "-o", "o.csv", cwd=tmp_path, TMPDIR=nowhere, ODEFS_IN_PARTS="1")
     assert done.returncode == 1
     assert nowhere in done.stderr
     assert "TMPDIR" in done.stderr

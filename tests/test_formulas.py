@@ -120,7 +120,7 @@ def test_ids_survive_from_command_to_command(in_parts, tmp_path):
     ids = [f"{start}{i}" for i in range(20) for start in ("-A", "=x", "'=x", "'", "@", "n")]
     frame = pl.DataFrame({"=key": ids, "x": [*range(119), 900], "y": [i % 7 for i in range(120)]})
     frame.write_parquet(tmp_path / "t.parquet")
-    env = {"ODEFS_MEMORY": "1K"} if in_parts else {}
+    env = {"ODEFS_IN_PARTS": "1"} if in_parts else {}
     done = run("detect", "t.parquet", "--id", "=key", "-o", "s.csv", "--with-data", *QUICK, cwd=tmp_path, **env)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "s.csv", encoding="utf-8", newline="") as file:
@@ -141,7 +141,7 @@ def test_standard_output_is_defused_too(tmp_path):
         {"k": [f"=x{i}" for i in range(60)], "x": [i % 7 for i in range(60)], "y": [i % 11 for i in range(60)]}
     ).write_parquet(tmp_path / "t.parquet")
     asked = ("detect", "t.parquet", "--id", "k", "-o", "-", *QUICK)
-    for env in ({}, {"ODEFS_MEMORY": "1K"}):
+    for env in ({}, {"ODEFS_IN_PARTS": "1"}):
         for option, start in (((), "'=x0,"), (("--raw",), "=x0,")):
             done = run(*asked, *option, cwd=tmp_path, **env)
             assert done.returncode == 0, done.stderr

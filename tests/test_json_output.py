@@ -127,7 +127,7 @@ def test_reports_are_documents_of_the_same_kind(folder, command, tmp_path):
 
 @pytest.mark.slow
 def test_in_parts(folder):
-    small = {"cwd": folder, "ODEFS_MEMORY": "10kB"}
+    small = {"cwd": folder, "ODEFS_IN_PARTS": "1"}
     found = document(odefs("detect", "t.parquet", "--json", *FAST, **small), "detection")
     assert found["sampled"]["drawn"] > 0
     found = document(odefs("score", "m.odefs", "t.parquet", "--json", "--max-flagged", "5%", **small), "score")

@@ -178,14 +178,14 @@ _odefs_start.main()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory", ["", "1kB"])
-def test_a_system_without_what_posix_has(memory, tmp_path):
+@pytest.mark.parametrize("in_parts", ["0", "1"])
+def test_a_system_without_what_posix_has(in_parts, tmp_path):
     """Detect and score, in memory and in parts, with all files that these leave."""
     (tmp_path / "b[1].csv").write_text("a,b\n" + "1,2\n3,4\n5,5\n" * 30 + "900,7\n")
 
     def run(*arguments):
         line = [sys.executable, "-c", LACKING, *arguments, "--force", "--quiet"]
-        settings = {**os.environ, "ODEFS_MEMORY": memory, "TMPDIR": str(tmp_path.parent)}
+        settings = {**os.environ, "ODEFS_IN_PARTS": in_parts, "TMPDIR": str(tmp_path.parent)}
         done = subprocess.run(line, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 

@@ -113,7 +113,7 @@ def test_temporary_folders_go_when_an_import_is_interrupted(number, tmp_path):
     """No exception unwinds the stack there, so that whoever leaves takes them away."""
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 1000)
     (tmp_path / "tmp").mkdir()
-    settings = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "ODEFS_MEMORY": "1kB"}
+    settings = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "ODEFS_IN_PARTS": "1"}
     line = [sys.executable, "-c", TEMPORARY, "detect", "t.csv", "--no-report", str(int(number))]
     done = subprocess.run(line, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
     assert done.returncode == 128 + number, done.stderr
