@@ -62,8 +62,7 @@ def run_until(moment, number, arguments, cwd, as_module=False):
     noted = cwd.parent / f"{cwd.name}.noted"
     noted.unlink(missing_ok=True)
     script = HOOK + (AS_MODULE if as_module else AS_SCRIPT)
-    entry = "odefs.__main__" if as_module else ENTRY
-    line = [sys.executable, "-c", script, str(int(number)), str(moment), str(noted), entry, *map(str, arguments)]
+    line = [sys.executable, "-c", script, str(int(number)), str(moment), str(noted), ENTRY, *map(str, arguments)]
     texts = [cwd.parent / f"{cwd.name}.{name}" for name in ("out", "err")]
     with open(texts[0], "w") as out, open(texts[1], "w") as err:
         running = subprocess.Popen(line, cwd=cwd, stdout=out, stderr=err)

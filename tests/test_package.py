@@ -23,6 +23,7 @@ def constraints(layer, folder):
 def test_wheel_and_sdist_hold_what_they_should(built):
     wheel, sdist = built
     names = zipfile.ZipFile(wheel).namelist()
+    assert "_odefs_start.py" in names
     assert "odefs/py.typed" in names
     assert "odefs/datasets/files/transactions.csv" in names
     assert not [
