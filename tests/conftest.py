@@ -10,7 +10,6 @@ import pytest
 from building import copy_sources, run
 from odefs._ops.kernel import check_kernel_request
 
-
 # Workers of a local cluster start late on a busy machine. Set before Dask is imported, and for the processes of its workers.
 for _timeout in ("CONNECT", "TCP"):
     os.environ.setdefault(f"DASK_DISTRIBUTED__COMM__TIMEOUTS__{_timeout}", "300s")

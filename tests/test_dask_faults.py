@@ -75,7 +75,11 @@ def start(*line, cwd, **environment):
     return subprocess.Popen(
         [sys.executable, *map(str, line)],
         cwd=cwd,
-        env={**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s", **environment},
+        env={
+            **os.environ,
+            **{f"DASK_DISTRIBUTED__COMM__TIMEOUTS__{of}": "20s" for of in ("CONNECT", "TCP")},
+            **environment,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
