@@ -127,6 +127,12 @@ def test_ordinary_workbooks_are_read(tmp_path):
     assert read_table(tmp_path / "u.xlsx").columns == ["name"]
 
 
+def test_a_line_of_millions_of_fields_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a," * 2_000_000 + "a\n" + "1," * 2_000_000 + "1\n")
+    with pytest.raises(TableError, match="more fields than the 20,000 columns"):
+        read_table(tmp_path / "t.csv")
+
+
 def lines_of(n, line):
     return "".join(line % (k, k % 7) for k in range(n))
 
@@ -192,6 +198,8 @@ def write_bomb(path):
             write_book(path, *LARGE[path.stem])
         case "keys.ndjson":
             path.write_text(lines_of(20_000, '{"key%06d":%d,"a":1}\n'))
+        case "columns.csv":
+            path.write_text(f"{','.join(f'c{k}' for k in range(2_000_000))}\n{'1,' * 1_999_999}1\n")
         case "t.csv.gz":
             with gzip.open(path, "wb") as file:
                 for _ in range(1000):
@@ -207,7 +215,7 @@ def write_bomb(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("rows.xlsx", "string.xlsx", "comment.xlsx", "far.xlsx", "keys.ndjson", "t.csv.gz"),
+        *("rows.xlsx", "string.xlsx", "comment.xlsx", "far.xlsx", "keys.ndjson", "columns.csv", "t.csv.gz"),
         *("repeated.parquet", "repeated.arrow", "zeros.parquet", "zeros.arrow"),
     ],
 )

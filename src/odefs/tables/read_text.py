@@ -15,14 +15,16 @@ from odefs.tables.header import (
     read_header,
     under_names,
 )
-from odefs.tables.packing import unpacked
-from odefs.tables.shape import require_width
+from odefs.tables.packing import beginning, unpacked
+from odefs.tables.shape import MAX_COLUMNS, require_width
 from odefs.tables.text_types import first_type, has_zeros, may_be_dates
 
 NOT_UTF8 = "read as cp1252 text, for it is not utf-8"
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 HEAD_ROWS = 10_000
 CHECKED_BYTES = 32 * 2**20
+FIRST_LINE = 2 * 2**20
+"""Bytes of the first line that are looked at before it is taken apart."""
 
 Found = tuple[Any, Any, tuple[str, ...], bool]
 """A frame, the lines of its rows, notes, and whether it had a header."""
@@ -67,12 +69,24 @@ def sniff_checked(
 ) -> tuple[Dialect, Header]:
     """How a text file is to be read, and its names; refused where the columns are too many for it."""
     dialect = sniff(source, name, delimiter)
+    _require_narrow(source, name, dialect)
     dialect = replace(dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header)
     header = read_header(source, dialect)
     require_width(len(header.names), name)
     require_line_ends(source, name, dialect)
     require_filled(source, name, dialect, len(header.names))
     return dialect, header
+
+
+def _require_narrow(source: Path | bytes, name: str, dialect: Dialect) -> None:
+    """Refuse a first line of millions of fields by its beginning: taken apart, it would take many times the file."""
+    start = beginning(source, FIRST_LINE)
+    if len(start) < FIRST_LINE or b"\n" in start or b'"' in start:
+        return
+    if start.decode(dialect.encoding, errors="replace").count(dialect.separator) >= MAX_COLUMNS:
+        raise TableError(
+            f"{name}: {dialect.first_line} has more fields than the {MAX_COLUMNS:,} columns that are supported."
+        )
 
 
 def said_short(source: Path | bytes, dialect: Dialect) -> list[str]:
