@@ -95,13 +95,18 @@ class BuildKernel(build_ext):
 
 
 class PlatformWheel(bdist_wheel):
-    """One wheel for all versions of Python; for all platforms, too, where the kernel could not be built."""
+    """One wheel for all versions of Python; for all platforms, too, where the kernel could not be built.
+
+    Release builds are always for their platform: pip would take a wheel for all platforms before the sdist, and machines
+    that could build the kernel would go without it.
+    """
 
     def run(self) -> None:
         if not self.skip_build:
             self.run_command("build")
         built = self.get_finalized_command("build_ext")
-        self.root_is_pure = not os.path.exists(built.get_ext_fullpath(KERNEL))
+        has_kernel = os.path.exists(built.get_ext_fullpath(KERNEL))
+        self.root_is_pure = not has_kernel and os.environ.get("CIBUILDWHEEL") != "1"
         if self.root_is_pure:
             self.distribution.ext_modules = None  # or all modules would be installed as platform-specific ones
         super().run()

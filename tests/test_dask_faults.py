@@ -136,6 +136,34 @@ def test_a_part_of_the_cluster_is_lost(lost, how, tmp_path):
     assert lost in message
 
 
+LATE = """
+import time, threading
+import dask.array as da
+from distributed import Client, LocalCluster
+from odefs import ODEFS
+
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None)
+    client = Client(cluster)
+    later = threading.Timer(8, lambda: cluster.scale(1))
+    later.start()
+    ODEFS(random_state=0).fit(da.random.default_rng(0).normal(size=(600, 4), chunks=(200, 4)))
+    print('["fitted", ""]', flush=True)
+    client.close()
+    cluster.close()
+"""
+
+
+@pytest.mark.slow
+def test_workers_that_start_late_are_waited_for(tmp_path):
+    (tmp_path / "late.py").write_text(LATE)
+    running = start("late.py", cwd=tmp_path, ODEFS_DASK_TIMEOUT="2")
+    try:
+        assert outcome(running)[0] == "fitted"
+    finally:
+        end(running)
+
+
 @pytest.mark.parametrize("given", ["0", "-1", "inf", "nan", "soon"])
 def test_a_timeout_that_is_none(given, monkeypatch):
     monkeypatch.setenv("ODEFS_DASK_TIMEOUT", given)

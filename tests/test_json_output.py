@@ -183,6 +183,13 @@ def test_an_interrupt_is_a_document(tmp_path):
     assert log_lines(first + errors)[-1]["exit_code"] == 130
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_documents_are_utf8_whatever_the_terminal_shows(encoding, tmp_path):
+    done = odefs("detect", "caf\u00e9 \U0001f600.csv", "--json", cwd=tmp_path, stdin=b"", PYTHONIOENCODING=encoding)
+    assert done.returncode == 1
+    assert "caf\u00e9 \U0001f600.csv" in json.loads(done.stdout.decode())["error"]["message"]
+
+
 def test_every_line_of_the_log_is_json(tmp_path):
     rows = "".join(f"{i % 7},{'x' * 40_000 if i == 3 else i % 5}\n" for i in range(60))
     (tmp_path / "t.csv").write_text("a,b\n" + rows)

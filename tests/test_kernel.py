@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from command import odefs
+from command import messages, odefs
 from odefs import ODEFS, LeSiNN
 from odefs._ops import kernel
 from odefs._ops.compiled_choices import mean_squares
@@ -243,6 +243,12 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
         monkeypatch.setenv("ODEFS_KERNEL", name)
         assert kernel.level_for(10_000) == name
         assert name in collect_versions()["kernel"]
+    monkeypatch.setenv("ODEFS_KERNEL", "fortran")
+    assert "fortran" in collect_versions()["kernel"], "bug reports name what was asked for"
+    monkeypatch.delenv("ODEFS_KERNEL")
+    by_default = collect_versions()["kernel"]
+    monkeypatch.setenv("ODEFS_KERNEL", "auto")
+    assert collect_versions()["kernel"] == by_default
     monkeypatch.delenv("ODEFS_KERNEL")
     here = kernel.levels_here()
     assert kernel.level_for(10_000) is None
@@ -258,8 +264,8 @@ def test_a_kernel_that_cannot_run_here_is_refused_before_the_work(name, tmp_path
     with pytest.raises(ValueError, match=f"ODEFS_KERNEL='{name}'.*use one of auto, numpy"):
         kernel.level_for(10)
     done = odefs("detect", "missing.csv", cwd=tmp_path)
-    assert done.returncode == 1
-    (sentence,) = done.stderr.splitlines()
+    assert done.returncode == 2
+    (sentence,) = messages(done)
     assert f"ODEFS_KERNEL='{name}'" in sentence
     assert ".csv" not in sentence
 

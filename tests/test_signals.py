@@ -186,6 +186,26 @@ def test_compiled_code_that_does_not_return_is_not_waited_for(number, tmp_path):
     assert used.ru_utime + used.ru_stime < 30
 
 
+CAUGHT = COMPILED.replace(
+    "    hashlib",
+    """    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), int(sys.argv[1]))).start()
+    hashlib""",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_second_signal_is_not_kept_waiting_either(number, tmp_path):
+    running = subprocess.Popen([sys.executable, "-c", CAUGHT, str(int(number))], cwd=tmp_path)
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == 128 + number
+    assert used.ru_utime + used.ru_stime < 30
+
+
 FORKED = """
 import os, signal, time
 from odefs.cli.guard import guarded

@@ -94,6 +94,16 @@ def source_with_leftovers(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_release_without_the_kernel_is_for_its_platform_only(source_with_leftovers, tmp_path):
+    done = build_wheel(source_with_leftovers, tmp_path, CC="false", ODEFS_REQUIRE_KERNEL="0", CIBUILDWHEEL="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = tmp_path.glob("*.whl")
+    *_, python, abi, platform = path.stem.split("-")
+    assert (python, abi) == ("py3", "none")
+    assert platform != "any"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["false", "no-such-compiler"])
 def test_a_machine_without_a_compiler_installs_and_works(compiler, source_with_leftovers, tmp_path):
     done = build_wheel(source_with_leftovers, tmp_path, CC=compiler, ODEFS_REQUIRE_KERNEL="0")

@@ -104,7 +104,10 @@ def _refusal(wish: str, here: tuple[str, ...]) -> str:
             f"ODEFS_KERNEL={wish!r} was requested, but the compiled kernel was not built: use one of {allowed}, "
             "or reinstall odefs with a C compiler (GCC or Clang) at hand."
         )
-    return f"ODEFS_KERNEL={wish!r} was requested, but this processor does not support it; use one of {allowed}."
+    return (
+        f"ODEFS_KERNEL={wish!r} was requested, but this processor, its system or this build does not support it; "
+        f"use one of {allowed}."
+    )
 
 
 def check_kernel_request() -> None:
@@ -117,8 +120,11 @@ def describe_kernel() -> str:
     here = levels_here()
     if not here:
         return "numpy (the compiled one was not built)"
-    forced = "ODEFS_KERNEL" in os.environ
-    level = level_for(1)
+    forced = os.environ.get("ODEFS_KERNEL", "").strip().lower() not in ("", "auto")
+    try:
+        level = level_for(1)
+    except ValueError as error:
+        return f"none: {error}"
     if level is None:
         return "numpy (by ODEFS_KERNEL)"
     limit = "" if forced else f", up to {MOST_COLUMNS[level]} columns; numpy above"

@@ -9,6 +9,8 @@ slab take the places that differ; where that does not help, float64; and as the 
 whose order of summation is NumPy's own.
 """
 
+import os
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -74,29 +76,45 @@ class SlabLayout:
         return self.in_row_order(self.multiply(references, slabs))[:, : rows.shape[0]]
 
 
+_lock = threading.Lock()
+
+
 def slab_layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayout:
     """The first layout in which no row's product depends on its place, with BLAS on one thread."""
-    return _layout(n_references, n_columns, np.dtype(dtype))
+    # One thread probes, the others wait: each would do the same work, and hold as much memory.
+    with _lock:
+        return _layout(n_references, n_columns, np.dtype(dtype))
+
+
+def _after_fork() -> None:
+    """Whoever held the lock in the parent does not do so here."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @lru_cache(maxsize=4096)
 def _layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayout:
+    rng = np.random.default_rng(0)
+    # A few random rows, repeated: which kernel a product takes depends on the shape, not on the values.
+    references = np.resize(rng.normal(size=(PROBES, n_columns)), (n_references, n_columns))
+    rows = rng.normal(size=(PROBES, n_columns))
     with one_blas_thread():
         for precision in dict.fromkeys([dtype, np.dtype(np.float64)]):
             for spare_rows in SPARE_ROWS:
                 layout = SlabLayout(precision, spare_rows)
-                if _is_steady(layout, n_references, n_columns):
+                if _is_steady(layout, aligned(references, precision), rows):
                     return layout
     return SlabLayout(np.dtype(np.float64), 0, uses_blas=False)
 
 
-def _is_steady(layout: SlabLayout, n_references: int, n_columns: int) -> bool:
+def _is_steady(layout: SlabLayout, references: np.ndarray, rows: np.ndarray) -> bool:
     """Whether equal rows have equal products wherever they stand in a slab."""
-    rng = np.random.default_rng(0)
-    references = aligned(rng.normal(size=(n_references, n_columns)), layout.dtype)
-    for _ in range(PROBES):
-        rows = np.broadcast_to(rng.normal(size=n_columns), (SLAB_ROWS, n_columns))
-        products = layout.products(references, rows)
+    for row in rows:
+        products = layout.products(references, np.broadcast_to(row, (SLAB_ROWS, row.size)))
         if (products != products[:, :1]).any():
             return False
     return True

@@ -64,7 +64,10 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
 def _check_kernel_request() -> None:
     from odefs._ops.kernel import check_kernel_request
 
-    check_kernel_request()
+    try:
+        check_kernel_request()
+    except ValueError as error:
+        fail("usage", str(error), 2)
 
 
 def leave_pipe() -> None:

@@ -118,7 +118,8 @@ def write_document(text: str) -> None:
     """The result of a command with ``--json``: the only thing on standard output."""
     # Before it is written: after an output that failed, a second document would make it worse.
     _formats.is_written = True
-    click.echo(text.rstrip("\n"))
+    # JSON is UTF-8 whatever the terminal shows. A lone surrogate is written as the escape that JSON has for it.
+    click.echo((text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace"), nl=False)
 
 
 def document_text(document: dict[str, Any]) -> str:

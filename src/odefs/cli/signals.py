@@ -39,15 +39,14 @@ def raising_on_signals() -> Iterator[None]:
     """Within the block, signals raise ``KeyboardInterrupt`` or ``Terminated``; afterwards they do what they did before."""
     _received.clear()
     before = {number: signal.getsignal(number) for number in _numbers()}
-    handled = tuple(number for number in before if _handle(number, _raise))
+    # None: set by a program around this one, and not from Python. It could not be put back.
+    handled = tuple(number for number, handler in before.items() if handler is not None and _handle(number, _raise))
     try:
-        with watching(lambda: bool(_received), lambda number: _leave(number, None), handled):
+        with watching(lambda: len(_received), lambda number: _leave(number, None), handled):
             yield
     finally:
-        for number, handler in before.items():
-            # None: set by a program around this one, and not from Python.
-            if handler is not None:
-                _handle(number, handler)
+        for number in handled:
+            _handle(number, before[number])
 
 
 def received_code() -> int | None:

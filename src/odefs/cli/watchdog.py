@@ -18,8 +18,11 @@ GRACE_SECONDS = 0.5
 
 
 @contextmanager
-def watching(is_noticed: Callable[[], bool], leave: Callable[[int], None], numbers: tuple[int, ...]) -> Iterator[None]:
-    """Within the block, ``leave`` is called with the number of a signal that the main thread takes no notice of."""
+def watching(n_noticed: Callable[[], int], leave: Callable[[int], None], numbers: tuple[int, ...]) -> Iterator[None]:
+    """Within the block, ``leave`` is called with the number of a signal that the main thread takes no notice of.
+
+    ``n_noticed`` counts those that it did take notice of.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -28,16 +31,25 @@ def watching(is_noticed: Callable[[], bool], leave: Callable[[int], None], numbe
     ended = threading.Event()
 
     def watch() -> None:
+        n_sent = 0
         with contextlib.suppress(OSError):
             while told := reader.recv(1):
-                if told[0] in numbers and not ended.wait(GRACE_SECONDS) and not is_noticed():
+                n_sent += told[0] in numbers
+                if told[0] in numbers and not ended.wait(GRACE_SECONDS) and n_noticed() < n_sent:
                     leave(told[0])
 
-    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    _children_let_go()
     thread = threading.Thread(target=watch, daemon=True)
     try:
         thread.start()
+    except RuntimeError:
+        # No thread is to be had: signals wait for compiled code to return, and the work goes on.
+        reader.close()
+        writer.close()
+        yield
+        return
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    _children_let_go()
+    try:
         yield
     finally:
         signal.set_wakeup_fd(before)

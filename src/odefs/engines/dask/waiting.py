@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 from odefs.exceptions import ClusterError
 
@@ -39,6 +40,8 @@ def wait_for(client: Any, future: Any) -> Any:
     """The result of a future; the cluster is looked at now and then while it is not there."""
     limit, attempts = timeout_seconds(), 0
     idle_since: float | None = None
+    if client not in _had_workers:
+        _workers(client, limit)
     while True:
         attempts += future.done()
         try:
@@ -47,13 +50,16 @@ def wait_for(client: Any, future: Any) -> Any:
         except TimeoutError:
             if future.status == "error":
                 raise  # the task's own
-            reason = _idle_reason(client, limit)
-            if reason is None:
+            reason = _idle_reason(_workers(client, limit))
+            # Batch systems and clusters that adapt to the work may take any time to start the first worker.
+            if reason is None or client not in _had_workers:
                 idle_since = None
                 continue
             idle_since = idle_since or time.monotonic()
             if time.monotonic() - idle_since > limit:
-                raise ClusterError(f"the Dask cluster did no work for {limit:.0f} s: {reason}.") from None
+                raise ClusterError(
+                    f"the Dask cluster did no work for {limit:.0f} s (ODEFS_DASK_TIMEOUT): {reason}."
+                ) from None
         except CancelledError as error:
             raise ClusterError(_lost(client, error)) from error
         except Exception as error:
@@ -66,12 +72,22 @@ def wait_for(client: Any, future: Any) -> Any:
             raise ClusterError(_lost(client, error)) from error
 
 
-def _idle_reason(client: Any, limit: float) -> str | None:
-    """Why no worker can make progress; None where one can."""
+_had_workers: WeakSet[Any] = WeakSet()
+"""Clients whose cluster has had a worker."""
+
+
+def _workers(client: Any, limit: float) -> list[dict[str, Any]]:
     try:
-        workers = client.sync(client.scheduler.identity, callback_timeout=limit)["workers"].values()
+        workers = list(client.sync(client.scheduler.identity, callback_timeout=limit)["workers"].values())
     except Exception as error:
         raise ClusterError(_lost(client, error)) from error
+    if workers:
+        _had_workers.add(client)
+    return workers
+
+
+def _idle_reason(workers: list[dict[str, Any]]) -> str | None:
+    """Why no worker can make progress; None where one can."""
     if not workers:
         return f"no worker is connected to the scheduler; see the workers' logs for why they ended, and if that was for memory, {SMALLER}"
     if all(worker.get("status") == "paused" for worker in workers):
