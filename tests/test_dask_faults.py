@@ -1,5 +1,6 @@
 """Clusters that cannot finish: partitions too large for workers, a scheduler or workers that are lost. Each ends in a ClusterError, in bounded time."""
 
+import gc
 import json
 import os
 import signal
@@ -171,6 +172,33 @@ def test_a_timeout_that_is_none(given, monkeypatch):
         waiting.timeout_seconds()
 
 
+def slowly(block):
+    time.sleep(0.5)
+    return block
+
+
+def test_workers_let_go_of_rows_that_were_waited_for(monkeypatch):
+    """At once, not when Python happens to collect cycles: these may hold the rows of a table."""
+    import dask.array as da
+
+    from odefs import ODEFS
+    from odefs.engines.dask import local_client
+
+    monkeypatch.setattr(waiting, "POLL_SECONDS", 0.01)
+    with local_client(1) as client:
+        gc.collect()
+        gc.disable()
+        try:
+            rows = da.random.default_rng(0).normal(size=(600, 4), chunks=(300, 4)).map_blocks(slowly, dtype=float)
+            ODEFS(random_state=0, n_estimators=2).fit(rows)
+            deadline = time.monotonic() + 60
+            while any(client.has_what().values()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert not any(client.has_what().values())
+        finally:
+            gc.enable()
+
+
 class Future:
     """One whose task raised an error of its own."""
 
@@ -179,6 +207,9 @@ class Future:
 
     def done(self):
         return True
+
+    def add_done_callback(self, function):
+        function(self)
 
     def result(self, timeout):
         raise self.error

@@ -5,6 +5,7 @@ are given to end a fit with :class:`~odefs.exceptions.ClusterError`. Errors of t
 """
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -38,28 +39,18 @@ def timeout_seconds() -> float:
 
 def wait_for(client: Any, future: Any) -> Any:
     """The result of a future; the cluster is looked at now and then while it is not there."""
-    limit, attempts = timeout_seconds(), 0
-    idle_since: float | None = None
-    if client not in _had_workers:
-        _workers(client, limit)
+    limit = timeout_seconds()
+    _wait_until_done(client, future, limit)
+    attempts = 0
     while True:
-        attempts += future.done()
+        attempts += 1
         try:
             # A result that is there still has to come through the network: every further attempt gets more time.
-            return future.result(timeout=limit * attempts if future.done() else POLL_SECONDS)
+            return future.result(timeout=limit * attempts)
         except TimeoutError:
             if future.status == "error":
                 raise  # the task's own
-            reason = _idle_reason(_workers(client, limit))
-            # Batch systems and clusters that adapt to the work may take any time to start the first worker.
-            if reason is None or client not in _had_workers:
-                idle_since = None
-                continue
-            idle_since = idle_since or time.monotonic()
-            if time.monotonic() - idle_since > limit:
-                raise ClusterError(
-                    f"the Dask cluster did no work for {limit:.0f} s (ODEFS_DASK_TIMEOUT): {reason}."
-                ) from None
+            _workers(client, limit)  # or the scheduler is lost
         except CancelledError as error:
             raise ClusterError(_lost(client, error)) from error
         except Exception as error:
@@ -70,6 +61,24 @@ def wait_for(client: Any, future: Any) -> Any:
             if future.status == "error":
                 raise
             raise ClusterError(_lost(client, error)) from error
+
+
+def _wait_until_done(client: Any, future: Any, limit: float) -> None:
+    """By an event: a timeout of ``result`` leaves its exception in a cycle with the future, and rows with the workers until that is collected."""
+    done = threading.Event()
+    future.add_done_callback(lambda _: done.set())
+    if client not in _had_workers:
+        _workers(client, limit)
+    idle_since: float | None = None
+    while not done.wait(POLL_SECONDS) and not future.done():
+        reason = _idle_reason(_workers(client, limit))
+        # Batch systems and clusters that adapt to the work may take any time to start the first worker.
+        if reason is None or client not in _had_workers:
+            idle_since = None
+            continue
+        idle_since = idle_since or time.monotonic()
+        if time.monotonic() - idle_since > limit:
+            raise ClusterError(f"the Dask cluster did no work for {limit:.0f} s (ODEFS_DASK_TIMEOUT): {reason}.")
 
 
 _had_workers: WeakSet[Any] = WeakSet()
