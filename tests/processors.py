@@ -15,7 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("slabs", "distances", "determinism", "kernel", "kernel_tiles", "detectors", "stream")
+PRODUCTS = ("slabs", "distances", "determinism", "stream")
+FITS = ("determinism", "stream")
+KERNELS = ("slabs", "distances", "kernel", "kernel_tiles", "stream")
+"""Tests that BLAS, a fit's products and the compiled kernel show in. Those of the kernel go through all instruction sets by themselves."""
+
 CORE_TYPES = (
     *("Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"),
     *("ARMV8", "NEOVERSEN1", "NEOVERSEV1"),
@@ -50,17 +54,17 @@ def core_types() -> list[str]:
     return list(found.values())
 
 
-def settings() -> Iterator[tuple[str, str, bool]]:
-    """Core type, kernel and whether the machine is kept busy, for each run."""
+def settings() -> Iterator[tuple[str, str, bool, tuple[str, ...]]]:
+    """Core type, kernel, whether the machine is kept busy, and the tests, for each run."""
     from odefs._ops.kernel import levels_here
 
     for core_type in core_types():
-        yield core_type, "numpy", False
-        yield core_type, "auto", False
+        yield core_type, "numpy", False, PRODUCTS
+        yield core_type, "auto", False, FITS
     for kernel in levels_here():
-        yield "", kernel, False
+        yield "", kernel, False, FITS
     for kernel in ("numpy", "auto"):
-        yield "", kernel, True
+        yield "", kernel, True, KERNELS
 
 
 @contextmanager
@@ -76,16 +80,18 @@ def busy(n_processes: int) -> Iterator[None]:
 
 
 def main() -> int:
-    files = [str(ROOT / "tests" / f"test_{name}.py") for name in TESTS]
-    line = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider", *files]
+    line = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider"]
     failed = 0
-    for core_type, kernel, is_busy in settings():
+    for core_type, kernel, is_busy, tests in settings():
+        files = [str(ROOT / "tests" / f"test_{name}.py") for name in tests]
         environment = {**os.environ, "ODEFS_KERNEL": kernel}
         if core_type:
             environment["OPENBLAS_CORETYPE"] = core_type
         start = time.monotonic()
         with busy(BUSY_PROCESSES if is_busy else 0):
-            done = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [*line, *files], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+            )
         summary = done.stdout.strip().splitlines()[-1:] or [done.stderr.strip()]
         described = f"OpenBLAS {core_type or 'as it is'}, kernel {kernel}{', busy machine' if is_busy else ''}"
         print(f"{described}: {summary[0].strip('= ')} [{time.monotonic() - start:.0f} s]", flush=True)
