@@ -12,8 +12,8 @@ SECONDS ?= 300
 INSTALL := $(PIP) install --require-hashes --no-deps
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
-# All tests but these, which need PyTorch, a browser or Sphinx, or test the documentation, the experiments and the requirements.
-NOT_LOWEST := accuracy contract_page docs experiment_% real_data report_browser requirements results_page site torch
+# All tests but these, which need PyTorch, a browser, jsonschema or Sphinx, or test the documentation, the experiments and the requirements.
+NOT_LOWEST := accuracy contract_page docs experiment_% json_output real_data report_browser requirements results_page site torch
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST),$(patsubst tests/test_%.py,%,$(sort $(wildcard tests/test_*.py))))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
 
