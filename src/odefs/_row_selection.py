@@ -226,7 +226,7 @@ def _refuse_codes(name: str, values: np.ndarray) -> None:
 def _rows_of_dates(wanted: Iterable[str], labels: Iterable[Any]) -> dict[str, list[int]]:
     """The rows of those labels that are dates or durations, however these are written.
 
-    A day without a time is midnight, but all rows of that day where midnight is not the only one: either could be meant.
+    A day without a time is midnight. Where that day has more rows it stands for all of them, as it could mean either.
     """
     dates = {label: match for label in wanted if (match := DATE.fullmatch(label))}
     days: dict[str, list[tuple[int, tuple[str, ...]]]] = {match["day"]: [] for match in dates.values()}
