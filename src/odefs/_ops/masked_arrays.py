@@ -20,6 +20,8 @@ def unmasked(X: Any) -> Any:
     if X.dtype.kind in "mM":
         return np.where(np.ma.getmaskarray(X), X.dtype.type("NaT"), X.data)
     if X.dtype.kind not in "biufcO":
-        return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
+        found = X.data.astype(object)
+        found[np.ma.getmaskarray(X)] = None
+        return found
     kept = X.dtype if X.dtype.kind in "fcO" else np.result_type(X.dtype, np.float32)
     return np.ma.filled(X.astype(kept), np.nan)
