@@ -25,7 +25,7 @@ def is_own(names: Sequence[str], first_row: Sequence[str] | None) -> bool:
 
     In other files an apostrophe is part of the text.
     """
-    place = 0 if names[:1] == ("row",) else 1
+    place = 0 if tuple(names[:1]) == ("row",) else 1
     for name, is_required in OWN_NAMES:
         if tuple(names[place : place + 1]) == (name,):
             place += 1
