@@ -14,7 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command import odefs as run
-from odefs.tables.formulas import defused_name, restored_name
+from odefs.tables.delimited import Dialect
+from odefs.tables.formulas import OWN_NAMES, defused_name, is_own, restored_name
+from odefs.tables.header import read_header
+from odefs.tables.output import LEAST_RESULTS, RESULT_NAMES
 from odefs.tables.read import read_table
 from odefs.tables.read_text import NULLS
 from odefs.tables.spool import spool_to_parquet
@@ -111,6 +114,57 @@ def test_an_apostrophe_in_other_files_is_part_of_the_text(tmp_path):
     back = read_table(tmp_path / "t.csv").frame
     assert back.columns == ["'=id", "x"]
     assert back["'=id"].to_list() == ["'=a", "''-b", "'c"]
+
+
+def test_scores_are_recognised_by_the_columns_that_are_written():
+    assert tuple(name for name, _ in OWN_NAMES) == RESULT_NAMES[: len(OWN_NAMES)]
+    assert sum(is_required for _, is_required in OWN_NAMES) == LEAST_RESULTS
+    for names in (
+        RESULT_NAMES,
+        ("id", *RESULT_NAMES, "x"),
+        ("row", "score", "rank", "outlier"),
+        ("row (id)", *RESULT_NAMES),
+    ):
+        assert is_own(names, None)
+    for names in ((), ("row",), ("a", "b", *RESULT_NAMES), RESULT_NAMES[::-1], ("row", "x", *RESULT_NAMES[1:])):
+        assert not is_own(names, None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "name,rank,row,score,outlier\n'=a,1,1,0.5,no\n'=b,2,2,0.5,no\n",
+        "name,city,row,score,rank,outlier\n'=a,x,1,0.5,1,no\n'=b,x,2,0.5,2,no\n",
+        "name,row,score,rank,outlier\n'=a,1,0.5,1,0\n'=b,2,0.5,2,1\n",
+        "name,row,score,rank,outlier\n'=a,1,0.5,1,FALSE\n'=b,2,0.5,2,no\n",
+    ],
+    ids=["other order", "two columns before", "numbers as flags", "another word"],
+)
+def test_files_that_only_resemble_scores_stay_as_they_are(content, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    back = read_table(tmp_path / "t.csv")
+    assert back.frame["name"].to_list() == ["'=a", "'=b"]
+    spooled = spool_to_parquet(tmp_path / "t.csv", tmp_path)
+    assert pq.read_table(spooled.path).column("name").to_pylist() == ["'=a", "'=b"]
+    assert not any("apostrophe" in note for note in (*back.notes, *spooled.notes))
+
+
+def test_a_note_counts_the_apostrophes_that_were_removed(tmp_path):
+    for texts, name, n in (
+        (["=a", "'=b", "c"], "=id", "3 cells"),
+        (["a", "-5", "=c"], "id", "1 cell"),
+        (["a", "'b"], "id", ""),
+    ):
+        write_table(tmp_path / "t.csv", scores(texts, name))
+        for notes in (read_table(tmp_path / "t.csv").notes, spool_to_parquet(tmp_path / "t.csv", tmp_path).notes):
+            assert [note.endswith(f" {n}") for note in notes if "apostrophe" in note] == ([True] if n else [])
+
+
+def test_scores_with_a_long_first_row_or_none_are_recognised(tmp_path):
+    write_table(tmp_path / "t.csv", scores(["=" + "x" * 200_000, "=b"]))
+    assert read_table(tmp_path / "t.csv").frame["id"].to_list()[1] == "=b"
+    (tmp_path / "u.csv").write_text("'=id,row,score,rank,outlier\n")
+    assert read_header(tmp_path / "u.csv", Dialect(",", "utf-8")).names[0] == "=id"
 
 
 @pytest.mark.slow

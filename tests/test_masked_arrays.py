@@ -123,6 +123,20 @@ def test_tables_take_masked_cells_for_missing_ones(X):
     assert np.array_equal(explanation.data.astype(float), X.filled(np.nan), equal_nan=True)
 
 
+@pytest.mark.parametrize("dtype", ["U6", "S6", "M8[D]", "M8[ns]", "m8[s]", np.dtypes.StringDType()], ids=str)
+def test_text_and_dates_that_are_masked_are_missing(dtype):
+    dates = np.array(["2024-01-03", "2024-01-04", "2024-01-05"], dtype="M8[D]")
+    is_text = np.dtype(dtype).kind not in "mM"
+    cells = np.array(["a", "hidden", "b"]) if is_text else dates - dates[0] if dtype == "m8[s]" else dates
+    X = np.ma.array(cells.astype(dtype)[:, None], mask=[[False], [True], [False]])
+    found = unmasked(X)
+    assert found.shape == X.shape
+    assert found[1, 0] is None if is_text else np.isnat(found[1, 0])
+    assert found[0, 0] == X.data[0, 0]
+    assert found[2, 0] == X.data[2, 0]
+    assert found.dtype == (object if is_text else X.dtype)
+
+
 def test_long_integers_keep_their_digits():
     long = np.ma.array([[2**60 + k, k] for k in range(40)], mask=[[k == 3, False] for k in range(40)])
     column = table_of(long)["x0"]

@@ -131,3 +131,32 @@ def test_who_may_not_give_files_away_opens_them_to_no_other_group(tmp_path):
     assert done.returncode == 0, done.stderr
     assert ((folder / "o.csv").read_text(), (folder / "o.csv").stat().st_uid) == ("new", 34567)
     assert mode(folder / "o.csv") == 0o604
+
+
+READ_ONLY = """
+import os, sys
+from pathlib import Path
+from odefs.persist.replacing import replacing
+if os.getuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.chdir(sys.argv[1])
+path = Path("o.csv")
+path.write_text("old")
+path.chmod(0o444)
+with replacing(path) as partial:
+    partial.write_text("new")
+"""
+
+
+def test_a_read_only_file_is_replaced_and_stays_read_only(tmp_path):
+    """By a user whom modes bind: root may write everywhere."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o777)
+    for parent in folder.parents:
+        if not os.stat(parent).st_mode & 0o001:
+            parent.chmod(mode(parent) | 0o011)
+    done = subprocess.run([sys.executable, "-c", READ_ONLY, folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert ((folder / "o.csv").read_text(), mode(folder / "o.csv")) == ("new", 0o444)
+    assert [path.name for path in folder.iterdir()] == ["o.csv"]

@@ -188,6 +188,12 @@ def test_labels_that_are_unknown_or_of_several_rows_are_refused():
     "day",
     [
         "2024-01-03 00:00:00",
+        "2024-01-03T00:00",
+        "2024-01-03",
+        datetime.date(2024, 1, 3),
+        np.datetime64("2024-01-03"),
+        np.array(["2024-01-03"], dtype="datetime64[D]"),
+        np.array(["2024-01-03"], dtype="datetime64[s]"),
         datetime.datetime(2024, 1, 3),
         pd.Timestamp("2024-01-03"),
         np.datetime64("2024-01-03", "ns"),
@@ -198,7 +204,54 @@ def test_labels_that_are_unknown_or_of_several_rows_are_refused():
     ids=repr,
 )
 def test_dates_name_the_rows_of_a_time_series(day):
-    assert numbers(day, 5, labels=pd.date_range("2024-01-01", periods=5)) == [2]
+    index = pd.date_range("2024-01-01", periods=5)
+    for labels in (index, [str(label) for label in index], [label.date() for label in index]):
+        assert numbers(day, 5, labels=labels) == [2]
+
+
+@pytest.mark.parametrize("form", [lambda i: i, pd.Series, list, np.array, pl.Series], ids=str)
+def test_dates_that_differ_by_nanoseconds_are_different_labels(form):
+    index = pd.to_datetime(np.arange(N) * 100 + 1_700_000_000_000_000_000)
+    assert numbers(form(index[[4, 10]]), labels=index, index=index) == [4, 10]
+    with pytest.raises(ValueError, match="no row has the label"):
+        numbers(form(index[[4, 10]] + pd.Timedelta(1, "ns")), labels=index, index=index)
+
+
+def test_durations_name_rows():
+    index = pd.timedelta_range("-2 days", periods=5, freq="12h")
+    for rows in (index[2:4], pd.Series(index[2:4]), list(index[2:4]), ["-1 days +00:00:00", "-1 days +12:00:00"]):
+        assert numbers(rows, 5, labels=index, index=index) == [2, 3]
+    days = pd.timedelta_range("1 days", periods=5)
+    assert numbers("3 days", 5, labels=days) == numbers(days[2], 5, labels=days) == [2]
+
+
+def test_a_day_of_several_rows_is_refused_and_zones_are_not_guessed():
+    hours = pd.date_range("2024-01-01", periods=48, freq="h")
+    for day in ("2024-01-02", datetime.date(2024, 1, 2)):
+        with pytest.raises(ValueError, match="24 rows have the label '2024-01-02'"):
+            numbers(day, 48, labels=hours)
+    assert numbers("2024-01-02 00:00", 48, labels=hours) == [24]
+    noon = pd.date_range("2024-01-01 12:00", periods=5)
+    with pytest.raises(ValueError, match="no row has the label '2024-01-02'"):
+        numbers("2024-01-02", 5, labels=noon)
+    paris = pd.date_range("2024-01-01", periods=5, tz="Europe/Paris")
+    assert numbers("2024-01-02T00:00+01:00", 5, labels=paris) == numbers(paris[[1]], 5, labels=paris) == [1]
+    with pytest.raises(ValueError, match="no row has the label"):
+        numbers("2024-01-02 00:00", 5, labels=paris)
+
+
+def test_refusals_mention_what_else_is_possible():
+    with pytest.raises(TypeError, match="labels where the table has an index or an id column"):
+        numbers({3})
+    with pytest.raises(ValueError, match="holds 0, but the table has no rows"):
+        numbers([0], 0)
+    for rows in ([0, 1, 0], np.array([1, 1, 0])):
+        with pytest.raises(ValueError, match="rows 0 and 1, name each of them once"):
+            numbers(rows)
+    for rows in ([-1, 1, 1], [0.0, 1.0, 0.0]):
+        with pytest.raises(ValueError, match="y == ") as error:
+            numbers(rows)
+        assert "once" not in str(error.value)
 
 
 def test_a_mask_with_another_index_is_refused():

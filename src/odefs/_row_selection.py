@@ -7,17 +7,26 @@ are labels: ids, or the labels of a pandas index. Whatever could be read in two 
 
 import datetime
 import numbers
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-ALLOWED = "row numbers from 0 or one boolean per row"
+WITHOUT_LABELS = "row numbers from 0 or one boolean per row"
+ALLOWED = f"{WITHOUT_LABELS}, or labels where the table has an index or an id column"
 MISSING_TYPES = ("NAType", "NaTType")
 """Missing marks of pandas, by name: it is not needed here."""
 FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
 """Units of numpy's dates of which ``tolist`` makes integers."""
+DATE = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d|-?\d+ days)"
+    r"(?P<time>[ T]\+?(?P<hour>\d\d)(:(?P<minute>\d\d)(:(?P<second>\d\d)(\.(?P<fraction>\d+))?)?)?)?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+"""A date or duration as Python, numpy and pandas write it. Pandas leaves out midnight where it shows a whole index."""
 LABEL_CODES = ((0, 1, 1), (-1, 1, -1))
 """The two values in arrays of labels, and the one that marks outliers: PyOD's and scikit-learn's."""
 LABELS_FROM = 3
@@ -62,6 +71,8 @@ class RowSelection:
                 "pass frame.index.get_indexer(labels), or row numbers as an array."
             )
         wrong = self.values[((self.values < 0) | (self.values >= n_rows)).astype(bool)]
+        if wrong.size and not n_rows:
+            raise ValueError(f"{self.name} holds {wrong[0]}, but the table has no rows.")
         if wrong.size:
             raise ValueError(f"{self.name} holds {wrong[0]}, but the {n_rows} rows are numbered 0 to {n_rows - 1}.")
         return self.values.astype(np.intp)
@@ -83,12 +94,13 @@ class RowSelection:
     def _of_labels(self, labels: Iterable[Any] | None) -> np.ndarray:
         wanted = [str(label) for label in self.values]
         if labels is None:
-            raise ValueError(f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass {ALLOWED}.")
+            raise ValueError(f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass {WITHOUT_LABELS}.")
         places: dict[str, list[int]] = {label: [] for label in wanted}
         for row, label in enumerate(labels):
             # A missing label is not the text "nan".
             if not _is_missing(label) and (found := places.get(str(label))) is not None:
                 found.append(row)
+        places |= _rows_of_dates([label for label, rows in places.items() if not rows], labels)
         unknown = [label for label, rows in places.items() if not rows]
         if unknown:
             more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
@@ -114,7 +126,7 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
         raise TypeError(f"{name}={rows} is a single boolean; it takes {ALLOWED}.")
     if isinstance(rows, np.generic):
         return replace(_of_array(name, np.array([rows])), is_single=True)
-    if isinstance(rows, str | numbers.Number | datetime.date):
+    if isinstance(rows, str | numbers.Number | datetime.date | datetime.timedelta):
         return replace(_of_cells(name, [rows]), is_single=True)
     if isinstance(rows, Sequence) and not isinstance(rows, bytes | bytearray):
         return _of_cells(name, rows)
@@ -122,7 +134,10 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
         return _of_cells(name, rows.to_pylist())
     if not hasattr(rows, "__array__"):
         raise TypeError(f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array.")
-    found = _of_array(name, np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows))
+    array = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
+    # The durations of pandas, one by one, are written as those of its index; numpy's are not.
+    is_pandas = hasattr(rows, "iloc") or hasattr(rows, "get_indexer")
+    found = _of_cells(name, list(rows)) if is_pandas and array.dtype.kind == "m" else _of_array(name, array)
     series_index = rows.index if hasattr(rows, "iloc") else None
     return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
 
@@ -158,9 +173,8 @@ def _of_array(name: str, rows: np.ndarray) -> RowSelection:
         return RowSelection(name, "mask", rows)
     if rows.dtype.kind in "iu":
         return _of_integers(name, rows)
-    if rows.dtype.kind == "M" and np.datetime_data(rows.dtype)[0] in FINER_THAN_PYTHON:
-        rows = rows.astype("datetime64[us]")
-    return _of_cells(name, list(rows) if rows.dtype.kind == "m" else rows.tolist())
+    is_fine = rows.dtype.kind == "M" and np.datetime_data(rows.dtype)[0] in FINER_THAN_PYTHON
+    return _of_cells(name, list(rows) if is_fine or rows.dtype.kind == "m" else rows.tolist())
 
 
 def _of_cells(name: str, cells: Sequence[Any]) -> RowSelection:
@@ -200,10 +214,36 @@ def _refuse_codes(name: str, values: np.ndarray) -> None:
     """Refuse labels of the rows, which would name the first two rows over and over."""
     for low, high, outlier in LABEL_CODES:
         if ((values == low) | (values == high)).all():
+            # Rows 0 and 1 may be meant after all, but a row -1 or a row 0.0 cannot be.
+            is_rows = low == 0 and values.dtype.kind != "f"
             raise ValueError(
                 f"{name} holds {values.size} values that are all {low} or {high}, as labels y are, but it takes "
-                f"{ALLOWED}: pass y == {outlier}, or numpy.flatnonzero(y == {outlier})."
+                f"{WITHOUT_LABELS}: pass y == {outlier}, or numpy.flatnonzero(y == {outlier})"
+                f"{'; to select rows 0 and 1, name each of them once' if is_rows else ''}."
             )
+
+
+def _rows_of_dates(wanted: Iterable[str], labels: Iterable[Any]) -> dict[str, list[int]]:
+    """The rows of those labels that are dates or durations, however these are written.
+
+    A day without a time is midnight. Where that day has more rows it stands for all of them, as it could mean either.
+    """
+    dates = {label: match for label in wanted if (match := DATE.fullmatch(label))}
+    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {match["day"]: [] for match in dates.values()}
+    for row, label in enumerate(labels if dates else ()):
+        if not _is_missing(label) and (match := DATE.fullmatch(str(label))) and match["day"] in days:
+            days[match["day"]].append((row, _time_of(match)))
+    found = {}
+    for label, match in dates.items():
+        same_day = days[match["day"]]
+        rows = [row for row, time in same_day if time == _time_of(match)]
+        found[label] = rows if match["time"] or not rows else [row for row, _ in same_day]
+    return found
+
+
+def _time_of(match: re.Match[str]) -> tuple[str, ...]:
+    clock = (match[part] or "00" for part in ("hour", "minute", "second"))
+    return (*clock, (match["fraction"] or "").rstrip("0"), match["zone"] or "")
 
 
 def _kind(cell: Any) -> Literal["booleans", "integers", "floats", "labels", "missing", "nested"]:

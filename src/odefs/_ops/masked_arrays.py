@@ -8,13 +8,20 @@ import numpy as np
 def unmasked(X: Any) -> Any:
     """``X`` with NaN in masked cells; what is not a masked array, or a list of such, as it is.
 
-    Integers and booleans become floats where a cell is masked, as they have no NaN.
+    Integers and booleans become floats where a cell is masked, as they have no NaN. Masked dates and durations are NaT,
+    and text becomes objects with ``None``.
     """
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.array(X)
     if not isinstance(X, np.ma.MaskedArray):
         return X
-    if not np.ma.getmaskarray(X).any() or X.dtype.kind not in "biufcO":
+    if X.dtype.kind == "V" or not np.ma.getmaskarray(X).any():
         return X.data
+    if X.dtype.kind in "mM":
+        return np.where(np.ma.getmaskarray(X), X.dtype.type("NaT"), X.data)
+    if X.dtype.kind not in "biufcO":
+        found = X.data.astype(object)
+        found[np.ma.getmaskarray(X)] = None
+        return found
     kept = X.dtype if X.dtype.kind in "fcO" else np.result_type(X.dtype, np.float32)
     return np.ma.filled(X.astype(kept), np.nan)

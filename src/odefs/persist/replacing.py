@@ -50,9 +50,10 @@ def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[P
         complete = True
         if is_made and not partial.stat().st_size:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(partial))
+        # In this order: a mode without the right to write would forbid opening the file once more.
+        _flush(partial)
         if before is not None:
             keep_permissions(partial, before)
-        _flush(partial)
         os.replace(partial, target)
     except BaseException as error:
         with contextlib.suppress(OSError):

@@ -39,11 +39,13 @@ class Header:
     names: tuple[str, ...]
     line: int
     is_there: bool = True
+    is_own: bool = False
+    """Whether the file holds scores as odefs writes them, with formulas defused."""
 
-    @cached_property
-    def is_own(self) -> bool:
-        """Whether the file holds scores as odefs writes them, with formulas defused."""
-        return self.is_there and is_own(self.given)
+    @property
+    def n_restored(self) -> int:
+        """Names that are not as the file gives them, for they would be formulas."""
+        return sum(restored_name(name) != name for name in self.given) if self.is_own else 0
 
     @cached_property
     def is_plain(self) -> bool:
@@ -104,8 +106,10 @@ def read_header(source: Path | bytes, dialect: Dialect) -> Header:
         given = next((tuple(row) for row in reader if row), ())
         if not dialect.header:
             return Header(given, numbered(len(given)), 1, is_there=False)
-        real = tuple(map(restored_name, given)) if is_own(given) else given
-        return Header(given, tuple(_named(real)), reader.line_num + 1)
+        line = reader.line_num + 1
+        own = is_own(given, None) and is_own(given, next((row for row in reader if row), None))
+        real = tuple(map(restored_name, given)) if own else given
+        return Header(given, tuple(_named(real)), line, is_own=own)
 
 
 def numbered(n_columns: int) -> tuple[str, ...]:

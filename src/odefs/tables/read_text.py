@@ -43,7 +43,7 @@ def read_text(
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = said_encoding(dialect)
     try:
-        frame, zeros = _read_named(pl, source, dialect, header, text_columns)
+        frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             tell_fault(source, name, dialect, error)
@@ -51,13 +51,13 @@ def read_text(
         header = read_header(source, dialect)
         notes.append(NOT_UTF8)
         try:
-            frame, zeros = _read_named(pl, source, dialect, header, text_columns)
+            frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
         except pl.exceptions.ComputeError as again:
             tell_fault(source, name, dialect, again)
     text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
     numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
-    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
+    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros), *said_restored(header, n_restored)]
     # Only a line whose last cell is blank can be short.
     if frame.width > 1 and frame[:, -1].null_count():
         notes += said_short(source, dialect)
@@ -112,13 +112,13 @@ def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Excepti
 
 def _read_named(
     pl: Any, source: Path | bytes, dialect: Dialect, header: Header, text_columns: Sequence[str]
-) -> tuple[Any, list[str]]:
-    """The same as :func:`_read_typed`, under the names of the header."""
+) -> tuple[Any, list[str], int]:
+    """The same as :func:`_read_typed`, under the names of the header, and how many cells lost an apostrophe."""
     handed = [header.handed(column) for column in text_columns]
     frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
     frame.columns = [header.own(column) for column in frame.columns]
-    frame = restored(pl, frame) if header.is_own else frame
-    return frame, [header.own(column) for column in zeros]
+    frame, n_restored = restored(pl, frame) if header.is_own else (frame, 0)
+    return frame, [header.own(column) for column in zeros], n_restored
 
 
 def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:
@@ -168,6 +168,16 @@ def said_encoding(dialect: Dialect) -> list[str]:
 
 def said_zeros(columns: Sequence[str]) -> list[str]:
     return [f"{column}: numbers with leading zeros are taken as categories" for column in columns]
+
+
+def said_restored(header: Header, n_cells: int) -> list[str]:
+    """A note where text of a file of scores is not as the file has it."""
+    n = n_cells + header.n_restored
+    cells = "1 cell" if n == 1 else f"{n:,} cells"
+    said = (
+        f"read as scores written by odefs: the apostrophe that keeps text from being a formula was removed from {cells}"
+    )
+    return [said] if n else []
 
 
 def _read_csv(

@@ -26,6 +26,7 @@ from odefs.tables.read_text import (
     first_types,
     said_encoding,
     said_names,
+    said_restored,
     said_short,
     said_zeros,
     sniff_checked,
@@ -147,10 +148,11 @@ def _spool_text(
     for frame in _frames(pl, cells):
         types.look_at(frame)
     target = folder / "table.parquet"
-    _write_typed(pl, cells, types, target, header)
+    n_restored = _write_typed(pl, cells, types, target, header)
     cells.unlink()
     numbers, zeros = ([header.own(column) for column in columns] for columns in (types.numbers, types.zeros))
-    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros), *short]
+    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
+    notes += [*said_restored(header, n_restored), *short]
     return Spooled(target, True, tuple(notes), dialect.header)
 
 
@@ -181,17 +183,21 @@ def _frames(pl: Any, cells: Path) -> Iterator[Any]:
             yield frame
 
 
-def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, header: Header) -> None:
-    """The rows with their names, types and lines; blank lines are left out, quoted line breaks counted."""
+def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, header: Header) -> int:
+    """The rows with their names, types and lines; blank lines are left out, quoted line breaks counted.
+
+    Returns how many cells lost an apostrophe.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer: Any = None
-    line = header.line
+    line, n_restored = header.line, 0
     try:
         for frame in _frames(pl, cells):
             typed = types.applied(frame)
-            typed = restored(pl, typed) if header.is_own else typed
+            typed, n_changed = restored(pl, typed) if header.is_own else (typed, 0)
+            n_restored += n_changed
             text = [k for k, dtype in enumerate(typed.dtypes) if dtype == pl.String]
             heights = pl.sum_horizontal(
                 [
@@ -216,3 +222,4 @@ def _write_typed(pl: Any, cells: Path, types: TextTypes, target: Path, header: H
         # A header alone.
         fields = [field.with_name(header.own(field.name)) for field in pq.read_schema(cells)]
         pq.write_table(pa.schema([*fields, pa.field(LINE, pa.int64())]).empty_table(), target)
+    return n_restored
