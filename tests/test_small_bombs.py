@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
 from measured import measured
 from odefs.tables.columns import TableError
@@ -80,6 +81,11 @@ BOOKS = {
         sheet_of((b'<row><c t="s"><v>0</v></c></row>' * 1000, 100)),
         [(b"<si><t>" + b"a" * 32_000 + b"</t></si>", 1)],
     ),
+    "behind a blank cell": (
+        two(True, b'<row r="1048576"><c r="XFC1048576" s="1"/><c><v>2</v></c></row>'),
+        (),
+    ),
+    "blank in a quote only": (two(True, b'<row r="9"><c x="/>" r="XFD1048576"><v>2</v></c></row>'), ()),
     "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 8), (b"--></sheetData>", 1)], ()),
 }
 LARGE = {
@@ -125,6 +131,27 @@ def test_ordinary_workbooks_are_read(tmp_path):
     assert read_table(tmp_path / "t.xlsx").frame.height == 3000
     write_book(tmp_path / "u.xlsx", *(FEW, [(b"<si><t>name</t></si>", 1)]))
     assert read_table(tmp_path / "u.xlsx").columns == ["name"]
+
+
+def write_sheets(path, blank=False, far=()):
+    """100 rows of 10 numbers in a sheet, perhaps a formatted blank cell at the very end, and sheets of two distant cells."""
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("data")
+        for k in range(100):
+            sheet.write_row(k, 0, [f"c{j}" for j in range(10)] if k == 0 else list(range(k, k + 10)))
+        if blank:
+            sheet.set_row(1048574, 30)
+            sheet.write_blank(1048575, 16383, None, book.add_format({"bold": True}))
+        for name in far:
+            other = book.add_worksheet(name)
+            other.write(0, 0, "a")
+            other.write(1048575, 16383, 1)
+
+
+def test_formatted_blank_cells_do_not_count(tmp_path):
+    write_sheets(tmp_path / "t.xlsx", blank=True)
+    assert read_table(tmp_path / "t.xlsx").frame.shape == (99, 10)
+    assert excel_bytes(tmp_path / "t.xlsx") < 10**6
 
 
 def test_a_line_of_millions_of_fields_is_refused(tmp_path):
