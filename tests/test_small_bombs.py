@@ -154,6 +154,39 @@ def test_formatted_blank_cells_do_not_count(tmp_path):
     assert excel_bytes(tmp_path / "t.xlsx") < 10**6
 
 
+def test_only_the_sheet_that_is_read_is_judged(tmp_path):
+    write_sheets(tmp_path / "t.xlsx", far=["far & wide"])
+    assert read_table(tmp_path / "t.xlsx").frame.shape == (99, 10)
+    assert read_table(tmp_path / "t.xlsx", sheet="data").frame.shape == (99, 10)
+    for sheet in ("far & wide", "none of them"):
+        with pytest.raises(TableError, match="spread over"):
+            read_table(tmp_path / "t.xlsx", sheet=sheet)
+    done = measured("detect", "t.xlsx", "--sheet", "far & wide", "--no-report", "--quiet", cwd=tmp_path)
+    assert done.returncode == 1
+    done = measured("detect", "t.xlsx", "--sheet", "data", "--no-report", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done
+
+
+def test_a_list_of_sheets_that_is_not_clear_spares_none(tmp_path):
+    write_book(tmp_path / "t.xlsx", *BOOKS["far apart"])
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "a") as book:
+        book.writestr("xl/other/workbook.xml", PARTS["xl/workbook.xml"].replace("rId1", "rId2"))
+    with pytest.raises(TableError, match="spread over"):
+        excel_bytes(tmp_path / "t.xlsx")
+
+
+def test_macros_and_data_models_are_not_taken_for_sheets(tmp_path):
+    write_sheets(tmp_path / "plain.xlsx")
+    kinds = {"vbaProject": "vbaProject.bin", "powerPivotData": "model/item.data"}
+    added = "".join(f'<Relationship Id="x{k}" Type="{KIND}/{k}" Target="{part}"/>' for k, part in kinds.items())
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "t.xlsm", "w") as book:
+        for part in plain.namelist():
+            book.writestr(part, plain.read(part).replace(b"</Relationships>", f"{added}</Relationships>".encode()))
+        for part in kinds.values():
+            book.writestr(f"xl/{part}", bytes(10**6))
+    assert read_table(tmp_path / "t.xlsm").frame.shape == (99, 10)
+
+
 def test_a_line_of_millions_of_fields_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a," * 2_000_000 + "a\n" + "1," * 2_000_000 + "1\n")
     with pytest.raises(TableError, match="more fields than the 20,000 columns"):

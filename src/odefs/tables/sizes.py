@@ -44,29 +44,29 @@ def parquet_parts(path: str | Path) -> list[Path]:
     return sorted(Path(part) for part in glob.glob(str(path)) if part.lower().endswith(".parquet"))
 
 
-def bytes_in_memory(path: str | Path, delimiter: str | None = None) -> int:
+def bytes_in_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
     """An estimate of what the whole run takes; 0 where nothing is known."""
     parts = parquet_parts(path)
     if parts:
         return sum(_parquet_bytes(part) for part in parts)
     found = Path(path)
     try:
-        return _file_bytes(found, delimiter) if found.is_file() else 0
+        return _file_bytes(found, delimiter, sheet) if found.is_file() else 0
     except OSError:
         # Whoever reads it will say what is wrong with it.
         return 0
 
 
-def fits(path: str | Path, delimiter: str | None = None) -> bool:
+def fits(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the table may be read at once: memory has room for it, and it is in proportion to its file."""
-    needed = bytes_in_memory(path, delimiter)
+    needed = bytes_in_memory(path, delimiter, sheet)
     return needed <= memory_budget() and (needed <= ALWAYS_BYTES or needed <= most_bytes(_size(path)))
 
 
-def least_memory(path: str | Path, delimiter: str | None = None) -> int:
+def least_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
     """What a run on the file takes at least, in memory or in parts, with the libraries."""
     further = min(MOST_COLUMNS, COLUMN_IN_PARTS * max(0, _n_columns(path, delimiter) - 10))
-    return min(BASELINE + bytes_in_memory(path, delimiter), LEAST_IN_PARTS + further)
+    return min(BASELINE + bytes_in_memory(path, delimiter, sheet), LEAST_IN_PARTS + further)
 
 
 def _size(path: str | Path) -> int:
@@ -92,7 +92,7 @@ def _n_columns(path: str | Path, delimiter: str | None) -> int:
         return 0
 
 
-def _file_bytes(path: Path, delimiter: str | None) -> int:
+def _file_bytes(path: Path, delimiter: str | None, sheet: str | None) -> int:
     ending = ending_of(path)
     if ending in TEXT:
         return _text_bytes(path, [delimiter] if delimiter else DELIMITERS)
@@ -101,7 +101,7 @@ def _file_bytes(path: Path, delimiter: str | None) -> int:
     if ending in ARROW:
         return _arrow_bytes(path)
     if ending in EXCEL:
-        return _excel_bytes(path)
+        return _excel_bytes(path, sheet)
     return _parquet_bytes(path) if ending == ".parquet" else 0
 
 
@@ -149,5 +149,5 @@ def _arrow_bytes(path: Path) -> int:
     return max(least, int(n_rows * (len(types) * CELL_BYTES + n_text * (TEXT_BYTES + ENCODED_TEXT))))
 
 
-def _excel_bytes(path: Path) -> int:
-    return excel_bytes(path) if is_packed(path) else XLS_GROWTH * path.stat().st_size
+def _excel_bytes(path: Path, sheet: str | None) -> int:
+    return excel_bytes(path, sheet) if is_packed(path) else XLS_GROWTH * path.stat().st_size
