@@ -1,6 +1,7 @@
 """Small files that would become gigabytes: an answer or one sentence, within 500 MB."""
 
 import gzip
+import json
 import sys
 import zipfile
 
@@ -213,6 +214,15 @@ def test_keys_behind_the_beginning_count(tmp_path):
 def test_tables_with_some_empty_cells_are_read(tmp_path):
     (tmp_path / "t.ndjson").write_text("".join(f'{{"a":{k},"k{k % 50}":1}}\n' for k in range(20_000)))
     assert read_table(tmp_path / "t.ndjson").frame.shape == (20_000, 51)
+
+
+def test_objects_in_lists_and_in_text_are_not_lines(tmp_path):
+    flat = {f"k{k}": k for k in range(120)}
+    (tmp_path / "t.ndjson").write_text(f"{json.dumps(flat | {'items': [{'a': 1}] * 300})}\n" * 100)
+    assert read_table(tmp_path / "t.ndjson").frame.shape == (100, 121)
+    text = json.dumps([{"a": '"{'}] * 300)
+    (tmp_path / "u.ndjson").write_text(f"{json.dumps(flat | {'text': text})}\n" * 300)
+    assert read_table(tmp_path / "u.ndjson").frame.shape == (300, 121)
 
 
 def write_repeated(path):
