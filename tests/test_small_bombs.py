@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import os
+import shutil
+import subprocess
 import sys
 import zipfile
 
@@ -13,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
+from command import ODEFS
 from measured import measured
 from odefs.tables.columns import TableError
 from odefs.tables.excel import read_sheet
@@ -225,10 +229,11 @@ def test_objects_in_lists_and_in_text_are_not_lines(tmp_path):
     assert read_table(tmp_path / "u.ndjson").frame.shape == (300, 121)
 
 
-def write_repeated(path):
+def write_repeated(path, name="text", with_struct=False):
     """One text of 2 MB, which 20,000 rows refer to: 40 GB."""
     text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int32)), pa.array(["x" * 2_000_000]))
-    table = pa.table({"text": text, "x": np.arange(20_000.0)})
+    struct = {"t": pa.array([{"x": "a"}] * 20_000)} if with_struct else {}
+    table = pa.table({**struct, name: text, "x": np.arange(20_000.0)})
     if path.suffix == ".parquet":
         pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=10**8)
     else:
@@ -253,6 +258,42 @@ def test_columns_that_unpack_into_gigabytes_are_refused(write, suffix, tmp_path)
     assert path.stat().st_size < 2 * 10**6
     with pytest.raises(TableError, match=r"over 250 times the size of the file"):
         read_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_are_judged_wherever_they_come_from(suffix, tmp_path):
+    path = tmp_path / f"t.{suffix}"
+    write_repeated(path)
+    done = subprocess.run([ODEFS, "detect", "-", "--no-report"], input=path.read_bytes(), capture_output=True)
+    assert (done.returncode, b"over 250 times" in done.stderr) == (1, True), done
+    for name in (f"t[1].{suffix}".encode(), b"p\xe9." + suffix.encode()):
+        other = tmp_path / os.fsdecode(name)
+        shutil.copyfile(path, other)
+        with pytest.raises(TableError, match="over 250 times"):
+            read_table(other)
+
+
+@pytest.mark.parametrize("with_struct", [False, True])
+def test_a_dot_in_a_name_does_not_hide_a_column(with_struct, tmp_path):
+    write_repeated(tmp_path / "t.parquet", "t.x", with_struct)
+    with pytest.raises(TableError, match="over 250 times"):
+        read_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_names_that_are_not_utf8_are_read(suffix, tmp_path):
+    """The text may add up to too much by the metadata, and is looked at therefore."""
+    path = tmp_path / "folder" / os.fsdecode(b"p\xe9." + suffix.encode())
+    path.parent.mkdir()
+    table = pa.table({"text": pa.array(["a" * 40, "b" * 50] * 50_000).dictionary_encode(), "x": np.arange(100_000.0)})
+    with open(path, "wb") as file:
+        if suffix == "parquet":
+            pq.write_table(table, file)
+        else:
+            with ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+    for source in [path, path.parent] if suffix == "parquet" else [path]:
+        assert read_table(source).frame.height == 100_000
 
 
 def test_repeated_texts_are_read(tmp_path):
