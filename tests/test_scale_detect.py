@@ -82,6 +82,26 @@ def test_cells_count_however_small_they_are_in_a_file(file, tmp_path, monkeypatc
     assert fits(path)
 
 
+@pytest.mark.parametrize("file", ["t.csv", "t.ndjson"])
+def test_cells_of_text_count_as_in_parquet(file, tmp_path):
+    """Text is encoded into a column for each of its values, whatever the file it comes from."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({f"t{k}": rng.choice(["ab", "c d", "\u00e4"], 20_000) for k in range(5)})
+    numbers = pl.DataFrame({f"t{k}": rng.normal(size=20_000) * 1e-9 for k in range(5)})
+    for table, name in ((frame, "t"), (numbers, "n")):
+        table.write_parquet(tmp_path / f"{name}.parquet")
+        getattr(table, f"write_{file[2:]}")(tmp_path / file.replace("t.", f"{name}.", 1))
+    assert bytes_in_memory(tmp_path / file) > bytes_in_memory(tmp_path / "t.parquet")
+    assert bytes_in_memory(tmp_path / file.replace("t.", "n.", 1)) < bytes_in_memory(tmp_path / file) / 1.5
+
+
+def test_keys_count_however_they_are_spaced(tmp_path):
+    close = "".join(f'{{"a":{k},"b":2,"c":3}}\n' for k in range(5000))
+    (tmp_path / "close.ndjson").write_text(close)
+    (tmp_path / "wide.ndjson").write_text(close.replace(":", " : "))
+    assert bytes_in_memory(tmp_path / "wide.ndjson") > bytes_in_memory(tmp_path / "close.ndjson")
+
+
 def test_a_delimiter_that_is_named_counts(tmp_path):
     flags(1000).cast(pl.Int8).write_csv(tmp_path / "t.txt", separator="#")
     assert bytes_in_memory(tmp_path / "t.txt", "#") > 7 * bytes_in_memory(tmp_path / "t.txt") / 2

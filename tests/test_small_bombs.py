@@ -1,6 +1,10 @@
 """Small files that would become gigabytes: an answer or one sentence, within 500 MB."""
 
 import gzip
+import json
+import os
+import shutil
+import subprocess
 import sys
 import zipfile
 
@@ -10,7 +14,9 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 
+from command import ODEFS
 from measured import measured
 from odefs.tables.columns import TableError
 from odefs.tables.excel import read_sheet
@@ -80,6 +86,11 @@ BOOKS = {
         sheet_of((b'<row><c t="s"><v>0</v></c></row>' * 1000, 100)),
         [(b"<si><t>" + b"a" * 32_000 + b"</t></si>", 1)],
     ),
+    "behind a blank cell": (
+        two(True, b'<row r="1048576"><c r="XFC1048576" s="1"/><c><v>2</v></c></row>'),
+        (),
+    ),
+    "blank in a quote only": (two(True, b'<row r="9"><c x="/>" r="XFD1048576"><v>2</v></c></row>'), ()),
     "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 8), (b"--></sheetData>", 1)], ()),
 }
 LARGE = {
@@ -127,6 +138,60 @@ def test_ordinary_workbooks_are_read(tmp_path):
     assert read_table(tmp_path / "u.xlsx").columns == ["name"]
 
 
+def write_sheets(path, blank=False, far=()):
+    """100 rows of 10 numbers in a sheet, perhaps a formatted blank cell at the very end, and sheets of two distant cells."""
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("data")
+        for k in range(100):
+            sheet.write_row(k, 0, [f"c{j}" for j in range(10)] if k == 0 else list(range(k, k + 10)))
+        if blank:
+            sheet.set_row(1048574, 30)
+            sheet.write_blank(1048575, 16383, None, book.add_format({"bold": True}))
+        for name in far:
+            other = book.add_worksheet(name)
+            other.write(0, 0, "a")
+            other.write(1048575, 16383, 1)
+
+
+def test_formatted_blank_cells_do_not_count(tmp_path):
+    write_sheets(tmp_path / "t.xlsx", blank=True)
+    assert read_table(tmp_path / "t.xlsx").frame.shape == (99, 10)
+    assert excel_bytes(tmp_path / "t.xlsx") < 10**6
+
+
+def test_only_the_sheet_that_is_read_is_judged(tmp_path):
+    write_sheets(tmp_path / "t.xlsx", far=["far & wide"])
+    assert read_table(tmp_path / "t.xlsx").frame.shape == (99, 10)
+    assert read_table(tmp_path / "t.xlsx", sheet="data").frame.shape == (99, 10)
+    for sheet in ("far & wide", "none of them"):
+        with pytest.raises(TableError, match="spread over"):
+            read_table(tmp_path / "t.xlsx", sheet=sheet)
+    done = measured("detect", "t.xlsx", "--sheet", "far & wide", "--no-report", "--quiet", cwd=tmp_path)
+    assert done.returncode == 1
+    done = measured("detect", "t.xlsx", "--sheet", "data", "--no-report", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done
+
+
+def test_a_list_of_sheets_that_is_not_clear_spares_none(tmp_path):
+    write_book(tmp_path / "t.xlsx", *BOOKS["far apart"])
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "a") as book:
+        book.writestr("xl/other/workbook.xml", PARTS["xl/workbook.xml"].replace("rId1", "rId2"))
+    with pytest.raises(TableError, match="spread over"):
+        excel_bytes(tmp_path / "t.xlsx")
+
+
+def test_macros_and_data_models_are_not_taken_for_sheets(tmp_path):
+    write_sheets(tmp_path / "plain.xlsx")
+    kinds = {"vbaProject": "vbaProject.bin", "powerPivotData": "model/item.data"}
+    added = "".join(f'<Relationship Id="x{k}" Type="{KIND}/{k}" Target="{part}"/>' for k, part in kinds.items())
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "t.xlsm", "w") as book:
+        for part in plain.namelist():
+            book.writestr(part, plain.read(part).replace(b"</Relationships>", f"{added}</Relationships>".encode()))
+        for part in kinds.values():
+            book.writestr(f"xl/{part}", bytes(10**6))
+    assert read_table(tmp_path / "t.xlsm").frame.shape == (99, 10)
+
+
 def test_a_line_of_millions_of_fields_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a," * 2_000_000 + "a\n" + "1," * 2_000_000 + "1\n")
     with pytest.raises(TableError, match="more fields than the 20,000 columns"):
@@ -155,10 +220,20 @@ def test_tables_with_some_empty_cells_are_read(tmp_path):
     assert read_table(tmp_path / "t.ndjson").frame.shape == (20_000, 51)
 
 
-def write_repeated(path):
+def test_objects_in_lists_and_in_text_are_not_lines(tmp_path):
+    flat = {f"k{k}": k for k in range(120)}
+    (tmp_path / "t.ndjson").write_text(f"{json.dumps(flat | {'items': [{'a': 1}] * 300})}\n" * 100)
+    assert read_table(tmp_path / "t.ndjson").frame.shape == (100, 121)
+    text = json.dumps([{"a": '"{'}] * 300)
+    (tmp_path / "u.ndjson").write_text(f"{json.dumps(flat | {'text': text})}\n" * 300)
+    assert read_table(tmp_path / "u.ndjson").frame.shape == (300, 121)
+
+
+def write_repeated(path, name="text", with_struct=False):
     """One text of 2 MB, which 20,000 rows refer to: 40 GB."""
     text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int32)), pa.array(["x" * 2_000_000]))
-    table = pa.table({"text": text, "x": np.arange(20_000.0)})
+    struct = {"t": pa.array([{"x": "a"}] * 20_000)} if with_struct else {}
+    table = pa.table({**struct, name: text, "x": np.arange(20_000.0)})
     if path.suffix == ".parquet":
         pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=10**8)
     else:
@@ -183,6 +258,42 @@ def test_columns_that_unpack_into_gigabytes_are_refused(write, suffix, tmp_path)
     assert path.stat().st_size < 2 * 10**6
     with pytest.raises(TableError, match=r"over 250 times the size of the file"):
         read_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_are_judged_wherever_they_come_from(suffix, tmp_path):
+    path = tmp_path / f"t.{suffix}"
+    write_repeated(path)
+    done = subprocess.run([ODEFS, "detect", "-", "--no-report"], input=path.read_bytes(), capture_output=True)
+    assert (done.returncode, b"over 250 times" in done.stderr) == (1, True), done
+    for name in (f"t[1].{suffix}".encode(), b"p\xe9." + suffix.encode()):
+        other = tmp_path / os.fsdecode(name)
+        shutil.copyfile(path, other)
+        with pytest.raises(TableError, match="over 250 times"):
+            read_table(other)
+
+
+@pytest.mark.parametrize("with_struct", [False, True])
+def test_a_dot_in_a_name_does_not_hide_a_column(with_struct, tmp_path):
+    write_repeated(tmp_path / "t.parquet", "t.x", with_struct)
+    with pytest.raises(TableError, match="over 250 times"):
+        read_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_names_that_are_not_utf8_are_read(suffix, tmp_path):
+    """The text may add up to too much by the metadata, and is looked at therefore."""
+    path = tmp_path / "folder" / os.fsdecode(b"p\xe9." + suffix.encode())
+    path.parent.mkdir()
+    table = pa.table({"text": pa.array(["a" * 40, "b" * 50] * 50_000).dictionary_encode(), "x": np.arange(100_000.0)})
+    with open(path, "wb") as file:
+        if suffix == "parquet":
+            pq.write_table(table, file)
+        else:
+            with ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+    for source in [path, path.parent] if suffix == "parquet" else [path]:
+        assert read_table(source).frame.height == 100_000
 
 
 def test_repeated_texts_are_read(tmp_path):

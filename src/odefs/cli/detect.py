@@ -55,7 +55,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
         raise click.UsageError(f"--known {chosen['known']} is named twice: a column has one use.")
     if file is None:
         file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
-    large = is_large(file, chosen["delimiter"])
+    large = is_large(file, chosen["delimiter"], chosen["sheet"])
     targets = choose_targets(file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), large=large, **chosen)
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
     with working_folder(large) as folder:

@@ -37,7 +37,7 @@ def command(
         from odefs.cli.scoring import score_file
         from odefs.cli.terminal import Screen, show_reasons
 
-        require_memory(file, chosen["delimiter"], whole=True)
+        require_memory(file, chosen["delimiter"], chosen["sheet"], whole=True)
         with progress(quiet):
             found = score_file(model, file, **chosen).found
         numbers = _rows(rows, found) if rows else [int(row) for row in found.order[:top]]

@@ -11,7 +11,7 @@ FRUGAL = 1500 * 10**6
 """Where a process has less than this, readers are told to spare memory."""
 
 
-def is_large(file: str, delimiter: str | None = None) -> bool:
+def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the file is to be read in parts; refused where there is too little memory even for that."""
     from odefs._ops.memory import available_memory, spare_memory
     from odefs.tables.sizes import fits
@@ -21,11 +21,11 @@ def is_large(file: str, delimiter: str | None = None) -> bool:
     if available_memory() < FRUGAL:
         spare_memory()
     with named_errors(file):
-        require_memory(file, delimiter)
-        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(file, delimiter)
+        require_memory(file, delimiter, sheet)
+        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(file, delimiter, sheet)
 
 
-def require_memory(file: str, delimiter: str | None = None, whole: bool = False) -> None:
+def require_memory(file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False) -> None:
     """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
     from odefs._ops.memory import BASELINE, available_memory, named_limit
     from odefs.tables.columns import TableError
@@ -33,7 +33,8 @@ def require_memory(file: str, delimiter: str | None = None, whole: bool = False)
 
     if file == "-":
         return
-    needed = BASELINE + bytes_in_memory(file, delimiter) if whole else least_memory(file, delimiter)
+    of = file, delimiter, sheet
+    needed = BASELINE + bytes_in_memory(*of) if whole else least_memory(*of)
     available = available_memory()
     if needed > available:
         limit = named_limit()

@@ -39,7 +39,7 @@ def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debu
 
         require_apart(output, Path(file), model)
         check_target(output, force, PAGES)
-        require_memory(file, chosen["delimiter"], whole=True)
+        require_memory(file, chosen["delimiter"], chosen["sheet"], whole=True)
         with progress(quiet):
             write_report(score_file(model, file, **chosen).found, output)
         if not quiet:

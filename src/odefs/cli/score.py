@@ -72,7 +72,7 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
 
     limit = chosen["max_flagged"]
     require_comparable(limit, contamination=chosen["contamination"], flag=chosen["flag"])
-    large = is_large(file, chosen["delimiter"])
+    large = is_large(file, chosen["delimiter"], chosen["sheet"])
     targets = choose_targets(file, model_read=model, large=large, **chosen)
     # Before the work: whether a multiple can be computed is a matter of the model file.
     allowed = allowed_share(limit, model, chosen["threshold"])

@@ -1,6 +1,5 @@
-"""Excel files, unpacked once and within bounds before a reader is given them: what the largest sheet would take, or why the file is refused."""
+"""Excel files, unpacked once and within bounds before a reader is given them: what a sheet would take, or why the file is refused."""
 
-import re
 import struct
 import zipfile
 import zlib
@@ -14,30 +13,31 @@ import numpy as np
 from odefs.tables.columns import TableError
 from odefs.tables.proportion import LARGEST_GROWTH, most_bytes
 from odefs.tables.sheet_scan import LONGEST_GAP, MAX_TEXT, SheetScan
+from odefs.tables.workbook_parts import all_parts, sheet_parts
 
 PIECE = 2**18
 ZIP = b"PK\x03\x04"
 STRINGS = "xl/sharedstrings.xml"
-TARGET = re.compile(rb"Target\s*=\s*[\"']([^\"']*)[\"']")
+WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 LISTED = 4 * 2**20
 """Bytes of a list of parts that are looked at; those of workbooks have some hundred."""
 UNKNOWN_LENGTH = 2**62
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
 
 
-def excel_bytes(path: Path) -> int:
-    """What reading the largest sheet of a packed Excel file would take; a file that asks for too much is refused."""
+def excel_bytes(path: Path, sheet: str | None = None) -> int:
+    """What reading a sheet of a packed Excel file would take, the first by default; a sheet that asks for too much is refused."""
     status = path.stat()
-    return _scanned(path, status.st_size, status.st_mtime_ns)
+    return _scanned(path, status.st_size, status.st_mtime_ns, sheet)
 
 
-def require_modest(source: Path | bytes) -> None:
-    """Refuse a packed Excel file that would take far more memory than its size suggests, in half a sentence."""
+def require_modest(source: Path | bytes, sheet: str | None = None) -> None:
+    """Refuse a sheet of a packed Excel file that would take far more memory than its size suggests, in half a sentence."""
     if isinstance(source, bytes):
         if source.startswith(ZIP):
-            _scan(BytesIO(source), len(source))
+            _scan(BytesIO(source), len(source), sheet)
     elif is_packed(source):
-        excel_bytes(source)
+        excel_bytes(source, sheet)
 
 
 def is_packed(path: Path) -> bool:
@@ -47,26 +47,26 @@ def is_packed(path: Path) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _scanned(path: Path, size: int, changed: int) -> int:
+def _scanned(path: Path, size: int, changed: int, sheet: str | None) -> int:
     with open(path, "rb") as file:
-        return _scan(file, size)
+        return _scan(file, size, sheet)
 
 
-def _scan(file: object, size: int) -> int:
+def _scan(file: object, size: int, sheet: str | None) -> int:
     try:
         with zipfile.ZipFile(file) as archive:  # type: ignore[call-overload]
-            return _largest(archive, most_bytes(size))
+            return _largest(archive, most_bytes(size), sheet)
     except DAMAGED as error:
         raise TableError(f"the file is damaged ({error}).") from error
 
 
-def _largest(archive: zipfile.ZipFile, most: int) -> int:
+def _largest(archive: zipfile.ZipFile, most: int, sheet: str | None) -> int:
     parts = archive.infolist()
-    names = _listed(archive, parts)
+    names = _listed(archive, parts, sheet)
     lengths, taken, largest = np.empty(0, dtype=np.int64), 0, 0
     for part in sorted(parts, key=lambda part: part.filename.lower() != STRINGS):
-        name = part.filename.lower().lstrip("/")
-        if name not in names and not name.startswith("xl/worksheets/"):
+        name = _name(part)
+        if name not in names:
             continue
         scan = SheetScan(lengths)
         for piece in _pieces(archive, part):
@@ -89,24 +89,32 @@ def _too_much(scan: SheetScan) -> str:
     return f"{what}, which take over {LARGEST_GROWTH} times the size of the file in memory: save the table as csv."
 
 
-def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo]) -> set[str]:
-    """Parts that readers open: those that every file has, and those that these name."""
-    names = {STRINGS, "xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "_rels/.rels", "content.xml"}
-    for part in parts:
-        if part.filename.lower().endswith("workbook.xml.rels"):
-            for target in TARGET.findall(b"".join(_first(archive, part, LISTED))):
-                name = target.decode(errors="replace").lower()
-                names |= {name.lstrip("/"), f"xl/{name.lstrip('/')}"}
-    return names
+def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str | None) -> set[str]:
+    """Parts that readers open for a sheet; for all sheets where it is not clear which part it is."""
+    always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", "content.xml"}
+    books = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml")]
+    relations = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml.rels")]
+    present = {_name(part) for part in parts}
+    if len(books) == len(relations) == 1 and {WORKBOOK, RELATIONS} <= present:
+        found = sheet_parts(books[0], relations[0], sheet)
+        if found is not None and found[0] & present:
+            return always | found[0] | found[1]
+    every = {name for name in present if name.startswith("xl/worksheets/")}
+    return always.union(every, *map(all_parts, relations))
 
 
-def _first(archive: zipfile.ZipFile, part: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
-    read = 0
+def _name(part: zipfile.ZipInfo) -> str:
+    return part.filename.lower().lstrip("/")
+
+
+def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """A list of parts or sheets, of a length that such lists have."""
+    content = bytearray()
     for piece in _pieces(archive, part):
-        read += len(piece)
-        if read > most:
+        content += piece
+        if len(content) > LISTED:
             raise TableError(f"{part.filename} in it is longer than that of any workbook.")
-        yield piece
+    return bytes(content)
 
 
 def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -138,8 +138,7 @@ def _read_one(
     header: bool | None,
 ) -> Found:
     check_asked(name, ending, sheet, delimiter, header)
-    if isinstance(source, Path):
-        require_modest(source, ending, name)
+    require_modest(source, ending, name)
     if ending == ".parquet":
         return pl.read_parquet(source), None, (), True
     if ending in ARROW:
@@ -153,12 +152,12 @@ def _read_one(
     raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
 
 
-def require_modest(path: Path, ending: str, name: str) -> None:
+def require_modest(source: Path | bytes, ending: str, name: str) -> None:
     """Refuse files of columns that would take far more memory than their size suggests."""
     if ending == ".parquet":
-        require_modest_parquet([path], name)
+        require_modest_parquet([source], name)
     elif ending in ARROW:
-        require_modest_arrow(path, name)
+        require_modest_arrow(source, name)
 
 
 def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True) -> None:

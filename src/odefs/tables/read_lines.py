@@ -15,6 +15,9 @@ CELLS_PER_BYTE = 4
 """A cell that is there takes at least six bytes, as in ``"a":1,``: tables in which one cell of 24 is filled are read."""
 HEAD_BYTES = 2**20
 PIECE = 2**20
+TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+LISTED = re.compile(rb"[\[,]\s*\{")
+"""An object in a list; others follow a colon, or begin a line."""
 STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?', re.DOTALL)
 
 
@@ -26,9 +29,13 @@ def lines_schema(pl: Any, source: Any, name: str, content: Path | bytes) -> Any:
     keys = {found[1] for found in STRING.finditer(head) if found[2]}
     _require_filled(name, max(head.count(b"\n"), 1), len(keys), size)
     schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
-    n_columns = sum(_leaves(pl, dtype) for dtype in schema.dtypes())
-    n_objects = sum(max(piece.count(b"{"), piece.count(b"\n")) for piece in _pieces(content))
-    _require_filled(name, n_objects, n_columns, size)
+    n_lines = sum(piece.count(b"\n") for piece in _pieces(content)) + 1
+    _require_filled(name, n_lines, sum(_leaves(pl, dtype) for dtype in schema.dtypes()), size)
+    n_in_lists = sum(_leaves_in_lists(pl, dtype) for dtype in schema.dtypes())
+    if n_in_lists:
+        # Without texts, which may hold braces.
+        n_objects = sum(len(LISTED.findall(TEXT.sub(b"", piece))) for piece in _pieces(content))
+        _require_filled(name, n_objects, n_in_lists, size)
     return schema
 
 
@@ -50,14 +57,22 @@ def _require_filled(name: str, n_rows: int, n_columns: int, size: int) -> None:
 
 
 def _leaves(pl: Any, dtype: Any) -> int:
-    """Columns of plain values in a type, which may be nested."""
+    """Columns of which every line has a cell: objects have one for each field, a list is one."""
+    return sum(_leaves(pl, field.dtype) for field in dtype.fields) if isinstance(dtype, pl.Struct) else 1
+
+
+def _leaves_in_lists(pl: Any, dtype: Any) -> int:
+    """Columns of which every object in a list has a cell."""
     if isinstance(dtype, pl.Struct):
-        return sum(_leaves(pl, field.dtype) for field in dtype.fields)
+        return sum(_leaves_in_lists(pl, field.dtype) for field in dtype.fields)
     inner = getattr(dtype, "inner", None)
-    return 1 if inner is None else _leaves(pl, inner)
+    if inner is None:
+        return 0
+    return (_leaves(pl, inner) if isinstance(inner, pl.Struct) else 0) + _leaves_in_lists(pl, inner)
 
 
 def _pieces(content: Path | bytes) -> Iterator[bytes]:
     with BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
+        # Cut behind lines, so that no text is cut.
+        while lines := file.readlines(PIECE):
+            yield b"".join(lines)

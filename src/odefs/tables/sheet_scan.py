@@ -1,7 +1,8 @@
 """What a sheet of an Excel file would take in memory, counted in its XML before a reader is given the file.
 
 Readers make a grid from the first to the last cell and hold every string that a cell refers to, so a few bytes may ask for any amount of memory. Rows, cells and strings
-are counted here while the XML is unpacked a piece at a time. Whatever looks like a cell counts: too many are better than too few.
+are counted here while the XML is unpacked a piece at a time. Whatever looks like a cell counts: too many are better than too few. Only blank cells, which Excel keeps for
+their format (``<c r="A1" s="1"/>``) and readers skip, are left out.
 """
 
 import re
@@ -38,6 +39,8 @@ class SheetScan:
     n_strings: int = 0
     last_row: int = 0
     last_column: int = 0
+    last_filled_row: int = 0
+    last_filled_column: int = 0
     text_bytes: int = 0
     _bytes: int = 0
     _in_row: int = 0
@@ -50,9 +53,11 @@ class SheetScan:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Rows and columns up to the last cell."""
-        counted = self._widest if self._without_reference else 0
-        return max(self.last_row, self.n_rows), self.last_column + counted
+        """Rows and columns up to the last cell that is not blank."""
+        if not self._without_reference:
+            return self.last_filled_row, self.last_filled_column
+        # A cell without a reference follows the cell or row before it, blank or not.
+        return max(self.last_row, self.n_rows), self.last_column + self._widest
 
     @property
     def n_bytes(self) -> int:
@@ -77,11 +82,14 @@ class SheetScan:
             raise TableError(f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell.")
         rows, cells, items = (_named(a, tags, name) for name in (b"row", b"c", b"si"))
         self._count_widths(rows, cells)
-        self.n_rows, self.n_cells = self.n_rows + rows.size, self.n_cells + cells.size
+        blank = _are_closed(a, cells)
+        filled = cells[~blank]
+        self.n_rows, self.n_cells = self.n_rows + rows.size, self.n_cells + filled.size
         if self.n_rows > MAX_ROWS:
             raise TableError(f"a sheet has more than the {MAX_ROWS:,} rows that Excel allows.")
-        self._look_at(xml, a, rows, 4)
-        self._without_reference += cells.size - self._look_at(xml, a, cells, 2)
+        self._look_at(xml, a, rows, 4, False)
+        n_found = self._look_at(xml, a, filled, 2, True) + self._look_at(xml, a, cells[blank], 2, False)
+        self._without_reference += cells.size - n_found
         if items.size:
             self.n_strings += items.size
             self._items.append(items + self._bytes)
@@ -97,27 +105,32 @@ class SheetScan:
         counts = np.diff(before, prepend=-self._in_row, append=cells.size)
         self._in_row, self._widest = int(counts[-1]), max(self._widest, int(counts.max()))
 
-    def _look_at(self, xml: bytes, a: np.ndarray, places: np.ndarray, length: int) -> int:
+    def _look_at(self, xml: bytes, a: np.ndarray, places: np.ndarray, length: int, filled: bool) -> int:
         """Extend the grid by references in tags of a name of some letters; how many there are."""
         bare = (a[places + length] == ord(">")) | (a[places + length] == ord("/"))
         usual = (a[places + length + 1] == ord("r")) & (a[places + length + 2] == ord("="))
         column, row, ended = _parsed(a, places[usual] + length + 4)
         if row.size:
-            self._extend(int(row.max()), int(column.max()), bool(ended.all()))
+            self._extend(int(row.max()), int(column.max()), bool(ended.all()), filled)
         others = places[~(usual | bare)]
         n_found = int(usual.sum())
         for place in others.tolist():
-            end = xml.find(b">", place)
+            # Not up to the next ">", which may stand in a quote.
+            end = xml.find(b"<", place + 1)
             if (found := OWN_REFERENCE.search(xml, place, end if end >= 0 else len(xml))) is not None:
                 n_found += 1
                 letters = found[1].upper()[-8:]
-                self._extend(int(found[2][-18:]), sum((c - 64) * 26**k for k, c in enumerate(letters[::-1])), True)
+                column_number = sum((c - 64) * 26**k for k, c in enumerate(letters[::-1]))
+                self._extend(int(found[2][-18:]), column_number, True, filled)
         return n_found
 
-    def _extend(self, row: int, column: int, ended: bool) -> None:
+    def _extend(self, row: int, column: int, ended: bool, filled: bool) -> None:
         if not ended or row > MAX_ROWS or column > MAX_COLUMNS:
             raise TableError(f"a cell lies beyond the {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns that Excel allows.")
         self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
+        if filled:
+            self.last_filled_row = max(self.last_filled_row, row)
+            self.last_filled_column = max(self.last_filled_column, column)
 
     def _refer(self, a: np.ndarray, tags: np.ndarray) -> None:
         """Add the strings that cells refer to: ``t="s"`` and the number of the string in the tag behind."""
@@ -164,6 +177,21 @@ def _named(a: np.ndarray, tags: np.ndarray, name: bytes) -> np.ndarray:
         found = found[a[found + k] == letter]
     after = a[found + len(name) + 1]
     return found[(after <= 32) | (after == ord(">")) | (after == ord("/"))]
+
+
+def _are_closed(a: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Whether tags end in ``/>``; where quotes leave a doubt, as in ``x="/>"``, they do not."""
+    closed = np.zeros(places.size, dtype=bool)
+    ends = np.flatnonzero(a == ord(">"))
+    if not ends.size or not (a[ends - 1] == ord("/")).any():
+        return closed
+    nearest = np.searchsorted(ends, places)
+    end = ends[np.minimum(nearest, ends.size - 1)]
+    closed = (nearest < ends.size) & (a[end - 1] == ord("/"))
+    double, single = (np.flatnonzero(a == ord(quote)) for quote in "\"'")
+    n_double = np.searchsorted(double, end) - np.searchsorted(double, places)
+    n_single = np.searchsorted(single, end) - np.searchsorted(single, places)
+    return closed & (n_double % 2 == 0) & (n_single == 0)
 
 
 def _parsed(a: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

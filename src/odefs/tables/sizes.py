@@ -5,7 +5,9 @@ from metadata where a file has them and from its beginning where it is text.
 """
 
 import glob
-from collections.abc import Sequence
+import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from odefs._ops.memory import BASELINE, memory_budget
@@ -24,6 +26,12 @@ ENCODED_TEXT = 100
 """What a cell of text is encoded into: a column of float32 for each of up to 50 values, taken to be 25."""
 ARROW_GROWTH = 4
 """What a byte of an arrow file becomes at least: its text may be compressed."""
+KEY = re.compile(rb'"\s*:')
+"""What ends the key of a cell in ndjson."""
+TEXT_VALUE = re.compile(rb'"\s*:\s*"')
+NUMBER_LETTERS = re.compile(rb"(?<=[\d.])e(?=[-+]?\d)|\bnan\b", re.IGNORECASE)
+"""Letters in numbers."""
+LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 XLS_GROWTH = 12
 """What a byte of the old Excel files becomes, which have 6 to 18 a cell."""
 LEAST_IN_PARTS = 380 * 10**6
@@ -44,29 +52,29 @@ def parquet_parts(path: str | Path) -> list[Path]:
     return sorted(Path(part) for part in glob.glob(str(path)) if part.lower().endswith(".parquet"))
 
 
-def bytes_in_memory(path: str | Path, delimiter: str | None = None) -> int:
+def bytes_in_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
     """An estimate of what the whole run takes; 0 where nothing is known."""
     parts = parquet_parts(path)
     if parts:
         return sum(_parquet_bytes(part) for part in parts)
     found = Path(path)
     try:
-        return _file_bytes(found, delimiter) if found.is_file() else 0
+        return _file_bytes(found, delimiter, sheet) if found.is_file() else 0
     except OSError:
         # Whoever reads it will say what is wrong with it.
         return 0
 
 
-def fits(path: str | Path, delimiter: str | None = None) -> bool:
+def fits(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the table may be read at once: memory has room for it, and it is in proportion to its file."""
-    needed = bytes_in_memory(path, delimiter)
+    needed = bytes_in_memory(path, delimiter, sheet)
     return needed <= memory_budget() and (needed <= ALWAYS_BYTES or needed <= most_bytes(_size(path)))
 
 
-def least_memory(path: str | Path, delimiter: str | None = None) -> int:
+def least_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
     """What a run on the file takes at least, in memory or in parts, with the libraries."""
     further = min(MOST_COLUMNS, COLUMN_IN_PARTS * max(0, _n_columns(path, delimiter) - 10))
-    return min(BASELINE + bytes_in_memory(path, delimiter), LEAST_IN_PARTS + further)
+    return min(BASELINE + bytes_in_memory(path, delimiter, sheet), LEAST_IN_PARTS + further)
 
 
 def _size(path: str | Path) -> int:
@@ -85,23 +93,24 @@ def _n_columns(path: str | Path, delimiter: str | None) -> int:
                 return int(pq.read_metadata(file).num_columns)
         if not Path(path).is_file() or ending_of(Path(path)) not in (*TEXT, *LINES):
             return 0
-        marks: Sequence[str] = ['":'] if ending_of(Path(path)) in LINES else [delimiter] if delimiter else DELIMITERS
         head = unpacked_beginning(Path(path), HEAD_BYTES)
-        return max(head.count(mark.encode()) for mark in marks) // max(1, head.count(b"\n")) + 1
+        is_lines = ending_of(Path(path)) in LINES
+        n_marks = len(KEY.findall(head)) if is_lines else head.count(_mark(head, delimiter))
+        return n_marks // max(1, head.count(b"\n")) + 1
     except (ModuleNotFoundError, OSError, ValueError):
         return 0
 
 
-def _file_bytes(path: Path, delimiter: str | None) -> int:
+def _file_bytes(path: Path, delimiter: str | None, sheet: str | None) -> int:
     ending = ending_of(path)
     if ending in TEXT:
-        return _text_bytes(path, [delimiter] if delimiter else DELIMITERS)
+        return _text_bytes(path, partial(_delimited_cells, delimiter=delimiter))
     if ending in LINES:
-        return _text_bytes(path, ['":'])
+        return _text_bytes(path, _keyed_cells)
     if ending in ARROW:
         return _arrow_bytes(path)
     if ending in EXCEL:
-        return _excel_bytes(path)
+        return _excel_bytes(path, sheet)
     return _parquet_bytes(path) if ending == ".parquet" else 0
 
 
@@ -123,14 +132,31 @@ def _parquet_bytes(path: Path) -> int:
     return int(metadata.num_rows * cells + text)
 
 
-def _text_bytes(path: Path, marks: Sequence[str]) -> int:
-    """From the first lines: each cell ends in a mark or a line break. The mark that occurs most is taken: too many cells are better than too few."""
+def _text_bytes(path: Path, count: Callable[[bytes], tuple[int, int]]) -> int:
+    """From the first lines, in which ``count`` finds cells, and cells of text among them."""
     head = unpacked_beginning(path, HEAD_BYTES)
     if not head:
         return 0
-    cells = max(head.count(mark.encode()) for mark in marks) + head.count(b"\n")
+    cells, texts = count(head)
     size = path.stat().st_size * unpacked_growth(path)
-    return int(size * (1 + cells / len(head) * (CELL_BYTES + TEXT_BYTES)))
+    return int(size * (1 + (cells * (CELL_BYTES + TEXT_BYTES) + texts * ENCODED_TEXT) / len(head)))
+
+
+def _delimited_cells(head: bytes, delimiter: str | None) -> tuple[int, int]:
+    """Each cell ends in a mark or a line break; one with a letter is text, but for the names of the columns."""
+    mark = _mark(head, delimiter)
+    below = NUMBER_LETTERS.sub(b"", head.partition(b"\n")[2])
+    texts = sum(LETTER.search(cell) is not None for line in below.split(b"\n") for cell in line.split(mark))
+    return head.count(mark) + head.count(b"\n"), texts
+
+
+def _keyed_cells(head: bytes) -> tuple[int, int]:
+    return len(KEY.findall(head)) + head.count(b"\n"), len(TEXT_VALUE.findall(head))
+
+
+def _mark(head: bytes, delimiter: str | None) -> bytes:
+    """The delimiter that occurs most: too many cells are better than too few."""
+    return max((mark.encode() for mark in ([delimiter] if delimiter else DELIMITERS)), key=head.count)
 
 
 def _arrow_bytes(path: Path) -> int:
@@ -149,5 +175,5 @@ def _arrow_bytes(path: Path) -> int:
     return max(least, int(n_rows * (len(types) * CELL_BYTES + n_text * (TEXT_BYTES + ENCODED_TEXT))))
 
 
-def _excel_bytes(path: Path) -> int:
-    return excel_bytes(path) if is_packed(path) else XLS_GROWTH * path.stat().st_size
+def _excel_bytes(path: Path, sheet: str | None) -> int:
+    return excel_bytes(path, sheet) if is_packed(path) else XLS_GROWTH * path.stat().st_size
