@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from odefs.tables.sheet_scan import CELL_BYTES, GRID_BYTES
 
-TAG = re.compile(rb"(/?)(?:[^\s<>:/\"'=]+:)?(table|table-row|table-cell|covered-table-cell)(?=[\s/>])")
+TAG = re.compile(rb"<(/?)(?:[^\s<>:/\"'=]+:)?(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<]*)")
 REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']\s*\+?(\d+)")
 VALUE = re.compile(rb"value[\w-]*\s*=")
 
@@ -39,11 +39,7 @@ class OdsScan:
     def add(self, xml: bytes) -> None:
         """Count one piece, which begins with a tag and ends before another."""
         self.text_bytes += len(xml)
-        for tag in xml.split(b"<"):
-            found = TAG.match(tag)
-            if found is None:
-                continue
-            closes, name = found.groups()
+        for closes, name, tag in TAG.findall(xml):
             if name == b"table":
                 self._end_sheet()
             elif name == b"table-row":
@@ -80,6 +76,8 @@ class OdsScan:
 
 
 def _repeats(tag: bytes) -> int:
+    if b"repeated" not in tag:
+        return 1
     return max((int(number[-18:]) for number in REPEATED.findall(tag)), default=1)
 
 
