@@ -192,6 +192,49 @@ def test_macros_and_data_models_are_not_taken_for_sheets(tmp_path):
     assert read_table(tmp_path / "t.xlsm").frame.shape == (99, 10)
 
 
+def write_ods(path, rows):
+    spaces = "".join(f' xmlns:{k}="urn:oasis:names:tc:opendocument:xmlns:{k}:1.0"' for k in ("office", "table", "text"))
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("mimetype", kind, zipfile.ZIP_STORED)
+        book.writestr("META-INF/manifest.xml", "<manifest/>")
+        book.writestr(
+            "content.xml",
+            f'<office:document-content{spaces}><office:body><office:spreadsheet><table:table table:name="S">{rows}'
+            "</table:table></office:spreadsheet></office:body></office:document-content>",
+        )
+
+
+def ods_row(n, columns=1, rows=1):
+    cell = f'<table:table-cell office:value-type="float" office:value="{n}" table:number-columns-repeated="{columns}">'
+    return f'<table:table-row table:number-rows-repeated="{rows}">{cell}<text:p>{n}</text:p></table:table-cell>{BLANK}</table:table-row>'
+
+
+BLANK = '<table:table-cell table:number-columns-repeated="16000"/>'
+BLANK_ROWS = f'<table:table-row table:number-rows-repeated="1048000">{BLANK}</table:table-row>'
+
+
+def test_open_documents_are_counted(tmp_path):
+    names = "".join(
+        f'<table:table-cell office:value-type="string"><text:p>{k}</text:p></table:table-cell>' for k in "abc"
+    )
+    rows = f"<table:table-row>{names}</table:table-row>" + "".join(ods_row(k, 3) for k in range(50)) + BLANK_ROWS
+    write_ods(tmp_path / "t.ods", rows)
+    assert 40 * 150 < excel_bytes(tmp_path / "t.ods") < 10**5
+    assert read_table(tmp_path / "t.ods").frame.shape == (50, 3)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [ods_row(1, 16_000, 1_000_000), ods_row(1) + BLANK_ROWS + ods_row(1, 1000), ods_row(1) + ods_row(1, rows=10**7)],
+    ids=["both", "behind blank rows", "rows"],
+)
+def test_repeated_cells_of_open_documents_are_refused(rows, tmp_path):
+    write_ods(tmp_path / "t.ods", rows)
+    with pytest.raises(TableError, match="which take over 250 times"):
+        read_table(tmp_path / "t.ods")
+
+
 def test_a_line_of_millions_of_fields_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a," * 2_000_000 + "a\n" + "1," * 2_000_000 + "1\n")
     with pytest.raises(TableError, match="more fields than the 20,000 columns"):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from odefs.tables.columns import TableError
+from odefs.tables.ods_scan import OdsScan
 from odefs.tables.proportion import LARGEST_GROWTH, most_bytes
 from odefs.tables.sheet_scan import LONGEST_GAP, MAX_TEXT, SheetScan
 from odefs.tables.workbook_parts import all_parts, sheet_parts
@@ -18,6 +19,8 @@ from odefs.tables.workbook_parts import all_parts, sheet_parts
 PIECE = 2**18
 ZIP = b"PK\x03\x04"
 STRINGS = "xl/sharedstrings.xml"
+OPEN_DOCUMENT = "content.xml"
+"""All sheets of an ods file."""
 WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 LISTED = 4 * 2**20
 """Bytes of a list of parts that are looked at; those of workbooks have some hundred."""
@@ -68,19 +71,19 @@ def _largest(archive: zipfile.ZipFile, most: int, sheet: str | None) -> int:
         name = _name(part)
         if name not in names:
             continue
-        scan = SheetScan(lengths)
+        scan = OdsScan() if name == OPEN_DOCUMENT else SheetScan(lengths)
         for piece in _pieces(archive, part):
             scan.add(piece)
             if taken + scan.n_bytes > most:
                 raise TableError(_too_much(scan))
-        if name == STRINGS:
+        if name == STRINGS and isinstance(scan, SheetScan):
             lengths, taken = scan.lengths(), scan.n_bytes
         else:
             largest = max(largest, scan.n_bytes)
     return taken + largest
 
 
-def _too_much(scan: SheetScan) -> str:
+def _too_much(scan: SheetScan | OdsScan) -> str:
     rows, columns = scan.grid
     if rows * columns > 4 * scan.n_cells + 1000:
         what = f"its {scan.n_cells:,} cells are spread over {rows:,} rows and {columns:,} columns"
@@ -91,7 +94,7 @@ def _too_much(scan: SheetScan) -> str:
 
 def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str | None) -> set[str]:
     """Parts that readers open for a sheet; for all sheets where it is not clear which part it is."""
-    always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", "content.xml"}
+    always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", OPEN_DOCUMENT}
     books = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml")]
     relations = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml.rels")]
     present = {_name(part) for part in parts}
