@@ -15,7 +15,7 @@ import click
 
 from odefs._extras import sentence as to_install
 from odefs.cli.messages import fail, logs_json, write_error
-from odefs.cli.signals import WORDS, raising_on_signals, received_code
+from odefs.cli.signals import KINDS, WORDS, raising_on_signals, received_code
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def guarded(debug: bool) -> Iterator[None]:
         if code is None:
             raise
     if code is not None:
-        fail("interrupted" if code == 130 else "terminated", WORDS[code], code)
+        fail(KINDS[code], WORDS[code], code)
 
 
 @contextmanager

@@ -60,9 +60,12 @@ class _JSONHandler(logging.Handler):
 
 
 def _write_line(event: str, level: str, message: str, **fields: Any) -> None:
+    click.echo(_line(event, level, message, **fields), err=True)
+
+
+def _line(event: str, level: str, message: str, **fields: Any) -> str:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    line = {"timestamp": now, "level": level, "event": event, "message": message, **fields}
-    click.echo(json.dumps(line, allow_nan=False), err=True)
+    return json.dumps({"timestamp": now, "level": level, "event": event, "message": message, **fields}, allow_nan=False)
 
 
 def say_progress(line: str, stage: str, done: int, total: int, seconds_left: float | None) -> None:
@@ -130,8 +133,20 @@ def document_text(document: dict[str, Any]) -> str:
 def write_error(sentence: str, kind: str, exit_code: int) -> None:
     """The error document, where one is expected."""
     if _formats.json_output and not _formats.is_written:
-        error = {"kind": kind, "message": _one_line(sentence), "exit_code": exit_code}
-        write_document(document_text({"error": error}))
+        write_document(_error_document(sentence, kind, exit_code))
+
+
+def _error_document(sentence: str, kind: str, exit_code: int) -> str:
+    return document_text({"error": {"kind": kind, "message": _one_line(sentence), "exit_code": exit_code}})
+
+
+def parting_bytes(sentence: str, kind: str, exit_code: int) -> dict[int, bytes]:
+    """What an error writes to each file descriptor, for a process that ends in the middle of anything and may touch no stream."""
+    said = (
+        _line("error", "error", sentence, kind=kind, exit_code=exit_code) if _formats.json_log else f"odefs: {sentence}"
+    )
+    document = _formats.json_output and not _formats.is_written
+    return {1: f"{_error_document(sentence, kind, exit_code)}\n".encode() if document else b"", 2: f"{said}\n".encode()}
 
 
 @contextmanager

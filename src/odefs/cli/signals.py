@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -18,6 +18,9 @@ from odefs.cli.watchdog import watching
 
 WORDS = {130: "interrupted; nothing half-written is left.", 143: "terminated; nothing half-written is left."}
 """What is said of each exit code."""
+
+KINDS = {130: "interrupted", 143: "terminated"}
+"""The kind of error that each exit code is in JSON."""
 
 IMPORTING = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 
@@ -82,9 +85,21 @@ def _leave(number: int, frame: FrameType | None) -> None:
         remove = getattr(unfinished, "remove_unfinished", None)
         if remove is not None:
             remove()
-        os.write(2, f"odefs: {WORDS[code]}\n".encode())
+        _say(code)
     finally:
         os._exit(code)
+
+
+def _say(code: int) -> None:
+    said = {2: f"odefs: {WORDS[code]}\n".encode()}
+    # As above: where it was not imported, no format has been chosen yet.
+    parting_bytes = getattr(sys.modules.get("odefs.cli.messages"), "parting_bytes", None)
+    if parting_bytes is not None:
+        with suppress(Exception):
+            said = parting_bytes(WORDS[code], KINDS[code], code)
+    for descriptor, text in said.items():
+        if text:
+            os.write(descriptor, text)
 
 
 def _is_importing(frame: FrameType | None) -> bool:
