@@ -162,6 +162,7 @@ def test_errors_are_documents_too(folder, case):
     assert (done.returncode, error["exit_code"], error["kind"]) == (code, code, kind)
     assert done.stderr, "people read it there"
     lines = log_lines(odefs(*arguments, "--log-format", "json", cwd=folder).stderr)
+    lines = [line for line in lines if line["event"] != "progress"]
     assert [(line["event"], line["kind"], line["exit_code"]) for line in lines] == [("error", kind, code)]
     assert ("traceback" in lines[0]) == ("--debug" in arguments)
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from command import messages, odefs
+from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
 from odefs.tables import files
@@ -35,7 +37,8 @@ def test_limits_on_the_training_table(folder, limit, code):
 
 @pytest.mark.parametrize("limit", ["x", "-1x", "0x", "nanx", "infx", "101%", "1.5", "two", "", "nan"])
 def test_what_is_no_limit(folder, limit):
-    assert odefs("score", "m.odefs", TABLE, f"--max-flagged={limit}", cwd=folder).returncode == 2
+    line = [str(folder / "m.odefs"), str(TABLE), f"--max-flagged={limit}"]
+    assert CliRunner().invoke(score, line).exit_code == 2
 
 
 def test_a_multiple_compares_rows_above_the_same_threshold(folder):
