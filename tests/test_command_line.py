@@ -291,7 +291,7 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     rows = "".join(f"{i % 7},{(i * 13) % 11},x\n" for i in range(60)) + "900,3,gr\u00fcn \x1b[31mred\x07\n"
     (tmp_path / "t.csv").write_text(f"{'long name ' * 12},b,c\n" + rows)
     command = f"unset COLUMNS; {ODEFS} detect t.csv --no-report"
-    shown = odefs("-c", command, command=("bash",), cwd=tmp_path, PYTHONIOENCODING="ascii")
+    shown = odefs("-c", command, command=("bash",), cwd=tmp_path, PYTHONIOENCODING="cp1251")
     assert shown.returncode == 0, shown.stderr
     first = next(line for line in shown.stdout.splitlines() if line.startswith("   1 "))
     assert f"{'long name ' * 12} = 900" in first

@@ -100,7 +100,8 @@ def end(process):
 @pytest.mark.slow
 def test_a_partition_that_no_worker_can_hold(tmp_path):
     (tmp_path / "fit.py").write_text(FIT)
-    running = start("fit.py", "local", cwd=tmp_path, ODEFS_DASK_TIMEOUT="60")
+    few = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+    running = start("fit.py", "local", cwd=tmp_path, ODEFS_DASK_TIMEOUT="60", **few)
     try:
         name, message = outcome(running)
     finally:

@@ -115,7 +115,6 @@ def test_the_page_opens(folder, tmp_path):
     try:
         forget_logs(browser)
         browser.get((folder / "there.html").as_uri())
-        browser.execute_async_script("const done = arguments[0]; odefsReport.drawn.then(() => done())")
         assert "rows stand out" in browser.title.replace(f"of {ROWS:,} ", "")
         assert browser.execute_script("return document.querySelectorAll('#outliers tr.row').length") >= 50
         assert browser.execute_script("return document.querySelectorAll('.chart canvas, .chart svg').length") >= 2
