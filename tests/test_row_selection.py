@@ -209,7 +209,9 @@ def test_dates_name_the_rows_of_a_time_series(day):
         assert numbers(day, 5, labels=labels) == [2]
 
 
-@pytest.mark.parametrize("form", [lambda i: i, pd.Series, list, np.array, pl.Series], ids=str)
+@pytest.mark.parametrize(
+    "form", [lambda i: i, pd.Series, list, np.array, pl.Series], ids=["index", "series", "list", "numpy", "polars"]
+)
 def test_dates_that_differ_by_nanoseconds_are_different_labels(form):
     index = pd.to_datetime(np.arange(N) * 100 + 1_700_000_000_000_000_000)
     assert numbers(form(index[[4, 10]]), labels=index, index=index) == [4, 10]
