@@ -59,7 +59,6 @@ def settings() -> Iterator[tuple[str, str, bool, tuple[str, ...]]]:
 
     for core_type in core_types():
         yield core_type, "numpy", False, PRODUCTS
-        yield core_type, "auto", False, ("determinism",)
     for kernel in levels_here():
         yield "", kernel, False, ("determinism",)
     for kernel in ("numpy", "auto"):
