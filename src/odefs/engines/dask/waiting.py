@@ -67,7 +67,7 @@ def _wait_until_done(client: Any, future: Any, limit: float) -> None:
     """By an event: a timeout of ``result`` leaves its exception in a cycle with the future, and rows with the workers until that is collected."""
     done = threading.Event()
     future.add_done_callback(lambda _: done.set())
-    if client not in _had_workers:
+    if not future.done() and client not in _had_workers:
         _workers(client, limit)
     idle_since: float | None = None
     while not done.wait(POLL_SECONDS) and not future.done():
