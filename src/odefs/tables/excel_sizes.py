@@ -116,7 +116,7 @@ def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     for piece in _pieces(archive, part):
         content += piece
         if len(content) > LISTED:
-            raise TableError(f"{part.filename} in it is longer than that of any workbook.")
+            raise TableError(f"its part {part.filename} is larger than in any real workbook.")
     return bytes(content)
 
 
