@@ -16,7 +16,7 @@ RUN /opt/odefs/bin/python -m pip install --require-hashes --no-deps --only-binar
 COPY . .
 # setuptools, which detect.txt brings, builds the wheel; the image needs neither it nor pip.
 RUN ODEFS_REQUIRE_KERNEL=1 /opt/odefs/bin/python -m pip install --no-deps --no-build-isolation . \
-    && /opt/odefs/bin/python -c "from odefs._ops.kernel import describe_kernel as d; assert d().startswith('compiled'), d()" \
+    && /opt/odefs/bin/python -c "from odefs.kernels.compiled import describe_kernel as d; assert d().startswith('compiled'), d()" \
     && /opt/odefs/bin/python -m pip uninstall --yes setuptools pip
 
 FROM base

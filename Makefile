@@ -15,7 +15,7 @@ LOWEST_PYTHON ?= python3.11
 # All tests but these, which need PyTorch, a browser, jsonschema or Sphinx, or test the documentation, the experiments and the requirements.
 NOT_LOWEST := accuracy contract_page docs experiment_% json_output real_data report_browser requirements results_page site torch
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST),$(patsubst tests/test_%.py,%,$(sort $(wildcard tests/test_*.py))))
-SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/_ops/*.[ch])
+SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/kernels/*.[ch])
 
 .PHONY: detect test slow processors fuzz lint types contracts tests bench docs lowest lock clean
 
@@ -101,7 +101,7 @@ $(VENV)/.fuzz: $(VENV)/.dev
 	@$(INSTALL) -r requirements/fuzz.txt
 	@touch $@
 
-$(LOWEST)/.lowest: pyproject.toml setup.py requirements/lowest.txt $(wildcard src/odefs/_ops/*.[ch])
+$(LOWEST)/.lowest: pyproject.toml setup.py requirements/lowest.txt $(wildcard src/odefs/kernels/*.[ch])
 	@echo "Installing the lowest versions into $(LOWEST) ..."
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps -r requirements/lowest.txt

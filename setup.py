@@ -15,10 +15,10 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import BaseError, CCompilerError, CompileError
 
-KERNEL = "odefs._ops._kernel"
-FOLDER = "src/odefs/_ops"
+KERNEL = "odefs.kernels._kernel"
+FOLDER = "src/odefs/kernels"
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
-"""As ``odefs._ops.library`` looks for it."""
+"""As ``odefs.kernels.shared_library`` looks for it."""
 
 FLAGS = ["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"]
 

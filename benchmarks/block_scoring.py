@@ -3,9 +3,9 @@
 import numpy as np
 
 from benchmarks.result import Result, best_of
-from odefs._ops.blocks import MAX_BLOCK_ROWS, row_blocks
-from odefs._ops.threads import one_blas_thread
 from odefs.detectors import LeSiNNDetector
+from odefs.kernels.chunking import MAX_BLOCK_ROWS, row_blocks
+from odefs.system.threads import one_blas_thread
 
 ROWS = 32_768
 LIMIT = 1.8

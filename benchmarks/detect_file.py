@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from benchmarks.result import Result
 from odefs.tables.detection import detect
-from odefs.tables.read import read_table
+from odefs.tables.readers.open import read_table
 
 ROWS = 1_000_000
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.result import Result, best_of
-from odefs._ops import kernel
-from odefs._ops.blocks import MAX_BLOCK_ROWS, kernel_rows, row_blocks
-from odefs._ops.threads import one_blas_thread, run_tasks
 from odefs.detectors import LeSiNNDetector
+from odefs.kernels import compiled
+from odefs.kernels.chunking import MAX_BLOCK_ROWS, kernel_rows, row_blocks
+from odefs.system.threads import one_blas_thread, run_tasks
 
 ROWS, THREADS = 65_536, 2
 COMPONENTS, TURNS = 8, 50
@@ -20,7 +20,7 @@ REPEATS = 20_000
 
 
 def run() -> list[Result]:
-    if not kernel.levels_here():
+    if not compiled.levels_here():
         return [Result("compiled kernel", "not built", "built", False)]
     # Pinned once: that takes about as long as the smallest of these runs.
     with one_blas_thread():
@@ -94,11 +94,11 @@ def _against_numpy(what: str, d: int, by_numpy: float, compiled: float) -> Resul
     return Result(what, told, f"at least {TARGETS[d]:.0f} x", ratio >= TARGETS[d])
 
 
-def _tiles_against_vectors(X: np.ndarray, packed: kernel.Packed) -> tuple[float, float]:
+def _tiles_against_vectors(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float]:
     """How many times as fast, by the best times and by those in the middle."""
     times = [
         [
-            best_of(1, lambda level=level: kernel.mean_nearest(X, packed, level=level, root=True))
+            best_of(1, lambda level=level: compiled.mean_nearest(X, packed, level=level, root=True))
             for level in ("avx512", "amx")
         ]
         for _ in range(100)
@@ -107,13 +107,13 @@ def _tiles_against_vectors(X: np.ndarray, packed: kernel.Packed) -> tuple[float,
     return vectors.min() / tiles.min(), float(np.median(vectors) / np.median(tiles))
 
 
-def _level(packed: kernel.Packed) -> str:
+def _level(packed: compiled.Packed) -> str:
     """The instruction set that this machine scores with; tiles are for expanded squares."""
-    here = kernel.levels_here()
+    here = compiled.levels_here()
     return here[-1] if packed.tiles and packed.product is not None else [name for name in here if name != "amx"][-1]
 
 
-def _products(packed: kernel.Packed) -> int:
+def _products(packed: compiled.Packed) -> int:
     """Products for each row and reference: one for each column, or as many as tiles are multiplied for all of a tile's."""
     if _level(packed) != "amx" or not packed.tiles:
         return packed.n_columns
@@ -121,25 +121,25 @@ def _products(packed: kernel.Packed) -> int:
     return packed.tiles.values.shape[1] - (packed.tiles.step > 0)
 
 
-def _products_alone(packed: kernel.Packed, dtype: np.dtype) -> Callable[[], None]:
+def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], None]:
     """The products of all rows and references on the registers of all threads, nothing loaded or stored."""
     level = _level(packed)
     n_products = ROWS * packed.n_subsets * packed.n_members * _products(packed)
-    repeats = round(n_products / THREADS / kernel.registers_only(level, dtype, True, 1))
+    repeats = round(n_products / THREADS / compiled.registers_only(level, dtype, True, 1))
     return lambda: run_tasks(
-        lambda _: kernel.registers_only(level, dtype, True, repeats), list(range(THREADS)), THREADS
+        lambda _: compiled.registers_only(level, dtype, True, repeats), list(range(THREADS)), THREADS
     )
 
 
-def _share_of_peak(X: np.ndarray, packed: kernel.Packed) -> tuple[float, float]:
+def _share_of_peak(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float]:
     """Products per second of one call, over those of a loop without memory; and floating-point operations per second that they stand for."""
     level, expanded = _level(packed), packed.product is not None
     n_pairs = X.shape[0] * packed.n_subsets * packed.n_members
-    of_limit = kernel.registers_only(level, X.dtype, expanded, REPEATS)
+    of_limit = compiled.registers_only(level, X.dtype, expanded, REPEATS)
     times = []
     for _ in range(40):
-        ours = best_of(1, lambda: kernel.mean_nearest(X, packed, level=level, root=True))
-        limit = best_of(1, lambda: kernel.registers_only(level, X.dtype, expanded, REPEATS))
+        ours = best_of(1, lambda: compiled.mean_nearest(X, packed, level=level, root=True))
+        limit = best_of(1, lambda: compiled.registers_only(level, X.dtype, expanded, REPEATS))
         times.append((ours, limit))
     ours, limit = (min(column) for column in zip(*times, strict=True))
     # A product and a sum for each value, and a difference where the square is not expanded.

@@ -10,7 +10,7 @@ from experiment_records import ODEFS, SMALL
 from odefs.experiments import accuracy_page, grid, sources
 from odefs.experiments.accuracy import measures, noise, plan, run
 from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER
-from odefs.experiments.accuracy.reliance import rank_correlation, trust_and_gain
+from odefs.experiments.accuracy.trust_section import rank_correlation, trust_and_gain
 
 ROOT = Path(__file__).parent.parent
 

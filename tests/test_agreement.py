@@ -12,13 +12,13 @@ import odefs
 from command import odefs as run
 from command import read
 from odefs import ODEFS, LeSiNN
-from odefs._ops.file_arrays import FileArray
-from odefs.engines.local import LocalEngine
+from odefs.engines.in_memory import LocalEngine
 from odefs.engines.stream import RowBlocks
 from odefs.ensemble.combine import raw_scores
 from odefs.persist.reading import read_file
 from odefs.persist.writing import write_file
-from odefs.tables.output import result_columns
+from odefs.system.file_arrays import FileArray
+from odefs.tables.writers.columns import result_columns
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from odefs import ODEFS, LeSiNN
-from odefs._ops import threads
+from odefs.system import threads
 
 
 @pytest.fixture(scope="module")

@@ -83,10 +83,10 @@ import sys, warnings
 from pathlib import Path
 import numpy as np, polars as pl
 import odefs
-from odefs.tables.batches import BatchScorer
-from odefs.tables.files import load_table_model
-from odefs.tables.partitions import score_partitions
-from odefs.tables.write import WRITABLE, write_table
+from odefs.tables.score_batches import BatchScorer
+from odefs.tables.model_files import load_table_model
+from odefs.tables.score_folder import score_partitions
+from odefs.tables.writers.files import WRITABLE, write_table
 
 warnings.simplefilter("ignore")
 table = Path(sys.argv[1])
@@ -132,7 +132,7 @@ WORKING = """
 import os, sys
 import numpy as np
 import odefs
-from odefs.engines.distant import Folder
+from odefs.engines.out_of_core import Folder
 
 os.environ["TMPDIR"] = os.getcwd()
 try:

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from odefs._ops.choices import nearest_members
-from odefs._ops.nearest import _distinct_rows, nearest_squared, prepare_references
 from odefs.detectors import LeSiNNDetector
+from odefs.kernels.distances import _distinct_rows, nearest_squared, prepare_references
+from odefs.kernels.nearest_members import nearest_members
 
 TOLERANCE = {np.float64: 1e-6, np.float32: 1e-4}
 

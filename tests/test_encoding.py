@@ -7,8 +7,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from odefs.tables import encoding, frames
-from odefs.tables.encoder import TableEncoder
+from odefs.tables import frames
+from odefs.tables.encoder.encoder import TableEncoder, encode
 
 
 def mixed(n_rows, seed=0):
@@ -31,12 +31,12 @@ def mixed(n_rows, seed=0):
 def test_blocks_and_threads_change_no_bit(n_rows, mark_missing, monkeypatch):
     frame = mixed(n_rows)
     encoder = TableEncoder(mark_missing=mark_missing)
-    monkeypatch.setattr(encoding, "available_threads", lambda: 1)
+    monkeypatch.setattr(encode, "available_threads", lambda: 1)
     whole = encoder.fit_transform(frame)
     for threads in (1, 3):
-        monkeypatch.setattr(encoding, "available_threads", lambda threads=threads: threads)
+        monkeypatch.setattr(encode, "available_threads", lambda threads=threads: threads)
         for rows in (1, 50, 2**14):
-            monkeypatch.setattr(encoding, "BLOCK_ROWS", rows)
+            monkeypatch.setattr(encode, "BLOCK_ROWS", rows)
             np.testing.assert_array_equal(encoder.transform(frame), whole)
     one_by_one = [encoder.transform(frame[row : row + 1]) for row in range(0, n_rows, 17)]
     np.testing.assert_array_equal(np.concatenate(one_by_one), whole[::17])

@@ -14,10 +14,10 @@ import odefs
 from command import messages
 from command import odefs as run
 from odefs.tables.columns import TableError
-from odefs.tables.excel_output import MAX_COLUMNS, MAX_ROWS, require_room, told_apart
-from odefs.tables.output import result_columns
-from odefs.tables.read import read_table
-from odefs.tables.write import write_table
+from odefs.tables.readers.open import read_table
+from odefs.tables.writers.columns import result_columns
+from odefs.tables.writers.excel import MAX_COLUMNS, MAX_ROWS, require_room, told_apart
+from odefs.tables.writers.files import write_table
 
 QUICK = ("--no-report", "--set", "n_estimators=2")
 
@@ -78,7 +78,7 @@ def test_names_that_are_defused_stay_apart(name, tmp_path):
 
 
 def test_what_the_writer_leaves_out_with_a_warning_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("odefs.tables.excel_output.told_apart", list)
+    monkeypatch.setattr("odefs.tables.writers.excel.told_apart", list)
     with pytest.raises(TableError, match=r"t\.xlsx: cannot be written \(Duplicate header name"):
         write_table(tmp_path / "t.xlsx", {"a": [1, 2], "A": [3, 4]})
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from odefs._ops.file_arrays import FileArray
+from odefs.system.file_arrays import FileArray
 
 
 def made(folder):

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from command import odefs
-from odefs.cli.targets import default_page
-from odefs.tables.large_reading import read_large
-from odefs.tables.read import read_table
+from odefs.cli.outputs import default_page
+from odefs.tables.readers.large_reading import read_large
+from odefs.tables.readers.open import read_table
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 

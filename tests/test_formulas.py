@@ -14,15 +14,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command import odefs as run
-from odefs.tables.delimited import Dialect
-from odefs.tables.formulas import OWN_NAMES, defused_name, is_own, restored_name
-from odefs.tables.header import read_header
-from odefs.tables.output import LEAST_RESULTS, RESULT_NAMES
-from odefs.tables.read import read_table
-from odefs.tables.read_text import NULLS
-from odefs.tables.spool import spool_to_parquet
-from odefs.tables.write import write_table
-from odefs.tables.write_batches import write_batches
+from odefs.tables.readers.dialect import Dialect
+from odefs.tables.readers.header import read_header
+from odefs.tables.readers.open import read_table
+from odefs.tables.readers.text import NULLS
+from odefs.tables.readers.text_to_parquet import spool_to_parquet
+from odefs.tables.writers.batches import write_batches
+from odefs.tables.writers.columns import LEAST_RESULTS, RESULT_NAMES
+from odefs.tables.writers.files import write_table
+from odefs.tables.writers.formulas import OWN_NAMES, defused_name, is_own, restored_name
 
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 TEXTS = st.one_of(

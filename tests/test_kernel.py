@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from command import messages, odefs
 from odefs import ODEFS, LeSiNN
-from odefs._ops import kernel
-from odefs._ops.compiled_choices import mean_squares
 from odefs.detectors import LeSiNNDetector
+from odefs.kernels import compiled
+from odefs.kernels.compiled_members import mean_squares
 
 ROOT = Path(__file__).parent.parent
-LEVELS = kernel.levels_here()
+LEVELS = compiled.levels_here()
 KERNELS = ("numpy", *LEVELS)
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 
@@ -155,8 +155,8 @@ def test_expanded_squares_that_cancel_are_computed_directly(name, dtype, kind):
 def test_squares_are_expanded_only_where_few_cancel():
     rng = np.random.default_rng(6)
     spread, clustered = rng.normal(size=(80, 20)), rng.normal(size=(3, 20))[rng.integers(0, 3, 80)]
-    assert kernel.pack_references(spread, 10).product is not None
-    assert kernel.pack_references(clustered, 10).product is None
+    assert compiled.pack_references(spread, 10).product is not None
+    assert compiled.pack_references(clustered, 10).product is None
 
 
 @pytest.mark.parametrize("name", LEVELS)
@@ -237,11 +237,11 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
     from odefs.versions import collect_versions
 
     monkeypatch.setenv("ODEFS_KERNEL", "numpy")
-    assert kernel.level_for(10) is None
+    assert compiled.level_for(10) is None
     assert collect_versions()["kernel"].startswith("numpy")
     for name in LEVELS:
         monkeypatch.setenv("ODEFS_KERNEL", name)
-        assert kernel.level_for(10_000) == name
+        assert compiled.level_for(10_000) == name
         assert name in collect_versions()["kernel"]
     monkeypatch.setenv("ODEFS_KERNEL", "fortran")
     assert "fortran" in collect_versions()["kernel"], "bug reports name what was asked for"
@@ -250,19 +250,19 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
     monkeypatch.setenv("ODEFS_KERNEL", "auto")
     assert collect_versions()["kernel"] == by_default
     monkeypatch.delenv("ODEFS_KERNEL")
-    here = kernel.levels_here()
-    assert kernel.level_for(10_000) is None
-    assert kernel.level_for(10) == (here[-1] if here else None)
+    here = compiled.levels_here()
+    assert compiled.level_for(10_000) is None
+    assert compiled.level_for(10) == (here[-1] if here else None)
 
 
-UNAVAILABLE = ("fortran", *(name for name in kernel.LEVELS if name not in LEVELS and name != "amx"))
+UNAVAILABLE = ("fortran", *(name for name in compiled.LEVELS if name not in LEVELS and name != "amx"))
 
 
 @pytest.mark.parametrize("name", UNAVAILABLE)
 def test_a_kernel_that_cannot_run_here_is_refused_before_the_work(name, tmp_path, monkeypatch):
     monkeypatch.setenv("ODEFS_KERNEL", name)
     with pytest.raises(ValueError, match=f"ODEFS_KERNEL='{name}'.*use one of auto, numpy"):
-        kernel.level_for(10)
+        compiled.level_for(10)
     done = odefs("detect", "missing.csv", cwd=tmp_path)
     assert done.returncode == 2
     (sentence,) = messages(done)

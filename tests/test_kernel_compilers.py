@@ -12,10 +12,10 @@ from setuptools import Distribution, Extension
 from setuptools.errors import CompileError
 
 from building import ROOT, copy_sources, run
-from odefs._ops.library import FUNCTIONS
+from odefs.kernels.shared_library import FUNCTIONS
 
 SETUP = runpy.run_path(str(ROOT / "setup.py"), run_name="setup")
-FOLDER = ROOT / "src" / "odefs" / "_ops"
+FOLDER = ROOT / "src" / "odefs" / "kernels"
 
 WINDOWS = "x86_64-w64-mingw32-gcc"
 ARM = "aarch64-linux-gnu-gcc"
@@ -99,7 +99,7 @@ def test_the_library_for_windows_exports_what_is_bound(tmp_path):
 def test_clang_builds_a_kernel_that_passes_the_same_tests(tmp_path):
     needs("clang")
     copy_sources(tmp_path)
-    library = tmp_path / "src" / "odefs" / "_ops" / "_kernel.so"
+    library = tmp_path / "src" / "odefs" / "kernels" / "_kernel.so"
     flags = [*SETUP["flags_for"](["clang"]), "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     run("clang", *flags, FOLDER / "_kernel.c", "-o", library, "-lm", cwd=tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odefs._ops import kernel, tiles
-from odefs._ops.kernel import mean_nearest
-from odefs._ops.kernel import pack_references as pack_for_any
+from odefs.kernels import compiled, tiles
+from odefs.kernels.compiled import mean_nearest
+from odefs.kernels.compiled import pack_references as pack_for_any
 
-pytestmark = pytest.mark.skipif("amx" not in kernel.levels_here(), reason="this processor multiplies no tiles")
+pytestmark = pytest.mark.skipif("amx" not in compiled.levels_here(), reason="this processor multiplies no tiles")
 # Where the number of tiles changes, with parts up to 15 columns and with digits from 16 on.
 WIDTHS = (8, 10, 11, 15, 16, 20, 21, 26, 32, 33, 40, 41, 64, 65, 84, 85, 128, 129, 256)
 

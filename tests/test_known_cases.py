@@ -15,9 +15,9 @@ import odefs
 from command import odefs as run
 from command import read
 from odefs import ODEFS
-from odefs.engines import training
 from odefs.engines.stream import RowBlocks
-from odefs.ensemble.known_cases import draw_outliers
+from odefs.ensemble import train
+from odefs.ensemble.known_outliers import draw_outliers
 from odefs.ensemble.trust import KNOWN_GAIN, measured_trust
 from odefs.experiments.known_cases import MOST, auc_with_known, draw_known
 from odefs.selection.candidates import FEWEST, find_candidates
@@ -38,14 +38,14 @@ def hidden():
 def drawn_rows(monkeypatch, *args, **kwargs):
     """The draws of all components of a fit."""
     draws = []
-    plain = training.draw_component
+    plain = train.draw_component
 
     def spy(*arguments):
         draws.append(plain(*arguments))
         return draws[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "draw_component", spy)
+        patch.setattr(train, "draw_component", spy)
         model = ODEFS(random_state=0, **kwargs.pop("settings", {})).fit(*args, **kwargs)
     return draws, model
 

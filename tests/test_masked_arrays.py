@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 
 import odefs
 from odefs import ODEFS, LeSiNN, ODEFSSelector, TableEncoder
-from odefs._ops.masked_arrays import unmasked
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
-from odefs.engines.blocks import RowBlocks
+from odefs.engines.row_blocks import RowBlocks
+from odefs.kernels.masked_arrays import unmasked
 from odefs.tables.frames import table_of
 
 HIDDEN = 1e6

@@ -12,8 +12,8 @@ from command import messages, odefs
 from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
-from odefs.tables import files
-from odefs.tables.files import load_table_model, save_table_model
+from odefs.tables import model_files
+from odefs.tables.model_files import load_table_model, save_table_model
 
 ROOT = Path(__file__).parent.parent
 TABLE = transactions_path()
@@ -63,8 +63,10 @@ def test_a_file_of_an_older_version_takes_shares_only(folder, monkeypatch, tmp_p
     loaded = load_table_model(folder / "m.odefs")
     noted = {"identifier": None, "flagged_share": loaded.flagged_share, "hidden": [], "source": {}, "run": {}}
     written = []
-    save = files.save_model
-    monkeypatch.setattr(files, "save_model", lambda *given, extra: written.append(extra) or save(*given, extra=extra))
+    save = model_files.save_model
+    monkeypatch.setattr(
+        model_files, "save_model", lambda *given, extra: written.append(extra) or save(*given, extra=extra)
+    )
     save_table_model(tmp_path / "new.odefs", loaded.model, loaded.encoder, shares_above=[], **noted)
     del written[0]["shares_above"]
     save(loaded.model, tmp_path / "old.odefs", extra=written[0])

@@ -11,7 +11,7 @@ from command import messages
 from measured import control_group, measured
 from odefs.cli.in_parts import is_large, require_memory
 from odefs.tables.columns import TableError
-from odefs.tables.sizes import bytes_in_memory, least_memory
+from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks are those of Linux")
 
@@ -36,7 +36,7 @@ def table(tmp_path_factory):
     ("limit", "expected"), [("100MB", None), ("370MB", None), ("400MB", True), ("600MB", True), ("1GB", False)]
 )
 def test_plans(limit, expected, table, monkeypatch):
-    monkeypatch.setattr("odefs._ops.memory.spare_memory", lambda: None)
+    monkeypatch.setattr("odefs.system.memory.spare_memory", lambda: None)
     monkeypatch.setenv("ODEFS_MEMORY", limit)
     if expected is None:
         with pytest.raises(TableError, match=r"needs at least 3\d\d MB of memory, and .* ODEFS_MEMORY allows"):
@@ -47,10 +47,10 @@ def test_plans(limit, expected, table, monkeypatch):
 
 def test_containers_count(table, monkeypatch):
     monkeypatch.delenv("ODEFS_MEMORY", raising=False)
-    monkeypatch.setattr("odefs._ops.memory.spare_memory", lambda: None)
-    monkeypatch.setattr("odefs._ops.memory.resident_memory", lambda root: 10**6)
+    monkeypatch.setattr("odefs.system.memory.spare_memory", lambda: None)
+    monkeypatch.setattr("odefs.system.memory.resident_memory", lambda root: 10**6)
     for left, expected in ((300, None), (420, True), (3000, False)):
-        monkeypatch.setattr("odefs._ops.memory.memory_left", lambda root, left=left: left * 10**6)
+        monkeypatch.setattr("odefs.system.memory.memory_left", lambda root, left=left: left * 10**6)
         if expected is None:
             with pytest.raises(TableError, match="and 301 MB are free here"):
                 is_large(str(table))

@@ -8,15 +8,15 @@ import sys
 import pytest
 
 from building import ROOT
-from odefs._ops import library
-from odefs._ops.kernel import describe_kernel
+from odefs.kernels import shared_library
+from odefs.kernels.compiled import describe_kernel
 
 SCRIPT = """
 import logging, sys
 if "handler" in sys.argv:
     logging.basicConfig(format="%(levelname)s:%(name)s:%(message)s")
 import numpy
-from odefs._ops import library
+from odefs.kernels import library
 library.PATH = library.PATH.with_name(sys.argv[1])
 from odefs import ODEFS, LeSiNN
 from odefs.versions import collect_versions
@@ -83,8 +83,8 @@ def test_verbose_alone_is_refused():
 
 
 def test_kernels_of_another_python_are_not_looked_for(tmp_path, monkeypatch):
-    assert library.PATH.name in ("_kernel.so", "_kernel.dll")
-    if library.PATH.exists():
-        shutil.copy(library.PATH, tmp_path / "_kernel.cpython-311-x86_64-linux-gnu.so")
-    monkeypatch.setattr(library, "PATH", tmp_path / library.PATH.name)
-    assert library.library.__wrapped__() is None
+    assert shared_library.PATH.name in ("_kernel.so", "_kernel.dll")
+    if shared_library.PATH.exists():
+        shutil.copy(shared_library.PATH, tmp_path / "_kernel.cpython-311-x86_64-linux-gnu.so")
+    monkeypatch.setattr(shared_library, "PATH", tmp_path / shared_library.PATH.name)
+    assert shared_library.library.__wrapped__() is None

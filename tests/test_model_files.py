@@ -25,9 +25,9 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
 from odefs.estimators.base import OF_TRAINING_ROWS
 from odefs.estimators.files import read_model, save_model
-from odefs.persist.layout import PREAMBLE
+from odefs.persist.file_format import PREAMBLE
 from odefs.persist.writing import replace_file
-from odefs.tables.column_spec import ColumnSpec
+from odefs.tables.encoder.column_spec import ColumnSpec
 
 GOLDEN = Path(__file__).parent / "golden"
 FEW = {"n_estimators": 3, "random_state": 0}
@@ -547,7 +547,7 @@ def test_the_golden_table_has_columns_of_every_kind():
 def test_table_models_stay_readable_when_columns_get_a_new_part(monkeypatch):
     """Of a part that an earlier writer did not know the default is taken."""
     spec = make_dataclass("Spec", [("new_part", int, 7)], bases=(ColumnSpec,), frozen=True)
-    monkeypatch.setattr("odefs.tables.encoder_state.ColumnSpec", spec)
+    monkeypatch.setattr("odefs.tables.encoder.state.ColumnSpec", spec)
     specs = odefs.load(GOLDEN / "v1-table.odefs")[0].specs_
     assert {spec.new_part for spec in specs} == {7}
 

@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import odefs
-from odefs.cli.terminal import Screen, show_detection
+from odefs.cli.screen import Screen, show_detection
 from odefs.report.collect import _without_choice
-from odefs.tables.files import load_table_model
-from odefs.tables.output import result_columns
-from odefs.tables.read import read_table
+from odefs.tables.model_files import load_table_model
+from odefs.tables.readers.open import read_table
 from odefs.tables.reasons import Reason
 from odefs.tables.wording import say_reason, say_usual, say_value, without_controls
-from odefs.tables.write import write_table
+from odefs.tables.writers.columns import result_columns
+from odefs.tables.writers.files import write_table
 
 
 def frame(**further):

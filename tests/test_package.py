@@ -33,7 +33,7 @@ def test_wheel_and_sdist_hold_what_they_should(built):
         for kept in (
             "LICENSE",
             "setup.py",
-            *(f"_ops/{path.name}" for path in (ROOT / "src/odefs/_ops").glob("_kernel*.[ch]")),
+            *(f"kernels/{path.name}" for path in (ROOT / "src/odefs/kernels").glob("_kernel*.[ch]")),
         ):
             assert any(name.endswith(f"/{kept}") for name in archive.getnames()), kept
 

@@ -14,8 +14,8 @@ from command import odefs as run
 from command import read
 from odefs.engines.stream import RowBlocks
 from odefs.tables.columns import TableError
-from odefs.tables.large_reading import read_large
-from odefs.tables.read import read_table
+from odefs.tables.readers.large_reading import read_large
+from odefs.tables.readers.open import read_table
 
 NONE = pa.nulls(2)
 LARGE = 2**53 + 1

@@ -9,8 +9,8 @@ import pytest
 import odefs
 from command import odefs as run
 from command import read
-from odefs.tables.read import read_table
-from odefs.tables.write import write_table
+from odefs.tables.readers.open import read_table
+from odefs.tables.writers.files import write_table
 
 NAMES = {"key": "^a.*$", "label": "*", "amount": "^.*$", "shop": "^($", "day": "^d$", "code": "^c.+$", "flag": "^f.$"}
 """Of some the pattern matches the name itself, of others it matches other columns or is none."""

@@ -12,7 +12,7 @@ import pytest
 from command import ODEFS, odefs
 from odefs import LeSiNN
 from odefs.datasets.transactions import transactions_path
-from odefs.persist.replacing import replacing
+from odefs.system.atomic_write import replacing
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 
@@ -106,7 +106,7 @@ def test_a_link_stays_one_and_its_target_is_replaced(tmp_path):
 OTHER_USER = """
 import os, sys
 from pathlib import Path
-from odefs.persist.replacing import replacing
+from odefs.system.atomic_write import replacing
 os.setgroups([]); os.setgid(34567); os.setuid(34567); os.umask(0o022)
 with replacing(Path(sys.argv[1])) as partial:
     partial.write_text("new")
@@ -136,7 +136,7 @@ def test_who_may_not_give_files_away_opens_them_to_no_other_group(tmp_path):
 READ_ONLY = """
 import os, sys
 from pathlib import Path
-from odefs.persist.replacing import replacing
+from odefs.system.atomic_write import replacing
 if os.getuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 os.chdir(sys.argv[1])

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from odefs._ops import owners, physical_memory, windows
-from odefs._ops.memory import UNKNOWN, free_memory
-from odefs.persist.replacing import error_number, replacing
+from odefs.system import physical_memory, tempfile_owner, windows
+from odefs.system.atomic_write import error_number, replacing
+from odefs.system.memory import UNKNOWN, free_memory
 from odefs.tables.columns import TableError
-from odefs.tables.write import check_target
+from odefs.tables.writers.files import check_target
 
 
 class Kernel:
@@ -62,10 +62,10 @@ def on_windows(monkeypatch):
 
 def test_processes_on_windows(on_windows):
     kernel = on_windows(processes={7: 0x102, 8: 0})
-    assert [owners._is_running(number) for number in (7, 8, 9)] == [True, False, False]
+    assert [tempfile_owner._is_running(number) for number in (7, 8, 9)] == [True, False, False]
     assert kernel.closed == [1007, 1008]
     kernel.error = 5
-    assert owners._is_running(9), "of another user, whom one may not ask after"
+    assert tempfile_owner._is_running(9), "of another user, whom one may not ask after"
 
 
 def test_what_is_left_behind_on_windows(on_windows, tmp_path, monkeypatch):
@@ -74,13 +74,13 @@ def test_what_is_left_behind_on_windows(on_windows, tmp_path, monkeypatch):
     registry.OpenKey = lambda *arguments: nullcontext()
     registry.QueryValueEx = lambda opened, name: (f"{name} 1", 1)
     monkeypatch.setitem(sys.modules, "winreg", registry)
-    machine = owners.machine()
+    machine = tempfile_owner.machine()
     assert re.search("m[0-9a-f]{8}", machine)
-    pattern = re.compile(owners.OWNER)
-    assert not owners.is_left_behind(pattern.fullmatch(f"{machine}-{os.getpid()}"))
-    assert owners.is_left_behind(pattern.fullmatch(f"{machine}-99999"))
+    pattern = re.compile(tempfile_owner.OWNER)
+    assert not tempfile_owner.is_left_behind(pattern.fullmatch(f"{machine}-{os.getpid()}"))
+    assert tempfile_owner.is_left_behind(pattern.fullmatch(f"{machine}-99999"))
     registry.QueryValueEx = lambda opened, name: (f"{name} 2", 1)
-    assert owners.machine() != machine
+    assert tempfile_owner.machine() != machine
 
 
 def test_memory_on_windows_and_macos(on_windows, monkeypatch, tmp_path):
@@ -108,8 +108,8 @@ def test_the_number_of_a_mac(monkeypatch):
             return 0
 
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
-    assert owners._machine_id() == b"uuid" + bytes(12)
-    assert owners.machine().count("m")
+    assert tempfile_owner._machine_id() == b"uuid" + bytes(12)
+    assert tempfile_owner.machine().count("m")
 
 
 @pytest.mark.parametrize("name", ["CON", "aux.csv", "nul.tar.csv", "Com1.csv", "a:b.csv", "a?.csv", "o.csv.", "o.csv "])
@@ -129,7 +129,7 @@ def test_a_file_that_another_program_has_open_on_windows(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Access is denied", str(source))
 
     monkeypatch.setattr(os, "replace", refuse)
-    monkeypatch.setattr(owners, "_machine_id", lambda: b"1")
+    monkeypatch.setattr(tempfile_owner, "_machine_id", lambda: b"1")
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(OSError, match="another program"), replacing(tmp_path / "o.csv") as partial:
         partial.write_text("new")

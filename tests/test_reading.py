@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import odefs
-import odefs.tables.read_text as reading
+import odefs.tables.readers.text as reading
 from odefs.tables.columns import TableError
-from odefs.tables.large_reading import read_large
-from odefs.tables.read import read_table
-from odefs.tables.sizes import parquet_parts
-from odefs.tables.write import write_table
+from odefs.tables.readers.large_reading import read_large
+from odefs.tables.readers.memory_estimate import parquet_parts
+from odefs.tables.readers.open import read_table
+from odefs.tables.writers.files import write_table
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", "y", None], "c": [0.5, None, 2.5]})
 TEXT = "a,b,c\n1,x,0.5\n2,y,\n3,,2.5\n"

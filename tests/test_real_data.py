@@ -6,8 +6,8 @@ from sklearn.metrics import roc_auc_score
 
 from odefs import ODEFS, LeSiNN
 from odefs.detectors import BUILT_IN
-from odefs.engines.local import LocalEngine
-from odefs.engines.sweeps import fit_bare
+from odefs.engines.in_memory import LocalEngine
+from odefs.ensemble.fit import fit_bare
 from odefs.ensemble.plan import Seeds
 
 PAPER_BARE = {

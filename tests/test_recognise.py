@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefs.tables.recognise import STYLES, describe, read_levels, recognise
+from odefs.tables.encoder.text_formats import STYLES, describe, read_levels, recognise
 
 READ = {
     "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),

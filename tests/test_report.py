@@ -16,7 +16,7 @@ import pytest
 from odefs import ODEFS
 from odefs.datasets.transactions import make_transactions, transactions_path
 from odefs.report import build_report, words
-from odefs.report.picture import ACCENT, static_scores
+from odefs.report.svg import ACCENT, static_scores
 from odefs.tables.detection import detect
 from pages import Texts, mixed_frame
 

@@ -8,7 +8,7 @@ import pytest
 
 from odefs.report import words
 from odefs.report.columns import _bins
-from odefs.report.kinds import collect_kinds
+from odefs.report.outlier_groups import collect_kinds
 from odefs.report.scores import collect_scores, held_names, short_threshold
 
 

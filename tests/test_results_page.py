@@ -7,12 +7,12 @@ import numpy as np
 from experiment_records import fake_records
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments import grid, results_page, tables
+from odefs.experiments.competitor_variants import nearest_reading, reading_jobs, readings_table, same_repeats
 from odefs.experiments.methods import TABLE2
 from odefs.experiments.page.repeats import commands, repeats_sentence
 from odefs.experiments.paper_numbers import paper_number
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import table_jobs
-from odefs.experiments.readings import nearest_reading, reading_jobs, readings_table, same_repeats
 from odefs.experiments.reproduce import RECORDS, planned_jobs, tables_of
 from odefs.experiments.summary import summarise
 

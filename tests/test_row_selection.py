@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_validate
 import odefs
 from odefs import ODEFS
 from odefs._row_selection import read_rows, row_number
-from odefs.engines.blocks import RowBlocks
+from odefs.engines.row_blocks import RowBlocks
 from odefs.theory import check_assumptions
 
 N = 60

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 import odefs as library
 from command import odefs, read
-from odefs.cli.terminal import _differences
+from odefs.cli.screen import _differences
 from odefs.datasets.transactions import transactions_path
 from odefs.tables.drift import ColumnDrift
 

@@ -13,13 +13,14 @@ import pytest
 import odefs
 from command import messages, read
 from command import odefs as run
-from odefs._ops.memory import BASELINE
-from odefs.tables import large, learning
+from odefs.system.memory import BASELINE
+from odefs.tables import large
+from odefs.tables.encoder.encoder import learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
 from odefs.tables.large_rows import draw_flagged, highest
-from odefs.tables.read import read_table
-from odefs.tables.sizes import bytes_in_memory, fits
+from odefs.tables.readers.memory_estimate import bytes_in_memory, fits
+from odefs.tables.readers.open import read_table
 
 
 def make_frame(n=6000):
@@ -210,9 +211,9 @@ def test_json_and_parquet_output(frame, tmp_path):
 
 
 def test_the_highest_scores(monkeypatch):
-    from odefs._ops import stretches
+    from odefs.kernels import row_reductions
 
-    monkeypatch.setattr(stretches, "STRETCH", 10)
+    monkeypatch.setattr(row_reductions, "STRETCH", 10)
     scores = np.round(np.random.default_rng(0).random(95), 1)
     assert np.array_equal(highest(scores, 12), np.argsort(-scores, kind="stable")[:12])
     assert np.array_equal(draw_flagged(scores > 0.5, 1000, 0), np.flatnonzero(scores > 0.5))

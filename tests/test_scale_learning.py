@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import odefs
-from odefs.tables import large, learning
+from odefs.tables import large
+from odefs.tables.encoder.encoder import learning
+from odefs.tables.encoder.moments import Spread
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
-from odefs.tables.spread import Spread
 
 N = 4000
 ODD = 3333

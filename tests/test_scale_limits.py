@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from odefs._ops import memory
-from odefs._ops.cgroups import cpu_quota, memory_left
+from odefs.system import memory
+from odefs.system.cgroups import cpu_quota, memory_left
 
 
 def fake(root, files):
@@ -99,7 +99,7 @@ def test_the_budget(tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity of processes")
 def test_affinity_counts():
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-    code += "from odefs._ops.threads import available_threads; print(available_threads())"
+    code += "from odefs.system.threads import available_threads; print(available_threads())"
     settings = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=settings, check=True)
     assert done.stdout.strip() == "1"

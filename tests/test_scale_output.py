@@ -12,8 +12,8 @@ from polars.testing import assert_frame_equal
 from browser import check_quiet, forget_logs, needs_browser, start_browser
 from command import ODEFS, messages
 from command import odefs as run
-from odefs.tables.write import write_table
-from odefs.tables.write_batches import write_batches
+from odefs.tables.writers.batches import write_batches
+from odefs.tables.writers.files import write_table
 from pages import Texts
 
 pytestmark = pytest.mark.slow

@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from odefs._ops import ranks, stretches
-from odefs._ops.file_arrays import FileArray
-from odefs.engines.distant import Folder
+from odefs.engines.out_of_core import Folder
 from odefs.experiments import large_metrics
 from odefs.experiments.metrics import evaluate
+from odefs.kernels import ranks, row_reductions
+from odefs.system.file_arrays import FileArray
 from odefs.tables.columns import TableError
-from odefs.tables.flags import flag_rows
-from odefs.tables.known import known_rows
+from odefs.tables.flagging import flag_rows
+from odefs.tables.known_cases import known_rows
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import known_cases
 
@@ -37,7 +37,7 @@ def in_file(values):
 
 @pytest.fixture(autouse=True)
 def short_stretches(monkeypatch):
-    monkeypatch.setattr(stretches, "STRETCH", 50)
+    monkeypatch.setattr(row_reductions, "STRETCH", 50)
     monkeypatch.setattr(ranks, "PER_RANGE", 40)
     monkeypatch.setattr(ranks, "SAMPLED", 8)
     monkeypatch.setattr(large_metrics, "CHUNK", 11)
@@ -52,10 +52,10 @@ def test_ranks_and_counts(kind, n):
     assert np.array_equal(ranks.fill_ranks(in_file(values), np.empty(n, dtype=np.int64)), expected)
     limits = np.concatenate([values[:5], [0.5, 0.5, -1.0, 2.0]])
     above = [(values > limit).sum() for limit in limits]
-    assert np.array_equal(stretches.counts_above(in_file(values), limits), above)
-    assert stretches.median(in_file(values)) == np.median(values)
+    assert np.array_equal(row_reductions.counts_above(in_file(values), limits), above)
+    assert row_reductions.median(in_file(values)) == np.median(values)
     for q in (0, 3.7, 50, 99, 100):
-        assert stretches.percentile(in_file(values), q) == np.percentile(values, q)
+        assert row_reductions.percentile(in_file(values), q) == np.percentile(values, q)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,7 +11,7 @@ import pytest
 import odefs
 from command import messages
 from command import odefs as run
-from odefs._ops.file_arrays import FileArray
+from odefs.system.file_arrays import FileArray
 from odefs.tables import drift, large
 from odefs.tables.arrow_columns import floats_of
 from odefs.tables.columns import TableError

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from command import odefs as run
-from odefs.tables import spool
 from odefs.tables.columns import TableError
-from odefs.tables.header import Header
-from odefs.tables.large_reading import read_large
-from odefs.tables.read import read_table
+from odefs.tables.readers import text_to_parquet
+from odefs.tables.readers.header import Header
+from odefs.tables.readers.large_reading import read_large
+from odefs.tables.readers.open import read_table
 
 ROWS = 12_000
 """More than the first rows, by which types are guessed."""
@@ -58,7 +58,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_spooled_table_is_the_table_that_is_read(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(spool, "CELLS", 14 * 1500)
+    monkeypatch.setattr(text_to_parquet, "CELLS", 14 * 1500)
     (tmp_path / name).write_bytes(KINDS[name])
     (tmp_path / "work").mkdir()
     here = read_table(tmp_path / name, text_columns=["id"])
@@ -66,7 +66,7 @@ def test_a_spooled_table_is_the_table_that_is_read(name, tmp_path, monkeypatch):
     frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.table.schema.names))
     assert dict(frame.select(there.columns).schema) == dict(here.frame.schema)
     assert frame.select(there.columns).equals(here.frame)
-    assert frame[spool.LINE].to_list() == here.lines.tolist()
+    assert frame[text_to_parquet.LINE].to_list() == here.lines.tolist()
     assert there.notes == here.notes
     assert (there.sha256, there.n_bytes, there.columns) == (here.sha256, here.n_bytes, here.columns)
     assert here.frame["late_zero"][ROWS - 1].startswith("00"), "a code at the end keeps its zeros"
@@ -137,7 +137,7 @@ LATE_DATES = {
 @pytest.mark.parametrize(("late", "kind"), LATE_DATES.items())
 def test_dates_are_decided_by_all_rows(late, kind, tmp_path, monkeypatch):
     """Batch by batch polars would choose another form for the last one, or a time zone."""
-    monkeypatch.setattr(spool, "CELLS", 1024)
+    monkeypatch.setattr(text_to_parquet, "CELLS", 1024)
     (tmp_path / "t.csv").write_text("day,a\n" + "2024-01-13,1\n" * 2048 + f"{late},1\n" * 1024)
     there = read_large(tmp_path / "t.csv", tmp_path)
     frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
@@ -165,13 +165,13 @@ def test_what_is_refused_in_memory_is_refused_in_parts(tmp_path):
         said = refused(read_table, tmp_path / name)
         assert refused(read_large, tmp_path / name, tmp_path / "work") == said
     assert "line 80003 has 3 fields" in said
-    with_header = spool.spool_to_parquet(tmp_path / "header.csv", tmp_path / "work")
+    with_header = text_to_parquet.spool_to_parquet(tmp_path / "header.csv", tmp_path / "work")
     assert pl.read_parquet(with_header.path).shape == (0, 3)
 
 
 def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path):
     (tmp_path / "t.csv").mkdir()
-    said = refused(spool.spool_to_parquet, tmp_path / "t.csv", tmp_path)
+    said = refused(text_to_parquet.spool_to_parquet, tmp_path / "t.csv", tmp_path)
     assert said == f"{tmp_path / 't.csv'}: cannot be read (Is a directory)."
 
 
@@ -274,7 +274,7 @@ def both(path, folder, header=True):
     frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.table.schema.names))
     assert frame.select(there.columns).equals(here.frame)
     assert (there.columns, there.notes, there.has_header) == (here.columns, here.notes, here.has_header)
-    assert frame[spool.LINE].to_list() == here.lines.tolist()
+    assert frame[text_to_parquet.LINE].to_list() == here.lines.tolist()
     assert [file.name for file in folder.iterdir()] == ["table.parquet"]
     return here
 

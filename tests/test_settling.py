@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from odefs import ODEFS
-from odefs.engines.trial import MOST_CELLS, MOST_ROWS, trial_rows
+from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, trial_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
-from odefs.ensemble.settling import BATCH, ENOUGH, FIRST, batches, rank_agreement
+from odefs.ensemble.stopping import BATCH, ENOUGH, FIRST, batches, rank_agreement
 
 TRUSTED = {"random_state": 0, "trust": 1.0, "n_rounds": 1}
 """As in the paper, every component has its share in the score."""

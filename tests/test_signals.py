@@ -93,11 +93,11 @@ import os, signal, sys
 number = int(sys.argv.pop())
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from _odefs_start import main
-import odefs.tables.spool as spool
+import odefs.tables.readers.text_to_parquet as spool
 def stop(*arguments, **options):
     import stopping_here
 spool.spool_to_parquet = stop
-import odefs.tables.large_reading as reading
+import odefs.tables.readers.large_reading as reading
 reading.spool_to_parquet = stop
 class Stops:
     def find_spec(self, name, path=None, target=None):
@@ -125,7 +125,7 @@ def test_importing_the_library_leaves_handlers_alone():
     script = """
 import signal
 before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-import odefs, odefs.cli.main, odefs.cli.guard, odefs.cli.detect
+import odefs, odefs.cli.main, odefs.cli.errors, odefs.cli.detect
 odefs.detect
 assert before == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
 """
@@ -151,7 +151,7 @@ def test_an_interrupt_that_a_library_replaces_is_still_one(tmp_path):
     script = """
 import os, signal
 import click
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 try:
     with guarded(False):
         try:
@@ -168,7 +168,7 @@ except SystemExit as error:
 COMPILED = """
 import hashlib, os, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 with guarded(False):
     threading.Timer(0.2, lambda: os.kill(os.getpid(), int(sys.argv[1]))).start()
     hashlib.pbkdf2_hmac("sha256", b"x", b"y", 300_000_000)
@@ -199,7 +199,7 @@ def test_compiled_code_that_does_not_return_is_not_waited_for(script, number, tm
 
 FORKED = """
 import os, signal, time
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 with guarded(False):
     child = os.fork()
     if child == 0:

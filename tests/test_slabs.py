@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odefs._ops import slabs
-from odefs._ops.masked import masked_squared
-from odefs._ops.nearest import nearest_squared, prepare_references
-from odefs._ops.slabs import SLAB_ROWS, SlabLayout, slab_layout
-from odefs._ops.threads import one_blas_thread
+from odefs.kernels import stable_products
+from odefs.kernels.distances import nearest_squared, prepare_references
+from odefs.kernels.distances_with_missing import masked_squared
+from odefs.kernels.stable_products import SLAB_ROWS, SlabLayout, slab_layout
+from odefs.system.threads import one_blas_thread
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -22,9 +22,9 @@ def pinned():
 
 @pytest.fixture
 def probed_again():
-    slabs._layout.cache_clear()
+    stable_products._layout.cache_clear()
     yield
-    slabs._layout.cache_clear()
+    stable_products._layout.cache_clear()
 
 
 @pytest.mark.parametrize("n_references", [1, 3, 8, 40, 400])
@@ -33,7 +33,7 @@ def probed_again():
 def test_a_row_has_the_same_product_at_every_place(n_references, n_columns, dtype):
     rng = np.random.default_rng(n_columns)
     layout = slab_layout(n_references, n_columns, dtype)
-    references = slabs.aligned(rng.normal(size=(n_references, n_columns)), layout.dtype)
+    references = stable_products.aligned(rng.normal(size=(n_references, n_columns)), layout.dtype)
     rows = rng.normal(size=(SLAB_ROWS, n_columns)).astype(dtype)
     together = layout.products(references, rows)
     np.testing.assert_allclose(together, references.astype(float) @ rows.T, rtol=1e-4, atol=1e-3)
@@ -62,7 +62,7 @@ def _unsteady(bad_places):
     """BLAS that gives other bits at some places of a call, as OpenBLAS does with float32 on AVX2."""
 
     def product(references, rows, out):
-        slabs._by_einsum(references, rows, out)
+        stable_products._by_einsum(references, rows, out)
         places = bad_places(rows.dtype, rows.shape[1])
         out[..., places] = np.nextafter(out[..., places], np.inf)
 
@@ -70,7 +70,7 @@ def _unsteady(bad_places):
 
 
 def test_spare_rows_take_the_places_that_differ(monkeypatch, probed_again):
-    monkeypatch.setattr(slabs, "_by_blas", _unsteady(lambda dtype, height: slice(0, 8)))
+    monkeypatch.setattr(stable_products, "_by_blas", _unsteady(lambda dtype, height: slice(0, 8)))
     assert slab_layout(40, 14, FLOAT32) == SlabLayout(FLOAT32, spare_rows=8)
 
 
@@ -78,7 +78,7 @@ def test_an_unsteady_precision_is_left_for_a_steady_one(monkeypatch, probed_agai
     def anywhere_in_float32(dtype, height):
         return slice(20, 22) if dtype == FLOAT32 else slice(0, 0)
 
-    monkeypatch.setattr(slabs, "_by_blas", _unsteady(anywhere_in_float32))
+    monkeypatch.setattr(stable_products, "_by_blas", _unsteady(anywhere_in_float32))
     assert slab_layout(40, 14, FLOAT32) == SlabLayout(FLOAT64, spare_rows=0)
     X = np.random.default_rng(0).random((200, 13)).astype(np.float32)
     references = prepare_references(X[:40], 10)
@@ -88,7 +88,7 @@ def test_an_unsteady_precision_is_left_for_a_steady_one(monkeypatch, probed_agai
 
 
 def test_without_a_steady_blas_rows_still_have_their_own_bits(monkeypatch, probed_again):
-    monkeypatch.setattr(slabs, "_by_blas", _unsteady(lambda dtype, height: slice(20, 22)))
+    monkeypatch.setattr(stable_products, "_by_blas", _unsteady(lambda dtype, height: slice(20, 22)))
     assert not slab_layout(40, 14, FLOAT64).uses_blas
     X = np.random.default_rng(0).random((200, 13))
     references = prepare_references(X[:40], 10)

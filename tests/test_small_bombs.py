@@ -19,9 +19,9 @@ import xlsxwriter
 from command import ODEFS, messages
 from measured import measured
 from odefs.tables.columns import TableError
-from odefs.tables.excel import read_sheet
-from odefs.tables.excel_sizes import excel_bytes
-from odefs.tables.read import read_table
+from odefs.tables.readers.excel import read_sheet
+from odefs.tables.readers.excel_limits import excel_bytes
+from odefs.tables.readers.open import read_table
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peaks and limits are those of Linux")
 

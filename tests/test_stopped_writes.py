@@ -16,11 +16,11 @@ import odefs as odefs_library
 from command import ODEFS, odefs
 from odefs import LeSiNN, load
 from odefs.datasets.transactions import transactions_path
-from odefs.persist.replacing import replacing, take_away_leftovers
-from odefs.tables.batches import BatchScorer
+from odefs.system.atomic_write import replacing, take_away_leftovers
 from odefs.tables.columns import TableError
-from odefs.tables.files import load_table_model
-from odefs.tables.partitions import score_partitions
+from odefs.tables.model_files import load_table_model
+from odefs.tables.score_batches import BatchScorer
+from odefs.tables.score_folder import score_partitions
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 
@@ -114,7 +114,7 @@ import sys, warnings
 from pathlib import Path
 import numpy as np
 from odefs import LeSiNN
-from odefs.tables.write import write_table
+from odefs.tables.writers.files import write_table
 seed = int(sys.argv[1])
 warnings.simplefilter("ignore")
 model = LeSiNN(random_state=seed).fit(np.random.default_rng(0).normal(size=(200, 20)))
@@ -226,7 +226,7 @@ def test_hidden_files_of_others_are_none_of_ours(tmp_path):
     assert (tmp_path / "o.csv").read_bytes() == b"new"
 
 
-SWEEPS = "import sys; from pathlib import Path; from odefs.persist.replacing import *; take_away_leftovers(Path(sys.argv[1]))"
+SWEEPS = "import sys; from pathlib import Path; from odefs.system.atomic_write import *; take_away_leftovers(Path(sys.argv[1]))"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="namespaces of processes are Linux")

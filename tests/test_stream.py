@@ -9,11 +9,11 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from odefs import ODEFS, LeSiNN
-from odefs._ops import stretches
-from odefs._ops.file_arrays import FileArray
-from odefs.engines import distant, stream
-from odefs.engines.blocks import recut
+from odefs.engines import out_of_core, stream
+from odefs.engines.row_blocks import recut
 from odefs.engines.stream import RowBlocks
+from odefs.kernels import row_reductions
+from odefs.system.file_arrays import FileArray
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_missing_values(X):
 def test_repeated_rows_and_many_short_slabs(X, monkeypatch):
     """Equal rows are scored once in memory and every time here; slabs of 1,024 rows leave nothing to luck."""
     monkeypatch.setattr(stream, "SLAB_BYTES", 1)
-    monkeypatch.setattr(distant, "IN_MEMORY", 0)
+    monkeypatch.setattr(out_of_core, "IN_MEMORY", 0)
     X = np.repeat(np.round(X[:800]), 4, axis=0)
     assert_same(ODEFS(random_state=0).fit(cut(X, 90)), ODEFS(random_state=0).fit(X))
 
@@ -100,7 +100,7 @@ def test_repeated_rows_and_many_short_slabs(X, monkeypatch):
 def test_files_of_rows_go_when_they_are_no_longer_needed(monkeypatch, tmp_path):
     """What is left beside the model has a number or two for each row."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(distant, "IN_MEMORY", 0)
+    monkeypatch.setattr(out_of_core, "IN_MEMORY", 0)
     rng = np.random.default_rng(0)
     model = ODEFS(random_state=0).fit(cut(rng.normal(size=(1000, 200)), 300))
     assert 1000 * 9 <= sum(path.stat().st_size for path in tmp_path.glob("odefs-*/*")) <= 1000 * 17
@@ -128,7 +128,7 @@ def test_batches_of_wide_files_have_fewer_rows(tmp_path):
 
 
 def test_components_are_read_in_portions_where_their_rows_are_too_many(X, monkeypatch):
-    monkeypatch.setattr(distant, "TRAINING_BYTES", 2000 * 12 * 8)
+    monkeypatch.setattr(out_of_core, "TRAINING_BYTES", 2000 * 12 * 8)
     for settings in ({}, {"n_estimators": 7}):
         here, there = (ODEFS(random_state=0, **settings).fit(rows) for rows in (X, cut(X, 700)))
         assert_same(there, here)
@@ -136,7 +136,7 @@ def test_components_are_read_in_portions_where_their_rows_are_too_many(X, monkey
 
 def test_short_stretches_change_only_last_digits(X, monkeypatch):
     model = ODEFS(random_state=0, contamination=0.03).fit(X)
-    monkeypatch.setattr(stretches, "STRETCH", 100)
+    monkeypatch.setattr(row_reductions, "STRETCH", 100)
     here, there = (ODEFS(random_state=0, contamination=0.03).fit(rows) for rows in (X, cut(X, 700)))
     np.testing.assert_allclose(there.outlier_scores_, model.outlier_scores_, rtol=1e-12)
     assert np.array_equal(there.is_outlier_, model.is_outlier_)
@@ -146,16 +146,16 @@ def test_short_stretches_change_only_last_digits(X, monkeypatch):
 
 
 def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(stretches, "STRETCH", 64)
+    monkeypatch.setattr(row_reductions, "STRETCH", 64)
     rng = np.random.default_rng(0)
     (tmp_path / "numbers").write_bytes(bytes(8 * 1001))
     numbers = FileArray(tmp_path / "numbers", np.float64)
     numbers[:] = rng.normal(size=1001) * 10.0 ** rng.integers(-300, 300, 1001)
     numbers[:40] = [0.0, -0.0, 1.0, 1.0] * 10
     for k in (0, 1, 7, 500, 999, 1000):
-        assert stretches.order_statistic(numbers, k) == np.sort(numbers)[k]
+        assert row_reductions.order_statistic(numbers, k) == np.sort(numbers)[k]
     for q in (0.0, 1.0, 3.3, 50.0, 100.0):
-        assert stretches.negated_percentile(numbers, q) == np.percentile(-np.asarray(numbers), q)
+        assert row_reductions.negated_percentile(numbers, q) == np.percentile(-np.asarray(numbers), q)
 
 
 @pytest.mark.parametrize(("trust", "expected"), [(0.5, 6), ("auto", 4)])

@@ -17,7 +17,7 @@ from command import read
 from odefs import TableEncoder
 from odefs.tables.frames import table_of
 from odefs.tables.large import LargeTable
-from odefs.tables.read import read_table
+from odefs.tables.readers.open import read_table
 
 N = 120
 RNG = np.random.default_rng(0)

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from odefs._ops.owners import machine, owner
-from odefs._ops.temporary import folder_of, temporary_folder
-from odefs.engines.distant import Folder
+from odefs.engines.out_of_core import Folder
+from odefs.system.tempfile_owner import machine, owner
+from odefs.system.tempfiles import folder_of, temporary_folder
 
 
 class Holder:
@@ -63,7 +63,7 @@ def test_what_a_killed_process_left_goes_with_the_next_folder(tmp_path):
     script = f"""
 import os, signal, tempfile
 tempfile.tempdir = {str(tmp_path)!r}
-from odefs.engines.distant import Folder
+from odefs.engines.out_of_core import Folder
 array = Folder().array((1000,), float)
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from odefs._ops.threads import run_tasks
 from odefs._progress import listening
+from odefs.system.threads import run_tasks
 
 
 def test_an_interrupt_drops_the_tasks_that_wait():
@@ -59,7 +59,7 @@ INTERRUPTED = """
 import random, signal, sys, time
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info
-from odefs._ops.threads import run_tasks
+from odefs.system.threads import run_tasks
 
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 blas = lambda: [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]

@@ -14,10 +14,10 @@ from odefs.ensemble.model import Component
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
 
-from odefs.engines.torch import device, engine, fused, scorer, table, training  # noqa: E402
-from odefs.engines.torch.fused import can_fuse, fused_scores, lay_out_fused  # noqa: E402
+from odefs.engines.torch import device, engine, scorer, table, training, triton_launch  # noqa: E402
 from odefs.engines.torch.scoring import lay_rows_out, raw_scores, send_references  # noqa: E402
 from odefs.engines.torch.table import DeviceTable  # noqa: E402
+from odefs.engines.torch.triton_launch import can_fuse, fused_scores, lay_out_fused  # noqa: E402
 
 DEVICES = ["torch:cpu", *(["torch:cuda"] if torch.cuda.is_available() else [])]
 METHODS = {"default": ODEFS, "paper": ODEFS.paper}
@@ -342,15 +342,15 @@ def test_a_fused_kernel_that_is_not_right_is_not_used(monkeypatch, broken):
         scores = nearest.sum(dim=1).double() / references.n_subsets
         return scores if broken == "right" else scores + 1
 
-    monkeypatch.setattr(fused, "_proven", {})
-    monkeypatch.setattr(fused, "fused_scores", stand_in)
+    monkeypatch.setattr(triton_launch, "_proven", {})
+    monkeypatch.setattr(triton_launch, "fused_scores", stand_in)
     monkeypatch.setattr(scorer, "fused_scores", stand_in)
     monkeypatch.setattr(scorer, "can_fuse", lambda device, n_subsets: True)
     model = ODEFS.paper(engine="torch:cpu", n_estimators=4, random_state=0).fit(X)
     np.testing.assert_allclose(model.outlier_scores_, plain.outlier_scores_, rtol=1e-12)
     if broken != "right":
-        assert len(launches) == len(fused._proven)
-    assert set(fused._proven.values()) == {broken == "right"}
+        assert len(launches) == len(triton_launch._proven)
+    assert set(triton_launch._proven.values()) == {broken == "right"}
 
 
 @pytest.mark.parametrize(

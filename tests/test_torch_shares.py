@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from odefs._ops.choices import total_shares
 from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.model import Component
+from odefs.kernels.nearest_members import total_shares
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
 
-from odefs.engines.torch import shares  # noqa: E402
+from odefs.engines.torch import contributions  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -26,9 +26,11 @@ def test_shares_of_components_of_any_width_are_found_together(dtype, metric, mon
         components.append(Component(columns, rng.random(width) if width % 2 else None, state, 1.0, 1.0, 0.0))
     root = metric == "euclidean"
     rows = torch.from_numpy(X[:300])
-    together = shares.total_shares(rows, components, root)
-    monkeypatch.setattr(shares, "bytes_at_once", lambda device: 1)
-    for component, found, alone in zip(components, together, shares.total_shares(rows, components, root), strict=True):
+    together = contributions.total_shares(rows, components, root)
+    monkeypatch.setattr(contributions, "bytes_at_once", lambda device: 1)
+    for component, found, alone in zip(
+        components, together, contributions.total_shares(rows, components, root), strict=True
+    ):
         x, r = X[:300, component.columns].astype(float), component.state.rows.astype(float)
         expected = total_shares(x, r, component.state.n_subsets, component.w, root)
         assert (expected is None) == (found is None) == (alone is None)

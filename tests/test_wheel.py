@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from building import build_wheel, copy_sources, run
-from odefs._ops.library import PATH
+from odefs.kernels.shared_library import PATH
 from requirement_files import pins_up_to
 
-KERNEL = f"odefs/_ops/{PATH.name}"
+KERNEL = f"odefs/kernels/{PATH.name}"
 
 FIT = """
 import hashlib, json, sys
@@ -52,7 +52,7 @@ def interpreters():
 def test_the_wheel_is_for_a_platform_and_any_python(built):
     wheel, _ = built
     names = zipfile.ZipFile(wheel).namelist()
-    assert [name for name in names if name.startswith("odefs/_ops/_kernel")] == [KERNEL]
+    assert [name for name in names if name.startswith("odefs/kernels/_kernel")] == [KERNEL]
     *_, python, abi, platform = wheel.stem.split("-")
     assert (python, abi) == ("py3", "none")
     assert platform != "any"
@@ -87,7 +87,7 @@ def source_with_leftovers(tmp_path):
     copy_sources(source)
     for folder in ("src", "build/lib", "build/lib.linux-x86_64-cpython-311"):
         for name in ("_kernel.cpython-311-x86_64-linux-gnu.so", PATH.name):
-            path = source / folder / "odefs/_ops" / name
+            path = source / folder / "odefs/kernels" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"left over")
     return source

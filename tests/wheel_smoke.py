@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import odefs
-from odefs._ops.kernel import describe_kernel
+from odefs.kernels.compiled import describe_kernel
 
 
 def outlier_scores(X: np.ndarray, kernel: str) -> np.ndarray:

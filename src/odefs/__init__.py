@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from odefs.exceptions import ClusterError as ClusterError
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
-    from odefs.tables.batches import score_batches as score_batches
     from odefs.tables.detection import detect as detect
-    from odefs.tables.encoder import TableEncoder as TableEncoder
-    from odefs.tables.files import load as load
-    from odefs.tables.files import save as save
-    from odefs.tables.trace import explain as explain
+    from odefs.tables.encoder.encoder import TableEncoder as TableEncoder
+    from odefs.tables.model_files import load as load
+    from odefs.tables.model_files import save as save
+    from odefs.tables.pipelines import explain as explain
+    from odefs.tables.score_batches import score_batches as score_batches
     from odefs.versions import show_versions as show_versions
 
 _HOMES = {
@@ -31,13 +31,13 @@ _HOMES = {
     "ClusterError": "odefs.exceptions",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
-    "TableEncoder": "odefs.tables.encoder",
+    "TableEncoder": "odefs.tables.encoder.encoder",
     "detect": "odefs.tables.detection",
-    "explain": "odefs.tables.trace",
+    "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
-    "load": "odefs.tables.files",
-    "save": "odefs.tables.files",
-    "score_batches": "odefs.tables.batches",
+    "load": "odefs.tables.model_files",
+    "save": "odefs.tables.model_files",
+    "score_batches": "odefs.tables.score_batches",
     "show_versions": "odefs.versions",
 }
 

@@ -41,8 +41,8 @@ def collect_versions() -> dict[str, str]:
         found[package] = version_of(package)
     from threadpoolctl import threadpool_info
 
-    from odefs._ops.kernel import describe_kernel
-    from odefs._ops.threads import available_threads
+    from odefs.kernels.compiled import describe_kernel
+    from odefs.system.threads import available_threads
 
     import_module("numpy")  # its BLAS shows up only once it is loaded
     blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from odefs.persist.layout import ALIGNMENT, MAGIC, PREAMBLE, VERSION, aligned
+from odefs.persist.file_format import ALIGNMENT, MAGIC, PREAMBLE, VERSION, aligned
 
 
 def take_apart(content: bytes) -> tuple[Any, bytes]:

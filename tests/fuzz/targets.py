@@ -17,8 +17,8 @@ from odefs.exceptions import ModelFileError
 from odefs.tables.columns import TableError
 from odefs.tables.detection import detect, score
 from odefs.tables.drift import measure_drift
-from odefs.tables.files import load_table_model
-from odefs.tables.read import read_table
+from odefs.tables.model_files import load_table_model
+from odefs.tables.readers.open import read_table
 
 CORPUS = Path(__file__).parent / "corpus"
 GOLDEN = Path(__file__).parent.parent / "golden"

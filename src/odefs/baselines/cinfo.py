@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from odefs.baselines.selector import Chosen, ColumnSelector, Context
-from odefs.detectors.protocol import Detector
-from odefs.engines.sweeps import score_bare, subset_component
+from odefs.baselines.base import Chosen, ColumnSelector, Context
+from odefs.detectors.base import Detector
+from odefs.ensemble.fit import score_bare, subset_component
 from odefs.estimators.fallbacks import few_candidates, no_relevant_column, stopped_regressions
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.selection.candidates import find_candidates

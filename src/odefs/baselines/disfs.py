@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from odefs.baselines.directions import standing_out
-from odefs.baselines.selector import Chosen, ColumnSelector, Context
-from odefs.detectors.protocol import Detector
-from odefs.engines.sweeps import score_bare
+from odefs.baselines.base import Chosen, ColumnSelector, Context
+from odefs.baselines.outlying_direction import standing_out
+from odefs.detectors.base import Detector
+from odefs.ensemble.fit import score_bare
 from odefs.estimators.fallbacks import few_candidates, no_relevant_column
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.inspection.importances import fewest_with_share

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from odefs.baselines.selector import Chosen, ColumnSelector, Context
-from odefs.detectors.protocol import Detector
-from odefs.engines.local import LocalEngine
+from odefs.baselines.base import Chosen, ColumnSelector, Context
+from odefs.detectors.base import Detector
+from odefs.engines.in_memory import LocalEngine
 from odefs.ensemble.model import Model
 from odefs.estimators.parameters import require_choice, require_integer
 from odefs.inspection.explanation import Explanation, TopExplanation

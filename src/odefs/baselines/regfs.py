@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
-from odefs.baselines.selector import Chosen, ColumnSelector, Context
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.estimators.fallbacks import no_relevant_column
 from odefs.estimators.parameters import require_choice, require_integer, require_number
 

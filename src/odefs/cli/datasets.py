@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 from odefs.cli.messages import say_error
 
 
@@ -96,7 +96,7 @@ def _make_shifted(output: Path, rows: int, columns: int, relevant: int, seed: in
     import numpy as np
 
     from odefs.datasets.synthetic import make_shifted
-    from odefs.tables.write import check_target, replacing
+    from odefs.tables.writers.files import check_target, replacing
 
     check_target(output, force, (".npz",))
     made = make_shifted(rows, columns, relevant, seed=seed)

@@ -8,7 +8,7 @@ import click
 
 from odefs._progress import stage, tell
 from odefs.cli import options
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 from odefs.cli.messages import say_warning, write_document
 from odefs.cli.progress import progress
 
@@ -46,9 +46,9 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.detect_large import find_large
     from odefs.cli.in_parts import is_large, working_folder
-    from odefs.cli.targets import choose_targets, leave_files
-    from odefs.cli.terminal import Screen, show_detection, show_files
-    from odefs.cli.work import make_model
+    from odefs.cli.outputs import choose_targets, leave_files
+    from odefs.cli.run import make_model
+    from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
 
     if chosen["known"] and chosen["known"] in (chosen["label"], chosen["identifier"]):
@@ -75,15 +75,15 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
 
 def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     """The file as it was read, and what was found in it."""
-    from odefs.cli.targets import require_room_for
-    from odefs.cli.work import command_line, described, labels_of, require_columns, require_measurable, text_columns
+    from odefs.cli.outputs import require_room_for
+    from odefs.cli.run import command_line, described, labels_of, require_columns, require_measurable, text_columns
     from odefs.experiments.metrics import evaluate
     from odefs.tables.columns import TableError
     from odefs.tables.detection import detect
-    from odefs.tables.known import known_rows, say_known
-    from odefs.tables.patterns import without_columns
-    from odefs.tables.read import read_table
-    from odefs.tables.record import run_record
+    from odefs.tables.known_cases import known_rows, say_known
+    from odefs.tables.provenance import run_record
+    from odefs.tables.readers.open import read_table
+    from odefs.tables.readers.polars_names import without_columns
 
     label, known, hide = chosen["label"], chosen["known"], chosen["hide"]
     taken_out = [column for column in (label, known) if column]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from odefs.tables.detection import Detection
-    from odefs.tables.large_reading import LargeReading
+    from odefs.tables.readers.large_reading import LargeReading
 
 
 def find_large(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple["LargeReading", "Detection"]:
@@ -21,10 +21,10 @@ def find_large(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> t
 
 
 def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple["LargeReading", "Detection"]:
-    from odefs.cli.work import command_line, described, large_labels_of, require_columns, text_columns
+    from odefs.cli.run import command_line, described, large_labels_of, require_columns, text_columns
     from odefs.tables.large_detection import detect_large, known_cases
-    from odefs.tables.large_reading import read_large
-    from odefs.tables.record import run_record
+    from odefs.tables.provenance import run_record
+    from odefs.tables.readers.large_reading import read_large
 
     label, known = chosen["label"], chosen["known"]
     taken_out = [column for column in (label, known) if column]
@@ -57,7 +57,7 @@ def _measured(labels: "np.ndarray", scores: "np.ndarray", known: list["np.ndarra
     """How well the scores agree with the labels, on the rows that the model is told nothing about."""
     import numpy as np
 
-    from odefs.cli.work import require_measurable
+    from odefs.cli.run import require_measurable
     from odefs.experiments.large_metrics import evaluate_in_files, without_rows
 
     told = np.concatenate(known) if known else np.empty(0, dtype=np.intp)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 from odefs.cli.messages import document_text, write_document
 from odefs.cli.progress import progress
 
@@ -35,7 +35,7 @@ def command(
     with guarded(debug):
         from odefs.cli.in_parts import require_memory
         from odefs.cli.scoring import score_file
-        from odefs.cli.terminal import Screen, show_reasons
+        from odefs.cli.screen import Screen, show_reasons
 
         require_memory(file, chosen["delimiter"], chosen["sheet"], whole=True)
         with progress(quiet):
@@ -49,7 +49,7 @@ def command(
 
 def _rows(text: str, found: Any) -> list[int]:
     """Row numbers from 0 for what the user named: all entries are ids where rows are shown by their ids, and numbers where they are shown by these. A row that is named twice comes once."""
-    from odefs.tables.hiding import shown_names
+    from odefs.tables.redaction import shown_names
 
     parts = [part.strip() for part in text.split(",")]
     by_id = found.named and found.identifier not in found.hidden
@@ -104,7 +104,7 @@ def _whole(name: str) -> int:
 
 
 def _explained(found: Any, rows: list[int]) -> list[dict[str, Any]]:
-    from odefs.tables.hiding import shown_names, shown_reason
+    from odefs.tables.redaction import shown_names, shown_reason
 
     _, names = shown_names(found)
     entries = []

@@ -13,8 +13,8 @@ FRUGAL = 1500 * 10**6
 
 def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the file is to be read in parts; refused where there is too little memory even for that."""
-    from odefs._ops.memory import available_memory, spare_memory
-    from odefs.tables.sizes import fits
+    from odefs.system.memory import available_memory, spare_memory
+    from odefs.tables.readers.memory_estimate import fits
 
     if file == "-":
         return False
@@ -27,9 +27,9 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
 
 def require_memory(file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False) -> None:
     """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
-    from odefs._ops.memory import BASELINE, available_memory, named_limit
+    from odefs.system.memory import BASELINE, available_memory, named_limit
     from odefs.tables.columns import TableError
-    from odefs.tables.sizes import bytes_in_memory, least_memory
+    from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
     if file == "-":
         return
@@ -49,7 +49,7 @@ def working_folder(large: bool) -> Iterator[Path | None]:
     if not large:
         yield None
         return
-    from odefs._ops.temporary import temporary_folder
+    from odefs.system.tempfiles import temporary_folder
 
     with temporary_folder() as folder:
         yield folder

@@ -24,7 +24,7 @@ class _Text(click.types.StringParamType):
     """Names of columns and words of a table: UTF-8, whatever the locale took the command line for."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from odefs.tables.names import readable
+        from odefs.tables.readers.file_names import readable
 
         return readable(super().convert(value, param, ctx))
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 from odefs.cli.progress import progress
 
 
@@ -33,9 +33,9 @@ def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debu
     """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
     with guarded(debug):
         from odefs.cli.in_parts import require_memory
+        from odefs.cli.outputs import PAGES, require_apart, write_report
         from odefs.cli.scoring import score_file
-        from odefs.cli.targets import PAGES, require_apart, write_report
-        from odefs.tables.write import check_target
+        from odefs.tables.writers.files import check_target
 
         require_apart(output, Path(file), model)
         check_target(output, force, PAGES)

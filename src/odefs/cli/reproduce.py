@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded
+from odefs.cli.errors import guarded
 from odefs.cli.messages import say_progress, say_warning
 
 
@@ -84,11 +84,11 @@ def _reproduce(
     jobs: int | None,
     output: Path,
 ) -> list[Path]:
-    from odefs._ops.threads import available_threads
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
     from odefs.experiments.plans import LARGE, METHODS, OWN_METHODS, SYNTHETIC_ONLY
     from odefs.experiments.reproduce import planned_jobs, reproduce
+    from odefs.system.threads import available_threads
 
     if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
         raise click.UsageError(f"{experiment} makes its own data: --datasets and --protocol do not apply.")
@@ -112,9 +112,9 @@ def _reproduce(
 
 
 def _accuracy(datasets: list[str], repeats: int, jobs: int | None, output: Path, page: Path) -> list[Path]:
-    from odefs._ops.threads import available_threads
     from odefs.experiments.accuracy.run import RECORDS, missing_datasets, run_parts, unknown_datasets
     from odefs.experiments.accuracy_page import write_page
+    from odefs.system.threads import available_threads
 
     unknown = unknown_datasets(datasets)
     if unknown:

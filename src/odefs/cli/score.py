@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from odefs.cli import options
-from odefs.cli.guard import guarded
-from odefs.cli.limit import LimitType, allowed_share, exit_if_exceeded, require_comparable, share_in_training
-from odefs.cli.limit import as_plain as as_plain_limit
+from odefs.cli.errors import guarded
+from odefs.cli.flag_limit import LimitType, allowed_share, exit_if_exceeded, require_comparable, share_in_training
+from odefs.cli.flag_limit import as_plain as as_plain_limit
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
 
@@ -64,11 +64,11 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
 
 def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.in_parts import is_large, working_folder
+    from odefs.cli.outputs import choose_targets, leave_files
     from odefs.cli.score_large import score_large_file
-    from odefs.cli.targets import choose_targets, leave_files
-    from odefs.cli.terminal import Screen, show_detection, show_drift, show_files
+    from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.tables.drift import as_plain
-    from odefs.tables.hiding import shown_drift
+    from odefs.tables.redaction import shown_drift
 
     limit = chosen["max_flagged"]
     require_comparable(limit, contamination=chosen["contamination"], flag=chosen["flag"])

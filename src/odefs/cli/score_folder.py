@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from odefs.cli.limit import allowed_share, as_plain, exit_if_exceeded, share_in_training
+from odefs.cli.flag_limit import allowed_share, as_plain, exit_if_exceeded, share_in_training
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
 from odefs.cli.scoring import open_table_model
@@ -32,7 +32,7 @@ NOT_HERE = (
 
 def goes_to_folder(file: str, output: str | None) -> bool:
     """Whether a folder of files is to become a folder of files."""
-    from odefs.tables.write import WRITABLE
+    from odefs.tables.writers.files import WRITABLE
 
     return bool(output and output != "-" and Path(file).is_dir() and not output.lower().endswith(WRITABLE))
 
@@ -49,9 +49,9 @@ def _of_no_input(output: str, names: Sequence[str]) -> str:
 def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     """Score the partitions and say what became of them."""
     from odefs.exceptions import ODEFSWarning
-    from odefs.tables.batches import BatchScorer
-    from odefs.tables.partitions import score_partitions
-    from odefs.tables.read import fingerprint
+    from odefs.tables.readers.open import fingerprint
+    from odefs.tables.score_batches import BatchScorer
+    from odefs.tables.score_folder import score_partitions
 
     asked = [name for name in NOT_HERE if _is_given(name) and (name, chosen[name]) != ("reasons", "none")]
     if asked:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 def score_large_file(path: Path, file: str, folder: Path, chosen: dict[str, Any]) -> tuple[Scored, list["ColumnDrift"]]:
     """Load the model, score the table batch by batch, and say how it differs from the training table; ``folder`` is for what lies in files meanwhile."""
-    from odefs.cli.work import command_line, described, require_columns
-    from odefs.tables.record import run_record
+    from odefs.cli.run import command_line, described, require_columns
+    from odefs.tables.provenance import run_record
 
     opened = open_model(path, chosen["identifier"], chosen["no_header"], chosen["jobs"])
     loaded, hide = opened.model, chosen["hide"]
     with named_errors(file):
-        from odefs.tables.large_reading import read_large
         from odefs.tables.large_scoring import score_large
+        from odefs.tables.readers.large_reading import read_large
 
         with stage("reading"):
             tell(0, 0)

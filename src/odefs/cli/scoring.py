@@ -8,9 +8,9 @@ from odefs._progress import stage, tell
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
-    from odefs.tables.files import TableModel
-    from odefs.tables.large_reading import LargeReading
-    from odefs.tables.read import Reading
+    from odefs.tables.model_files import TableModel
+    from odefs.tables.readers.large_reading import LargeReading
+    from odefs.tables.readers.open import Reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Opened:
 def open_table_model(path: Path) -> "TableModel":
     """Load a model of a table."""
     from odefs.exceptions import ModelFileError
-    from odefs.tables.files import load_table_model
+    from odefs.tables.model_files import load_table_model
 
     if not path.is_file():
         raise ModelFileError(f"{path}: there is no such model file.")
@@ -72,12 +72,12 @@ def score_file(
     **flagging: Any,
 ) -> Scored:
     """Load the model, read the table, score it."""
-    from odefs.cli.targets import require_room_for
-    from odefs.cli.work import command_line, described, require_columns
+    from odefs.cli.outputs import require_room_for
+    from odefs.cli.run import command_line, described, require_columns
     from odefs.tables.columns import TableError
     from odefs.tables.detection import score
-    from odefs.tables.read import read_table
-    from odefs.tables.record import run_record
+    from odefs.tables.provenance import run_record
+    from odefs.tables.readers.open import read_table
 
     opened = open_model(path, identifier, no_header, jobs)
     loaded = opened.model

@@ -81,7 +81,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
         for other in _numbers():
             _handle(other, signal.SIG_DFL)
         # Whatever was not imported made no files; importing it here could end anywhere.
-        unfinished = sys.modules.get("odefs._ops.unfinished")
+        unfinished = sys.modules.get("odefs.system.unfinished_files")
         remove = getattr(unfinished, "remove_unfinished", None)
         if remove is not None:
             remove()

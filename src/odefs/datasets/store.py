@@ -13,7 +13,7 @@ import numpy as np
 
 from odefs.datasets.convert import CONVERTERS, source_file
 from odefs.datasets.registry import BY_NAME, Entry
-from odefs.persist.replacing import replacing
+from odefs.system.atomic_write import replacing
 
 TIMEOUT = 60
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from odefs._extras import needed_by
 from odefs.datasets.store import DatasetError
-from odefs.persist.replacing import replacing
+from odefs.system.atomic_write import replacing
 
 PARTITION_ROWS = 2**17
 OUTLIER_SHARE = 0.005

@@ -1,8 +1,8 @@
-"""Detectors that take feature weights, one per file, behind the protocol of :mod:`odefs.detectors.protocol`."""
+"""Detectors that take feature weights, one per file, behind the protocol of :mod:`odefs.detectors.base`."""
 
+from odefs.detectors.base import Detector
 from odefs.detectors.iforest import IForestDetector
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.detectors.protocol import Detector
 from odefs.detectors.tails import TailsDetector
 
 BUILT_IN: dict[str, type[Detector]] = {

@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from odefs.detectors.base import Detector, row_sums
 from odefs.detectors.isolation_trees import IForestState, grow_trees, reach_leaves
-from odefs.detectors.protocol import Detector, row_sums
 
 
 @dataclass(frozen=True)

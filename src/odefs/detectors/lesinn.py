@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from odefs._ops.blocks import padded_rows
-from odefs._ops.choices import mean_squares_to_nearest, nearest_members, total_shares
-from odefs._ops.kernel import Packed, level_for, mean_nearest, pack_references
-from odefs._ops.masked import masked_squared
-from odefs._ops.nearest import References, nearest_squared, prepare_references
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
+from odefs.kernels.chunking import padded_rows
+from odefs.kernels.compiled import Packed, level_for, mean_nearest, pack_references
+from odefs.kernels.distances import References, nearest_squared, prepare_references
+from odefs.kernels.distances_with_missing import masked_squared
+from odefs.kernels.nearest_members import mean_squares_to_nearest, nearest_members, total_shares
 
 Metric = Literal["euclidean", "sqeuclidean"]
 

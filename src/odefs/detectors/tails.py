@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from odefs.detectors.protocol import Detector, row_sums
+from odefs.detectors.base import Detector, row_sums
 
 
 @dataclass(frozen=True, eq=False)

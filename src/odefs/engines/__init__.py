@@ -1,1 +1,1 @@
-"""Where the sweeps over the rows run. :mod:`~odefs.engines.sweeps` says what is swept, an engine says how."""
+"""Where the sweeps over the rows run. :mod:`~odefs.ensemble.fit` says what is swept, an engine says how."""

@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from odefs._ops.blocks import block_rows, kernel_rows, row_blocks, scratch
-from odefs._ops.threads import one_blas_thread, share_tasks, stoppable
 from odefs._progress import tell
-from odefs.detectors.protocol import Detector
-from odefs.engines.blocks import RowBlocks, recut, working_dtype
-from odefs.engines.distant import DistantEngine, Held, require_finite, with_known
-from odefs.engines.local import call_blas
-from odefs.engines.protocol import Known
+from odefs.detectors.base import Detector
+from odefs.engines.in_memory import call_blas
+from odefs.engines.out_of_core import DistantEngine, Held, require_finite, with_known
+from odefs.engines.row_blocks import RowBlocks, recut, working_dtype
 from odefs.ensemble.combine import Judged, judged_block, raw_scores
+from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
+from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
+from odefs.system.threads import one_blas_thread, share_tasks, stoppable
 
 __all__ = ["RowBlocks", "StreamEngine"]
 

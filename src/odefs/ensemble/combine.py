@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs._ops.stretches import fill, mean_and_std, mean_of, stretches
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.ensemble.model import Component, Model
+from odefs.kernels.row_reductions import fill, mean_and_std, mean_of, stretches
 
 DIGITS = 9
 """Of the agreement."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.detectors.protocol import Detector
-from odefs.ensemble.known_cases import draw_outliers
+from odefs.detectors.base import Detector
+from odefs.ensemble.known_outliers import draw_outliers
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan
 from odefs.selection.alternation import Learned, alternate

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.scaling import Scaling
 
 

@@ -15,24 +15,24 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs._logging import logger
-from odefs._ops.masked_arrays import unmasked
-from odefs._ops.stretches import fill, negated_percentile
 from odefs._progress import stage
 from odefs._warning import warn
-from odefs.detectors.protocol import Detector
-from odefs.engines.blocks import RowBlocks
-from odefs.engines.local import LocalEngine
-from odefs.engines.protocol import Engine
+from odefs.detectors.base import Detector
+from odefs.engines.in_memory import LocalEngine
+from odefs.engines.row_blocks import RowBlocks
+from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
-from odefs.estimators.hints import hint_for, require_no_dates
-from odefs.estimators.opening import open_blocks, open_rows, require_in_memory
+from odefs.estimators.input_checks import hint_for, require_no_dates
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
+from odefs.estimators.select_engine import open_blocks, open_rows, require_in_memory
 from odefs.exceptions import Fallback
 from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top
 from odefs.inspection.explanation import Explanation, TopExplanation
+from odefs.kernels.masked_arrays import unmasked
+from odefs.kernels.row_reductions import fill, negated_percentile
 from odefs.scaling import KINDS
 from odefs.selection.candidates import cantelli_threshold
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from odefs.detectors import Detector
-from odefs.engines.choice import on_device, why_not_on_device
+from odefs.engines.names import on_device, why_not_on_device
 from odefs.ensemble.component import Training
 from odefs.exceptions import Fallback
 from odefs.selection.candidates import FEWEST, Candidates

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from odefs.detectors import LeSiNNDetector
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.parameters import resolve_detector
 from odefs.exceptions import Fallback, ModelFileError
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 from odefs.persist.detectors import describe_detector, restore_detector
-from odefs.persist.plain import from_plain, to_plain
+from odefs.persist.json_values import from_plain, to_plain
 from odefs.persist.sparse_weights import get_sparse, put_sparse
 
 KINDS = {

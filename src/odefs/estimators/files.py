@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.estimators.file_contents import (
     KINDS,
     class_of,
@@ -28,9 +28,9 @@ from odefs.estimators.file_contents import (
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 from odefs.persist.detectors import is_built_in
-from odefs.persist.layout import VERSION
+from odefs.persist.file_format import VERSION
+from odefs.persist.json_values import require_plain
 from odefs.persist.models import get_model, put_model
-from odefs.persist.plain import require_plain
 from odefs.persist.reading import read_file
 from odefs.persist.writing import write_file
 from odefs.versions import version_of

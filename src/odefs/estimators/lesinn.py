@@ -3,13 +3,13 @@
 from typing import Any, Self
 
 from odefs._logging import talking
-from odefs.engines.sweeps import bare_model, fit_bare
+from odefs.ensemble.fit import bare_model, fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
-from odefs.estimators.opening import open_training_rows
 from odefs.estimators.parameters import resolve_detector
-from odefs.estimators.whole import whole
+from odefs.estimators.reset_on_failure import whole
+from odefs.estimators.select_engine import open_training_rows
 
 THRESHOLD_RATE = 2.0
 

@@ -8,22 +8,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs._logging import logger, talking
 from odefs._warning import warn
+from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.detectors.protocol import Detector
-from odefs.engines.choice import check_engine, complete_references, device_engine, on_device, why_not_on_device
-from odefs.engines.local import LocalEngine
-from odefs.engines.protocol import Engine
-from odefs.engines.sweeps import Fitted, Scaled, fit_ensemble, scale_table
+from odefs.engines.in_memory import LocalEngine
+from odefs.engines.names import check_engine, complete_references, device_engine, on_device, why_not_on_device
 from odefs.ensemble.combine import as_shares, component_weights
+from odefs.ensemble.engine import Engine
+from odefs.ensemble.fit import Fitted, Scaled, fit_ensemble, scale_table
 from odefs.ensemble.plan import Plan
-from odefs.ensemble.settling import ENOUGH
+from odefs.ensemble.stopping import ENOUGH
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.known import NamedCases
-from odefs.estimators.opening import judge_rows, open_training_rows
+from odefs.estimators.known_outliers import NamedCases
 from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
-from odefs.estimators.whole import whole
+from odefs.estimators.reset_on_failure import whole
+from odefs.estimators.select_engine import judge_rows, open_training_rows
 from odefs.inspection.importances import feature_importances
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS

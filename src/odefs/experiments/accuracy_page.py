@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from odefs.experiments.accuracy import noise, reliance, sections
+from odefs.experiments.accuracy import noise, sections, trust_section
 from odefs.experiments.accuracy.run import RECORDS
 from odefs.experiments.accuracy.targets import targets
 from odefs.experiments.grid import Record, latest_records
@@ -32,9 +32,9 @@ def write_page(results: Path, docs: Path) -> Path:
         sections.steadiness(records),
         noise.noise_section(records, docs),
         sections.ablation(records),
-        reliance.trust_section(records, docs),
-        reliance.agreement_section(records, docs),
-        reliance.known_section(records),
+        trust_section.trust_section(records, docs),
+        trust_section.agreement_section(records, docs),
+        trust_section.known_section(records),
         sections.datasets_used(records),
         _failures(records),
     ]

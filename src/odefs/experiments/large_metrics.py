@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from odefs._ops.stretches import order_statistic, stretches
-from odefs.engines.distant import Folder
+from odefs.engines.out_of_core import Folder
+from odefs.kernels.row_reductions import order_statistic, stretches
 
 CHUNK = 2**21
 """Outliers that are looked at in one pass over all rows."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from odefs.datasets.registry import BY_NAME
+from odefs.experiments.competitor_variants import DATASETS, READINGS, reading_jobs
 from odefs.experiments.grid import Job
 from odefs.experiments.methods import SELF_PACING, TABLE1, TABLE2
-from odefs.experiments.readings import DATASETS, READINGS, reading_jobs
 
 REPEATS = 20
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from odefs.datasets.registry import BY_NAME
+from odefs.experiments.competitor_variants import readings_table
 from odefs.experiments.figures import (
     critical_difference_figure,
     noise_figure,
@@ -15,7 +16,6 @@ from odefs.experiments.grid import Job, Record, job_of, latest_records, run_grid
 from odefs.experiments.methods import built_in
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import EXPERIMENTS, METHODS
-from odefs.experiments.readings import readings_table
 from odefs.experiments.run import run_job
 from odefs.experiments.sources import content_of, is_here
 from odefs.experiments.summary import matrix, present, summarise
@@ -26,7 +26,7 @@ from odefs.experiments.tables import (
     improvement_table,
     measures_table,
 )
-from odefs.tables.write import write_text
+from odefs.tables.writers.files import write_text
 
 RECORDS = "records.jsonl"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.threads import one_blas_thread
 from odefs.experiments.grid import Job, Record, circumstances
 from odefs.experiments.methods import resolve_method
 from odefs.experiments.metrics import evaluate
 from odefs.experiments.sources import Source, open_source
+from odefs.system.threads import one_blas_thread
 
 TRAINING_SHARE = 0.7
 PLAIN = (str, int, float, bool, type(None))

@@ -96,9 +96,9 @@ def _file(path: str) -> Path:
 
 def _read_table(path: Path, label: str) -> Source:
     from odefs.tables.columns import TableError
-    from odefs.tables.encoder import TableEncoder
-    from odefs.tables.patterns import without_columns
-    from odefs.tables.read import read_table
+    from odefs.tables.encoder.encoder import TableEncoder
+    from odefs.tables.readers.open import read_table
+    from odefs.tables.readers.polars_names import without_columns
 
     try:
         frame = read_table(path).frame

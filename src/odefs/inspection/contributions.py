@@ -6,10 +6,10 @@ contributions of a row add up to its outlier score, for rows of the training dat
 
 import numpy as np
 
-from odefs.detectors.protocol import Detector
-from odefs.engines.batched import BatchEngine
-from odefs.engines.protocol import Engine
+from odefs.detectors.base import Detector
+from odefs.ensemble.batch_engine import BatchEngine
 from odefs.ensemble.combine import on_columns
+from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Component, Model
 from odefs.ensemble.plan import Seeds, baseline_rows
 

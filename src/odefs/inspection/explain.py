@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.engines.local import LocalEngine
+from odefs.engines.in_memory import LocalEngine
 from odefs.ensemble.model import Model
 from odefs.inspection.contributions import block_contributions
 from odefs.inspection.explanation import Explanation, TopExplanation, top_columns

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.ensemble.model import Component, Model
 from odefs.persist.checks import Arrays, need, need_number, require
 from odefs.persist.detectors import describe_detector, is_built_in, restore_detector

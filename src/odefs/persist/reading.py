@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from odefs.exceptions import ModelFileError
-from odefs.persist.layout import (
+from odefs.persist.file_format import (
     ALIGNMENT,
     CHECKSUM,
     MAGIC,
@@ -24,7 +24,7 @@ from odefs.persist.layout import (
     aligned,
     parse_entry,
 )
-from odefs.persist.plain import nested_deeper
+from odefs.persist.json_values import nested_deeper
 
 LARGE = 2**26
 """From this length on a file's header is looked at before there is memory for the file; below, damage is told by the checksum."""

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from odefs.detectors.base import Detector
 from odefs.detectors.isolation_trees import IForestState
 from odefs.detectors.lesinn import LeSiNNState
-from odefs.detectors.protocol import Detector
 from odefs.detectors.tails import TailsState
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, need, require
-from odefs.persist.plain import from_plain, to_plain
+from odefs.persist.json_values import from_plain, to_plain
 
 Restore = Callable[[dict[str, Any], int, float], Any]
 """From the fields of a state, the number of its columns and the largest scaled value to a checked state."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.persist.layout import (
+from odefs.persist.file_format import (
     CHECKSUM,
     DTYPES,
     MAGIC,
@@ -19,8 +19,8 @@ from odefs.persist.layout import (
     Entry,
     aligned,
 )
-from odefs.persist.plain import nested_deeper
-from odefs.persist.replacing import replacing
+from odefs.persist.json_values import nested_deeper
+from odefs.system.atomic_write import replacing
 
 
 def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

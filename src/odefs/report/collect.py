@@ -9,14 +9,14 @@ import numpy as np
 
 from odefs.report import SCHEMA_VERSION
 from odefs.report.columns import collect_distributions, collect_importances, collect_values, shown_columns
-from odefs.report.kinds import collect_kinds
+from odefs.report.outlier_groups import collect_kinds
+from odefs.report.pca_map import collect_map
 from odefs.report.protocol import Detected
-from odefs.report.rowmap import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.report.training import collect_training
-from odefs.tables.extent import Extent, extent_of
-from odefs.tables.hiding import shown_names, shown_notes
+from odefs.tables.displayed_rows import Extent, extent_of
+from odefs.tables.redaction import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
 """Options of the command that another threshold replaces."""

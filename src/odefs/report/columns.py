@@ -11,7 +11,7 @@ import numpy as np
 
 from odefs.report.protocol import Column, Detected
 from odefs.report.rows import cell
-from odefs.tables.extent import Extent
+from odefs.tables.displayed_rows import Extent
 
 SHOWN_COLUMNS = 60
 SAMPLE = 20_000

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from odefs._extras import command
-from odefs.persist.replacing import replacing
 from odefs.report import missing_packages
+from odefs.system.atomic_write import replacing
 
 FORMS = (".html", ".json", ".md")
 
@@ -55,7 +55,7 @@ class Report:
     def _repr_html_(self) -> str:
         _require_extra()
         from odefs.report.page import render_inline
-        from odefs.report.picture import static_scores
+        from odefs.report.svg import static_scores
 
         picture = base64.b64encode(static_scores(self.summary["scores"]).encode()).decode()
         return render_inline(self.html(), self.summary, picture)

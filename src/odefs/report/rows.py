@@ -7,7 +7,7 @@ import numpy as np
 
 from odefs.report.protocol import Detected, Reason
 from odefs.report.scores import plain
-from odefs.tables.extent import Extent
+from odefs.tables.displayed_rows import Extent
 
 MAX_ROWS, MIN_ROWS = 200, 50
 MAX_CANDIDATES = 20_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.stretches import counts_above, median, stretches
+from odefs.kernels.row_reductions import counts_above, median, stretches
 
 BINS = 60
 STEPS = 400

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs._ops.stretches import mean_and_std, stretches
+from odefs.kernels.row_reductions import mean_and_std, stretches
 
 FEWEST = 10
 """With fewer rows above the threshold than this, the rows with the highest scores stand in."""

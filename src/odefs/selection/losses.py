@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.special import expit
 
-from odefs._ops.blocks import scratch
+from odefs.kernels.chunking import scratch
 
 SAFE_RANGE = 600.0
 """Scores that lie within this of each other have exponentials whose products stay finite in float64."""

@@ -13,14 +13,14 @@ from odefs._progress import stage, tell
 from odefs._row_selection import frame_index, read_rows
 from odefs.ensemble.combine import Judged
 from odefs.estimators import ODEFS
-from odefs.estimators.opening import judge_rows
-from odefs.inspection.flagged import MOST_ROWS, shares_of_rows
+from odefs.estimators.select_engine import judge_rows
+from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.tables.columns import Table, TableError
-from odefs.tables.encoder import TableEncoder
-from odefs.tables.extent import Extent, all_rows
-from odefs.tables.flags import Flagging, flag_rows
+from odefs.tables.displayed_rows import Extent, all_rows
+from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.flagging import Flagging, flag_rows
+from odefs.tables.provenance import run_record
 from odefs.tables.reasons import Reason, ReasonFinder
-from odefs.tables.record import run_record
 from odefs.tables.row_names import row_labels, split_identifier
 
 
@@ -176,7 +176,7 @@ class Detection:
 
     def save(self, path: Any) -> None:
         """Write model and encoder to one file; :func:`odefs.load` gives them back as a pipeline that takes raw frames."""
-        import_module("odefs.tables.files").save_detection(self, path)
+        import_module("odefs.tables.model_files").save_detection(self, path)
 
     def _repr_html_(self) -> str | None:
         """The report; where there can be none, nothing, and a notebook shows the line that ``repr`` gives."""

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefs.tables.column_spec import ColumnSpec
 from odefs.tables.columns import Column, Table
-from odefs.tables.encoder import TableEncoder
+from odefs.tables.encoder.column_spec import ColumnSpec
+from odefs.tables.encoder.encoder import TableEncoder
 
 NOTABLE = 0.05
 """A change of the share of missing cells that is worth a line."""

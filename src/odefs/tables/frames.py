@@ -10,8 +10,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from odefs._ops.masked_arrays import unmasked
-from odefs._ops.threads import available_threads, share_tasks
+from odefs.kernels.masked_arrays import unmasked
+from odefs.system.threads import available_threads, share_tasks
 from odefs.tables.arrow_columns import (
     DAY,
     arrow_of,
@@ -23,7 +23,7 @@ from odefs.tables.arrow_columns import (
     seconds_since,
 )
 from odefs.tables.columns import LARGE, Column, Table, TableError
-from odefs.tables.patterns import nameless
+from odefs.tables.readers.polars_names import nameless
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
 PANDAS_MISSING = ("NaTType", "NAType")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from odefs.engines.blocks import rows_at_once
-from odefs.tables.common_types import as_schema, joined_schema
+from odefs.engines.row_blocks import rows_at_once
+from odefs.tables.readers.common_types import as_schema, joined_schema
 
 BATCH_BYTES = 256 * 2**20
 """Rows with long texts that are in memory at a time."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from odefs.tables.columns import Table
-from odefs.tables.encoder import TableEncoder
+from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.frames import table_of
 from odefs.tables.large import LargeTable
 

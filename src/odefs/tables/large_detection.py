@@ -1,6 +1,6 @@
 """Outliers of a table that is larger than memory: encoder from a sample, fit in passes, scores in a file.
 
-What comes back is a detection of the rows with the highest scores and of others drawn at random, which knows the scores of all (:mod:`odefs.tables.extent`).
+What comes back is a detection of the rows with the highest scores and of others drawn at random, which knows the scores of all (:mod:`odefs.tables.displayed_rows`).
 """
 
 import shutil
@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.temporary import temporary_folder
 from odefs._progress import stage
-from odefs.engines.blocks import RowBlocks
+from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.combine import Judged
+from odefs.system.tempfiles import temporary_folder
 from odefs.tables.columns import TableError
 from odefs.tables.detection import Detection
-from odefs.tables.encoder import TableEncoder
-from odefs.tables.encoding import ENCODED
-from odefs.tables.flags import flag_rows
-from odefs.tables.known import known_rows, say_known
+from odefs.tables.encoder.encode import ENCODED
+from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_large
+from odefs.tables.flagging import flag_rows
+from odefs.tables.known_cases import known_rows, say_known
 from odefs.tables.large import LargeTable
 from odefs.tables.large_cells import recognised_batches
 from odefs.tables.large_rows import hold_rows
-from odefs.tables.learning import SAMPLE_ROWS, learn_large
 
 
 def detect_large(

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from odefs._ops.stretches import stretches
 from odefs.ensemble.combine import Judged
+from odefs.kernels.row_reductions import stretches
 from odefs.tables.detection import Detection
-from odefs.tables.encoder import TableEncoder
-from odefs.tables.encoding import ENCODED
-from odefs.tables.extent import Extent
-from odefs.tables.flags import Flagging
+from odefs.tables.displayed_rows import Extent
+from odefs.tables.encoder.encode import ENCODED
+from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.flagging import Flagging
 from odefs.tables.large import LargeTable
 from odefs.tables.row_names import split_identifier
 

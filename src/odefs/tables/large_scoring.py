@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from odefs._progress import stage
-from odefs.engines.blocks import RowBlocks
+from odefs.engines.row_blocks import RowBlocks
 from odefs.tables.columns import Table
 from odefs.tables.detection import Detection, judge
 from odefs.tables.drift import ColumnDrift, DriftCounts
-from odefs.tables.encoder import TableEncoder
-from odefs.tables.encoding import ENCODED
-from odefs.tables.flags import flag_rows
+from odefs.tables.encoder.encode import ENCODED
+from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.missing import Lost
+from odefs.tables.flagging import flag_rows
 from odefs.tables.large import LargeTable
 from odefs.tables.large_cells import recognised_batches
 from odefs.tables.large_detection import require_columns
 from odefs.tables.large_rows import hold_rows
-from odefs.tables.missing_cells import Lost
 
 
 @dataclass

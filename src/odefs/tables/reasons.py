@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from odefs.tables.columns import Table
-from odefs.tables.encoder import TableEncoder
+from odefs.tables.encoder.encoder import TableEncoder
 
 ENOUGH = 0.15
 """A column is named if its excess is at least this share of the foremost column's."""

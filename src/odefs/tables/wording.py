@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from odefs.tables.names import readable
+from odefs.tables.readers.file_names import readable
 from odefs.tables.reasons import Reason
 
 DAY = 86400

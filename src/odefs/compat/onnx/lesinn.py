@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from odefs._ops.nearest import SNAP
+from odefs.compat.onnx.cancellation import LOST, for_each_reference, nearest_of_subsets, replace_lost
 from odefs.compat.onnx.graph import Graph, Rows
 from odefs.compat.onnx.lesinn_masked import masked_score
-from odefs.compat.onnx.lost_digits import LOST, for_each_reference, nearest_of_subsets, replace_lost
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
+from odefs.kernels.distances import SNAP
 
 
 def lesinn_score(graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None) -> str:

@@ -1,12 +1,12 @@
-"""LeSiNN in the graph where cells may be missing, as :mod:`odefs._ops.masked` has it.
+"""LeSiNN in the graph where cells may be missing, as :mod:`odefs.kernels.distances_with_missing` has it.
 
 A pair's squares over the columns that both have are scaled up to all columns; a subset without any such pair is left out of the mean.
 """
 
 import numpy as np
 
+from odefs.compat.onnx.cancellation import LOST, for_each_reference, nearest_of_subsets, replace_lost
 from odefs.compat.onnx.graph import Graph, Rows
-from odefs.compat.onnx.lost_digits import LOST, for_each_reference, nearest_of_subsets, replace_lost
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from odefs._progress import tell
-from odefs.detectors.protocol import Detector
+from odefs.detectors.base import Detector
 from odefs.engines.dask import tasks
 from odefs.engines.dask.client import running_client
 from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
 from odefs.engines.dask.waiting import connected, wait_for
-from odefs.engines.distant import DistantEngine, Held
-from odefs.engines.protocol import Known
+from odefs.engines.out_of_core import DistantEngine, Held
 from odefs.ensemble.combine import Judged
+from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 

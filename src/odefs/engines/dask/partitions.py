@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from odefs._extras import needed_by
-from odefs._ops.masked_arrays import unmasked
-from odefs.engines.arrow import as_matrix, parquet_parts
-from odefs.engines.blocks import require_columns, require_numbers, working_dtype
+from odefs.engines.parquet import as_matrix, parquet_parts
+from odefs.engines.row_blocks import require_columns, require_numbers, working_dtype
+from odefs.kernels.masked_arrays import unmasked
 
 KEPT_SHARE = 1 / 3
 """Of the workers' free memory, what partitions may take that are kept from pass to pass; the passes themselves need the rest."""

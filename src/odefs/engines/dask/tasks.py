@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from odefs.engines.distant import require_finite, with_known
-from odefs.engines.local import LocalEngine
+from odefs.engines.in_memory import LocalEngine
+from odefs.engines.out_of_core import require_finite, with_known
 from odefs.ensemble.combine import n_lines
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs.engines.torch.choices import Examples, mean_squares
 from odefs.engines.torch.losses import PAIR_LOSSES
+from odefs.engines.torch.nearest_members import Examples, mean_squares
 from odefs.engines.torch.objective import BatchObjective
 from odefs.engines.torch.pacing import BatchPace, batch_pacing_for, everyone
 from odefs.engines.torch.solver import solve_batch

@@ -9,21 +9,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs._ops.distinct import repeats_likely
 from odefs._progress import tell
+from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.detectors.protocol import Detector
-from odefs.engines.local import FEW_ROWS, LocalEngine
-from odefs.engines.protocol import Known
+from odefs.engines.in_memory import FEW_ROWS, LocalEngine
+from odefs.engines.torch.contributions import total_shares
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
-from odefs.engines.torch.shares import total_shares
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
-from odefs.engines.training import Trained, Trainer
 from odefs.ensemble.combine import Judged, n_lines, of_lines
+from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
+from odefs.ensemble.train import Trained, Trainer
+from odefs.kernels.duplicate_rows import repeats_likely
 from odefs.scaling import Scaling
 
 MOST_BLOCK_ROWS = 2**18

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.engines.torch.fused import FusedReferences, can_fuse, fused_scores, is_proven, lay_out_fused
 from odefs.engines.torch.scoring import DeviceReferences, is_exact, lay_rows_out, raw_scores, send_references
+from odefs.engines.torch.triton_launch import FusedReferences, can_fuse, fused_scores, is_proven, lay_out_fused
 from odefs.ensemble.model import Component
 
 

@@ -1,7 +1,7 @@
 """LeSiNN scores of blocks of rows on the device.
 
 Rows of zeros and ones are multiplied in half precision with sums in float32, which is exact for them and what GPUs are fastest at. All others are multiplied
-in float64: the expanded square then has the digits that float32 would lose (see :mod:`odefs._ops.nearest`), and an H200 does it as fast.
+in float64: the expanded square then has the digits that float32 would lose (see :mod:`odefs.kernels.distances`), and an H200 does it as fast.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs._ops.nearest import CANCELLATION, SNAP, smallest_gap
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.ensemble.model import Component
+from odefs.kernels.distances import CANCELLATION, SNAP, smallest_gap
 
 MOST_EXACT_COLUMNS = 1000
 """Up to here all sums of products of zeros and ones, times two, are exact in half precision (up to 2048)."""

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs._ops.distinct import Distinct
 from odefs.engines.torch.device import bytes_at_once
-from odefs.engines.torch.equal_rows import group_rows
+from odefs.engines.torch.duplicate_rows import group_rows
+from odefs.kernels.duplicate_rows import Distinct
 from odefs.scaling import Scaling
 
 logger = logging.getLogger("odefs")

@@ -7,12 +7,12 @@ import torch
 
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.torch.alternation import learn_batch
-from odefs.engines.torch.choices import lay_out
 from odefs.engines.torch.device import bytes_at_once, in_parts
+from odefs.engines.torch.nearest_members import lay_out
 from odefs.engines.torch.table import DeviceTable
-from odefs.engines.training import Trained, Trainer
 from odefs.ensemble.component import Draw, Training, prepare_component
 from odefs.ensemble.plan import Plan
+from odefs.ensemble.train import Trained, Trainer
 from odefs.selection.alternation import Learned
 
 

@@ -6,7 +6,7 @@ The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that 
 from collections.abc import Callable, Sequence
 
 from odefs.datasets.registry import BY_NAME
-from odefs.experiments.accuracy.more import SOURCES, file_of
+from odefs.experiments.accuracy.extra_datasets import SOURCES, file_of
 from odefs.experiments.grid import Job, Record, job_of
 from odefs.experiments.plans import LARGE
 

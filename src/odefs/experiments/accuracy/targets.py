@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from odefs.experiments.accuracy.extra_datasets import short
 from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, Gain, error_of_mean, mean_over, named, paired_gain
-from odefs.experiments.accuracy.more import short
 from odefs.experiments.accuracy.noise import judged, shown
 from odefs.experiments.accuracy.plan import ELEVEN, MORE
-from odefs.experiments.accuracy.reliance import rank_correlation, trust_and_gain
 from odefs.experiments.accuracy.sections import complete, deviations, section
+from odefs.experiments.accuracy.trust_section import rank_correlation, trust_and_gain
 from odefs.experiments.grid import Record
 from odefs.experiments.tables import Table
 

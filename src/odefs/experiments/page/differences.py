@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from odefs.experiments.competitor_variants import nearest_reading, readings_table, same_repeats
 from odefs.experiments.grid import Record
 from odefs.experiments.page.repeats import commands, repeats_sentence
 from odefs.experiments.page.sections import records_of, section
 from odefs.experiments.paper_numbers import TABLE1, paper_number
-from odefs.experiments.readings import nearest_reading, readings_table, same_repeats
 from odefs.experiments.summary import summarise
 from odefs.experiments.tables import Table
 

@@ -23,7 +23,7 @@ const showThreshold = () => {
   update("scores");
   update("map");
 };
-// Text that begins like a formula gets an apostrophe, as in the files that the command line writes (tables/formulas.py).
+// Text that begins like a formula gets an apostrophe, as in the files that the command line writes (tables/writers/formulas.py).
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const SIGNED = /^'*[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?$/;
 const csvCell = (value) => {

@@ -1,0 +1,119 @@
+"""What the competitors share: choose subsets of columns, score on them with the detector, average."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from odefs._logging import talking
+from odefs.detectors.base import Detector
+from odefs.engines.in_memory import LocalEngine
+from odefs.ensemble.fit import Scaled, fit_subsets, scale_table
+from odefs.ensemble.model import Model
+from odefs.ensemble.plan import Seeds
+from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.callbacks import observed
+from odefs.estimators.fallbacks import few_rows
+from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.reset_on_failure import whole
+from odefs.exceptions import Fallback
+
+THRESHOLD_RATE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Subsets of columns, how much each counts, the relevance of every column, and what went otherwise than asked for."""
+
+    subsets: list[np.ndarray]
+    weights: np.ndarray
+    relevance: np.ndarray
+    fallbacks: list[Fallback] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a competitor may look at while it chooses: the table through its engine, scaled."""
+
+    engine: LocalEngine
+    detector: Detector
+    scaled: Scaled
+    seeds: Seeds
+    rng: np.random.Generator
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Scaled rows in float64, missing cells at their column's mean."""
+        rows = self.engine.take(numbers, self.scaled.scaling).astype(np.float64)
+        holes = np.isnan(rows)
+        if holes.any():
+            seen = np.maximum(1, (~holes).sum(axis=0))
+            rows = np.where(holes, np.where(holes, 0.0, rows).sum(axis=0) / seen, rows)
+        return rows
+
+    def some_rows(self, at_most: int) -> np.ndarray:
+        """A seeded sample of row numbers in ascending order; all of them where there are fewer."""
+        n_rows = self.engine.n_rows
+        if n_rows <= at_most:
+            return np.arange(n_rows)
+        return np.sort(self.rng.choice(n_rows, size=at_most, replace=False))
+
+
+class ColumnSelector(BaseOutlierEstimator):
+    """Base of the competitors; subclasses implement :meth:`_choose`."""
+
+    detector: str | Detector
+    n_subsets: int
+    subset_size: int
+    metric: str
+    verbose: int
+
+    @abstractmethod
+    def _choose(self, context: Context) -> Chosen:
+        """Choose subsets of columns."""
+
+    def _check_parameters(self) -> None:
+        """Check the parameters that only the subclass has."""
+
+    def _check_settings(self, detector: Detector) -> None:
+        self._check_parameters()
+        super()._check_settings(detector)
+
+    @observed
+    @whole
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose columns and score the training rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        """
+        detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
+        self._check_shared_parameters(detector)
+        self._check_parameters()
+        rows = self._validate(X, reset=True)
+        with talking(self.verbose):
+            engine, seeds = self._engine(rows), self._seeds()
+            scaled = scale_table(engine, detector, self.scaling, seeds)
+            chosen = self._choose(Context(engine, detector, scaled, seeds, seeds.selection()))
+            self.feature_subsets_ = chosen.subsets
+            self.component_weight_ = chosen.weights / chosen.weights.sum()
+            self.feature_importances_ = _shares(chosen.relevance)
+            model, scores = fit_subsets(
+                engine, detector, scaled.scaling, self.feature_subsets_, self.component_weight_, seeds
+            )
+            fallbacks = few_rows(detector, engine.n_rows) + chosen.fallbacks
+            self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
+            self._finish(engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds)
+            self._report(fallbacks)
+            return self
+
+    def _combined(self, engine: LocalEngine, model: Model, scores: np.ndarray) -> np.ndarray:
+        """Training scores, from the weighted mean of the subsets' scores unless the subclass combines them otherwise."""
+        return scores
+
+
+def _shares(relevance: np.ndarray) -> np.ndarray:
+    total = relevance.sum()
+    return relevance / total if total > 0 else np.full(relevance.size, 1 / relevance.size)

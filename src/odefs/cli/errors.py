@@ -1,0 +1,115 @@
+"""What stands between the user and a traceback: errors become one sentence and an exit code.
+
+0 done, 1 the data cannot be used, 2 wrong usage, 3 more rows flagged than allowed, 130 interrupted, 143 terminated.
+"""
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import click
+
+from odefs._extras import sentence as to_install
+from odefs.cli.messages import fail, logs_json, write_error
+from odefs.cli.signals import KINDS, WORDS, raising_on_signals, received_code
+
+
+@contextmanager
+def guarded(debug: bool) -> Iterator[None]:
+    """Turn errors and signals into a sentence on standard error and an exit code."""
+    try:
+        with raising_on_signals(), _guarded_errors(debug):
+            yield
+        code = received_code()
+    except BaseException as error:
+        # Libraries turn the exception of a signal into others, or lose it on the way.
+        code = received_code() or (130 if isinstance(error, KeyboardInterrupt) else None)
+        if code is None:
+            raise
+    if code is not None:
+        fail(KINDS[code], WORDS[code], code)
+
+
+@contextmanager
+def _guarded_errors(debug: bool) -> Iterator[None]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if "ODEFS_KERNEL" in os.environ:
+                _check_kernel_request()
+            yield
+        # Here and not at the end of the program, where a closed pipe could not be answered any more.
+        sys.stdout.flush()
+    except (click.ClickException, SystemExit, click.exceptions.Exit):
+        raise
+    except BrokenPipeError:
+        leave_pipe()
+    except Exception as error:
+        if received_code() is not None:
+            raise
+        if debug:
+            _show_traceback(error)
+        fail(_kind(error), _sentence(error), 1)
+    except BaseException as error:
+        # What is written in Rust panics where it cannot go on, in a way that is no Exception.
+        if debug or received_code() is not None or type(error).__name__ != "PanicException":
+            raise
+        fail("data", f"the reader of the table gave up: {error} (--debug shows where)", 1)
+
+
+def _check_kernel_request() -> None:
+    from odefs.kernels.compiled import check_kernel_request
+
+    try:
+        check_kernel_request()
+    except ValueError as error:
+        fail("usage", str(error), 2)
+
+
+def leave_pipe() -> None:
+    """Whoever read the output has seen enough: end quietly."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(0) from None
+
+
+def _sentence(error: Exception) -> str:
+    from odefs.datasets.store import DatasetError
+
+    if isinstance(error, ValueError | DatasetError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this table."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    if isinstance(error, ModuleNotFoundError) and (said := to_install(error)):
+        return said
+    return f"{type(error).__name__}: {error} (--debug shows where)"
+
+
+def _kind(error: Exception) -> str:
+    """The kind of an error in JSON documents and log lines; ``schemas/output.json`` lists them."""
+    from odefs.datasets.store import DatasetError
+    from odefs.exceptions import ModelFileError
+
+    for kind, classes in {
+        "model": (ModelFileError,),
+        "data": (ValueError, DatasetError),
+        "memory": (MemoryError,),
+        "file": (OSError,),
+        "dependency": (ModuleNotFoundError,),
+    }.items():
+        if isinstance(error, classes):
+            return kind
+    return "internal"
+
+
+def _show_traceback(error: Exception) -> NoReturn:
+    """Python's own traceback, or where lines are JSON one line that holds it."""
+    if logs_json():
+        fail(_kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error)))
+    write_error(_sentence(error), _kind(error), 1)
+    raise error

@@ -1,0 +1,101 @@
+"""``--max-flagged``: a share of the rows (0.02, 5%), or a multiple of the share that was flagged in training (2x)."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from odefs.cli.messages import say_limit
+from odefs.cli.scoring import open_table_model
+
+if TYPE_CHECKING:
+    from odefs.tables.model_files import TableModel
+
+TOO_MANY = 3
+"""Exit code where more rows are flagged than allowed."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What was given: a share of the rows, or how many times the share in training."""
+
+    given: str
+    share: float | None = None
+    times: float | None = None
+
+
+class LimitType(click.ParamType):
+    """``0.02``, ``5%`` or ``2x``."""
+
+    name = "limit"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Limit:
+        if isinstance(value, Limit):
+            return value
+        text = str(value).strip()
+        unit = text[-1:].lower() if text[-1:] in "%xX" else ""
+        try:
+            number = float(text.removesuffix(text[-1:]) if unit else text)
+        except ValueError:
+            number = math.nan
+        if unit == "x" and 0 < number < math.inf:
+            return Limit(text, times=number)
+        share = number / 100 if unit == "%" else number
+        if unit != "x" and 0 <= share <= 1:
+            return Limit(text, share=share)
+        raise click.BadParameter(
+            f"{text!r} is not a share of the rows from 0 to 1 (0.02), a percentage (5%), "
+            "or a multiple of the share flagged in training (2x)."
+        )
+
+
+def require_comparable(limit: Limit | None, **chosen: Any) -> None:
+    """Refuse a multiple where the number of flagged rows is given, before anything is read."""
+    given = [f"--{name}" for name in ("contamination", "flag") if chosen[name] is not None]
+    if limit is not None and limit.times is not None and given:
+        raise click.UsageError(
+            f"--max-flagged {limit.given} compares with training, but {given[0]} fixes how many rows are flagged: give one of them."
+        )
+
+
+def allowed_share(limit: Limit | None, model: Path, threshold: float | None) -> float | None:
+    """The share of flagged rows that the limit allows, None without a limit; of a multiple, read off the model file."""
+    if limit is None or limit.times is None:
+        return None if limit is None else limit.share
+    before = open_table_model(model).share_above(threshold)
+    if before is None:
+        from odefs.exceptions import ModelFileError
+
+        why = (
+            "the model was saved by an older version, which did not store the share of training rows above its threshold"
+            if threshold is None
+            else f"the share of training rows above --threshold {threshold} is not stored in the model"
+        )
+        raise ModelFileError(
+            f"{model}: --max-flagged {limit.given} cannot be computed because {why}; give a share such as 0.05, or fit the model again."
+        )
+    return limit.times * before
+
+
+def share_in_training(model: "TableModel", threshold: float | None) -> float:
+    """The share of the training table to compare with: above the same threshold where it is known, otherwise as the detection flagged it."""
+    known = model.share_above(threshold)
+    return model.flagged_share if known is None else known
+
+
+def as_plain(limit: Limit | None, allowed: float | None, flagged: float) -> dict[str, Any] | None:
+    """For JSON."""
+    if limit is None or allowed is None:
+        return None
+    return {"given": limit.given, "allowed": allowed, "exceeded": flagged > allowed}
+
+
+def exit_if_exceeded(limit: Limit | None, allowed: float | None, flagged: float) -> None:
+    """End with exit code 3 where more rows are flagged than allowed."""
+    if limit is None or allowed is None or flagged <= allowed:
+        return
+    relative = f" ({limit.given} the share in training)" if limit.times is not None else ""
+    say_limit(f"{flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed{relative}.", TOO_MANY)
+    raise SystemExit(TOO_MANY)

@@ -1,0 +1,194 @@
+"""The files a command leaves: checked before any work is done, written when it is."""
+
+import glob
+import html
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from odefs._progress import stage, tell
+
+if TYPE_CHECKING:
+    from odefs.tables.detection import Detection
+    from odefs.tables.readers.large_reading import LargeReading
+    from odefs.tables.readers.open import Reading
+
+PAGES = (".html", ".htm", ".md", ".json")
+PAGE_ENDING = ".outliers.html"
+LONGEST_NAME = 255
+"""Bytes of a file's name on most systems."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where results go; ``lacks_report`` where a page would be left if its packages were installed."""
+
+    scores: Path | None = None
+    to_screen: bool = False
+    page: Path | None = None
+    model: Path | None = None
+    lacks_report: bool = False
+
+
+def choose_targets(
+    file: str,
+    output: str | None,
+    report_path: Path | None,
+    force: bool,
+    as_json: bool = False,
+    leaves_page: bool = False,
+    model_path: Path | None = None,
+    model_read: Path | None = None,
+    large: bool = False,
+    no_report: bool = False,
+    **_: Any,
+) -> Targets:
+    """All targets of a command, each of which could be written now and is no other file of the command."""
+    from odefs.report import missing_packages
+    from odefs.tables.readers.file_names import readable
+    from odefs.tables.readers.open import require_input, table_name
+    from odefs.tables.writers.files import WRITABLE, check_target
+
+    to_screen = output == "-"
+    if no_report and report_path is not None:
+        raise click.UsageError("--report and --no-report contradict each other: give one of them.")
+    if to_screen and as_json:
+        raise click.UsageError("-o - and --json both write to standard output: give one of them.")
+    scores = Path(output) if output and not to_screen else None
+    page, lacks = report_path, False
+    by_default = leaves_page and page is None and not to_screen and file != "-"
+    if by_default:
+        lacks = bool(missing_packages())
+        page = None if lacks else default_page(file)
+    require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
+    if scores:
+        # Before a word on the output's name: a folder that is not there cannot be scored into one.
+        require_input(file)
+        if large:
+            from odefs.tables.writers.large_output import check_ending
+
+            check_ending(scores)
+        check_target(scores, force, WRITABLE)
+    if page:
+        check_target(page, force or (by_default and is_own_page(page, readable(table_name(file)))), PAGES)
+    if model_path:
+        check_target(model_path, force)
+    return Targets(scores, to_screen, page, model_path, lacks)
+
+
+def require_apart(*paths: Path | None) -> None:
+    """Refuse a command that would write one file twice, or over a file that it reads."""
+    seen: set[Path] = set()
+    for path in paths:
+        if path is None:
+            continue
+        if path.resolve() in seen:
+            raise click.UsageError(
+                f"{path} is named twice: a file that is written must be no other file of the command."
+            )
+        seen.add(path.resolve())
+
+
+def require_room_for(
+    output: str | None, read: "Reading | LargeReading", with_data: bool, hide: Sequence[str] = ()
+) -> None:
+    """Refuse a file of scores that has no room for them, before the work is done that takes long."""
+    from odefs.tables.writers.columns import LEAST_RESULTS
+    from odefs.tables.writers.excel import is_sheet, require_room
+
+    if output and is_sheet(Path(output)):
+        own = len(set(read.columns).difference(hide)) if with_data else 0
+        require_room(Path(output), read.n_rows, LEAST_RESULTS + own)
+
+
+def leave_files(
+    targets: Targets,
+    read: "Reading | LargeReading",
+    found: "Detection",
+    reasons: str,
+    with_data: bool,
+    excel: bool,
+    raw: bool,
+) -> tuple[str, ...]:
+    """Write what was asked for; what should be said about it."""
+    from odefs.tables.model_files import save_detection
+
+    said: tuple[str, ...] = ()
+    with stage("writing"):
+        tell(0, 0)
+        if targets.scores or targets.to_screen:
+            said = _leave_scores(targets.scores, read, found, reasons, with_data, excel, raw)
+        if targets.model:
+            save_detection(found, targets.model)
+        if targets.page:
+            write_report(found, targets.page)
+    return said
+
+
+def _leave_scores(
+    path: Path | None,
+    read: "Reading | LargeReading",
+    found: "Detection",
+    reasons: str,
+    with_data: bool,
+    excel: bool,
+    raw: bool,
+) -> tuple[str, ...]:
+    """Scores of all rows; those of a large table are written batch by batch."""
+    from odefs.tables.readers.open import Reading
+    from odefs.tables.writers.columns import result_columns
+    from odefs.tables.writers.excel import is_sheet
+    from odefs.tables.writers.files import is_spreadsheet, write_table
+
+    if isinstance(read, Reading):
+        folds = path is not None and is_sheet(path)
+        data = read.frame if with_data else None
+        columns = result_columns(found, read.lines, reasons, data, folds, is_spreadsheet(path))
+        tell(0, 0)
+        return write_table(path, columns, excel, raw)
+    from odefs.tables.writers.large_output import write_large
+
+    write_large(read.table, found, path, reasons, with_data, excel, raw)
+    return ()
+
+
+def default_page(file: str) -> Path:
+    """Where the page goes unless it is told: where the user is, named after the table."""
+    from odefs.tables.readers.open import READABLE, table_name
+
+    if glob.has_magic(file) and not Path(file).exists():
+        return Path(f"table{PAGE_ENDING}")
+    name = table_name(file)
+    if not Path(file).is_dir():
+        for ending in (".gz", *READABLE):
+            stem = name[: -len(ending)] if name.lower().endswith(ending) else ""
+            name = stem or name
+    # A file may be called by as many bytes as the system takes, and then leaves no room for the page's ending.
+    while len(os.fsencode(name)) + len(PAGE_ENDING) > LONGEST_NAME:
+        name = name[:-1]
+    return Path(f"{name}{PAGE_ENDING}")
+
+
+def is_own_page(path: Path, source: str) -> bool:
+    """Whether a file is an earlier page of this program about a table of the same name, which may be replaced without asking."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as page:
+            head = page.read(4096)
+    except OSError:
+        return False
+    about = re.search('<meta name="odefs-source" content="([^"]*)">', head)
+    return '<meta name="generator" content="odefs' in head and about is not None and html.unescape(about[1]) == source
+
+
+def write_report(found: "Detection", path: Path) -> None:
+    """The report by the file's ending: a page, Markdown or JSON."""
+    from odefs.tables.writers.files import write_text
+
+    report = found.report()
+    ending = path.suffix.lower()
+    write_text(path, report.json() if ending == ".json" else report.markdown() if ending == ".md" else report.html())

@@ -1,0 +1,180 @@
+"""The engine for one machine: threads over row blocks, the table in memory (dense or CSR).
+
+A block is cast, scaled and scored in cache by one thread with single-threaded BLAS and written to its own place, so the number of threads changes
+nothing but the time. Rows that occur several times are scored once: a row's score depends on nothing but the row.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from odefs.detectors.base import Detector
+from odefs.engines.row_blocks import working_dtype
+from odefs.ensemble.combine import Judged, add_block, n_lines, of_lines, raw_scores
+from odefs.ensemble.engine import Known
+from odefs.ensemble.model import Component, Model
+from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
+from odefs.kernels.duplicate_rows import Distinct, equal_bytes, group_hashes, repeats_likely, row_hashes
+from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
+from odefs.system.threads import available_threads, run_tasks
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
+
+FEW_ROWS = 256
+"""Fewer rows are scored as they come: looking for equal ones would take as long."""
+
+
+class LocalEngine:
+    """A table in memory."""
+
+    def __init__(self, X: Any, n_jobs: int | None = None) -> None:
+        self.X = X
+        self.is_sparse = sparse.issparse(X)
+        self.n_rows, self.n_columns = X.shape
+        self.dtype = working_dtype(X.dtype)
+        self.n_threads = available_threads(n_jobs)
+
+    @property
+    def held_rows(self) -> int | None:
+        return None
+
+    def foresee(self, what: str, rows: np.ndarray) -> None:
+        """Nothing to do: all rows are here."""
+
+    def rows(self, rows: slice | np.ndarray) -> np.ndarray:
+        """The given rows as they are, dense."""
+        part = self.X[rows]
+        # Sums depend on the order in memory in their last bit; one order makes equal tables give equal results.
+        return np.asarray(part.toarray() if self.is_sparse else part, dtype=self.dtype, order="C")
+
+    def ranges(self) -> ColumnRanges:
+        height = block_rows(16 * self.n_columns)
+        # Whole numbers need no cast to be compared, and are a fraction of the size.
+        as_they_are = not self.is_sparse and self.X.dtype.kind in "bui"
+        read = self._slice if as_they_are else self.rows
+        return _merged(self.map(lambda rows: column_ranges(read(rows)), list(row_blocks(self.n_rows, height))))
+
+    def _slice(self, rows: slice) -> np.ndarray:
+        return np.asarray(self.X[rows])
+
+    def moments(self, scaling: Scaling) -> ColumnMoments:
+        parts: dict[int, ColumnMoments] = {}
+
+        def measure(rows: slice, X: np.ndarray) -> None:
+            parts[rows.start] = column_moments(X)
+
+        self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
+        return _merged([parts[start] for start in sorted(parts)])
+
+    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
+        part = self.rows(rows)
+        return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
+
+    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+        places = self._places()
+        out = np.empty((len(components), self.n_rows if places is None else places.first.size))
+
+        def score(rows: slice, X: np.ndarray) -> None:
+            for i, component in enumerate(components):
+                out[i, rows] = raw_scores(component, detector, X)
+
+        only = None if places is None else places.first
+        self.sweep(
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, call_blas(detector, components)
+        )
+        return out if places is None else out[:, places.copy_of]
+
+    def sample_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+    ) -> np.ndarray:
+        out = np.empty((len(components), rows.size))
+
+        def score(part: slice, X: np.ndarray) -> None:
+            for i, component in enumerate(components):
+                out[i, part] = raw_scores(component, detector, X)
+
+        self.sweep(
+            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, call_blas(detector, components)
+        )
+        return out
+
+    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+        return np.zeros(self.n_rows, dtype=dtype)
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        return self.judged(model).scores
+
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        places = self._places()
+        out = np.zeros((n_lines(model), self.n_rows if places is None else places.first.size))
+
+        def score(rows: slice, X: np.ndarray) -> None:
+            add_block(model, X, of_lines(out[:, rows]))
+
+        bytes_per_row = model.detector.bytes_per_row(self.n_columns)
+        calls_blas = call_blas(model.detector, model.scoring)
+        only = None if places is None else places.first
+        self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
+        return of_lines(out if places is None else out[:, places.copy_of])
+
+    def sweep(
+        self,
+        task: Callable[[slice, np.ndarray], None],
+        scaling: Scaling,
+        dtype: np.dtype[Any],
+        bytes_per_row: int,
+        only: np.ndarray | None = None,
+        calls_blas: bool = True,
+    ) -> None:
+        """Call ``task`` with each block's place and its scaled rows, which are valid only during the call.
+
+        Where ``only`` names rows, places count in it.
+        """
+
+        def scale_and_run(rows: slice) -> None:
+            part = self.rows(rows if only is None else only[rows])
+            task(rows, scaling.apply(part, scratch("scaled", part.shape, dtype)))
+
+        n_rows = self.n_rows if only is None else only.size
+        height = block_rows(bytes_per_row) if calls_blas else kernel_rows(bytes_per_row, n_rows, self.n_threads)
+        blocks = list(row_blocks(n_rows, height))
+        run_tasks(scale_and_run, blocks, self.n_threads, calls_blas)
+
+    def _places(self) -> Distinct | None:
+        """Where equal rows are, if there are enough of them and enough rows to look for them."""
+        return self._distinct if self.n_rows >= FEW_ROWS else None
+
+    @cached_property
+    def _distinct(self) -> Distinct | None:
+        if self.is_sparse or not repeats_likely(lambda rows: self.X[rows], self.n_rows):
+            return None
+        blocks = list(row_blocks(self.n_rows, block_rows(32 * self.n_columns)))
+        groups = group_hashes(np.concatenate(self.map(lambda rows: row_hashes(self.X[rows]), blocks)))
+        if groups is None:
+            return None
+
+        def holds(rows: slice) -> bool:
+            return equal_bytes(self.X[rows], self.X[groups.first[groups.copy_of[rows]]])
+
+        return groups if all(self.map(holds, blocks)) else None
+
+    def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
+        return run_tasks(task, arguments, self.n_threads)
+
+
+def call_blas(detector: Detector, components: Sequence[Component]) -> bool:
+    """Whether any of the components may call BLAS to score."""
+    return detector.calls_blas(max((component.columns.size for component in components), default=0))
+
+
+def _merged(parts: list[Statistics]) -> Statistics:
+    """All parts together, in order: the result does not depend on who finished first."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.merge(part)
+    return total

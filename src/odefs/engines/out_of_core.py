@@ -1,0 +1,246 @@
+"""What engines share whose rows are not in memory: numbers per row go to files, rows that are needed are brought along by a pass.
+
+The files live in a temporary folder (``TMPDIR`` says where) that goes when the last array in it does.
+"""
+
+import errno
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from odefs.detectors.base import Detector
+from odefs.ensemble.combine import Judged, raw_scores
+from odefs.ensemble.engine import Known
+from odefs.ensemble.model import Component, Model
+from odefs.kernels.chunking import block_rows, row_blocks
+from odefs.scaling import ColumnRanges, Scaling
+from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import folder_of
+from odefs.system.threads import available_threads, run_tasks
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+IN_MEMORY = 32 * 2**20
+"""Rows that were brought along lie in a file where they take more."""
+
+TRAINING_BYTES = 256 * 2**20
+"""What the rows of components that are trained between two passes may take."""
+
+
+NOT_FINITE = "Input contains {}: every cell must be a finite number, or NaN with missing='ignore'."
+
+
+def require_finite(X: np.ndarray, missing: bool) -> None:
+    """Refuse cells that cannot be scored."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    if np.isinf(X).any():
+        raise ValueError(NOT_FINITE.format("infinity"))
+    if not missing and np.isnan(X).any():
+        raise ValueError(NOT_FINITE.format("NaN"))
+
+
+def with_known(
+    score: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, places: np.ndarray, lines: np.ndarray
+) -> np.ndarray:
+    """Scores and agreement of some rows, of which those at ``places`` are known."""
+    if not places.size:
+        return score(rows)
+    out = np.empty((len(lines), rows.shape[0]))
+    out[:, places] = lines
+    others = np.delete(np.arange(rows.shape[0]), places)
+    if others.size:
+        out[:, others] = score(rows[others])
+    return out
+
+
+class Folder:
+    """A temporary folder for arrays; each array keeps it alive, and a file goes with its array: rows that were brought along would fill the disk."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    @cached_property
+    def _folder(self) -> Path:
+        return folder_of(self)
+
+    def path(self) -> Path:
+        """A new file's name."""
+        self._count += 1
+        # A forked child goes on counting where its parent does.
+        return self._folder / f"{os.getpid()}-{self._count}.bin"
+
+    def array(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """A new array in a file of its own, all 0."""
+        path = self.path()
+        _reserve(path, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        return FileArray(path, dtype, shape, holder=self)
+
+    def opened(self, path: Path, dtype: Any) -> np.ndarray:
+        """The numbers that were written to a file."""
+        return FileArray(path, dtype, holder=self)
+
+    def lines(self, blocks: Iterable[np.ndarray]) -> list[np.ndarray]:
+        """Blocks of the same number of lines one after the other, each line in a file of its own."""
+        paths: list[Path] = []
+        with ExitStack() as stack:
+            files: list[Any] = []
+            for block in blocks:
+                if not files:
+                    paths = [self.path() for _ in block]
+                    files = [stack.enter_context(open(path, "wb")) for path in paths]
+                for file, line in zip(files, block, strict=True):
+                    _write(file, line.tobytes())
+            for file in files:
+                _write(file, b"", flush=True)
+        if not paths:
+            raise ValueError("there is no row in the blocks.")
+        return [self.opened(path, np.float64) for path in paths]
+
+
+def _write(file: Any, content: bytes, flush: bool = False) -> None:
+    try:
+        file.write(content)
+        if flush:
+            file.flush()
+    except OSError as error:
+        raise _no_room(error, file.name) from error
+
+
+def _no_room(error: OSError, path: str) -> OSError:
+    """The error of a file, and where to put it instead."""
+    return OSError(error.errno, f"{error.strerror} (TMPDIR names another folder)", path)
+
+
+def _reserve(path: Path, n_bytes: int) -> None:
+    """A file of zeros whose place on the disk is taken: a full disk is an error here, and would kill the process once the array is written to."""
+    with open(path, "xb") as file:
+        if hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(file.fileno(), 0, max(1, n_bytes))
+                return
+            except OSError as error:
+                # Some file systems, and some C libraries on them, cannot reserve.
+                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                    raise _no_room(error, str(path)) from error
+        file.truncate(max(1, n_bytes))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Rows by number, in ascending order."""
+
+    numbers: np.ndarray
+    rows: np.ndarray
+
+    def holds(self, numbers: np.ndarray) -> bool:
+        if not self.numbers.size:
+            return not numbers.size
+        places = np.minimum(np.searchsorted(self.numbers, numbers), self.numbers.size - 1)
+        return bool((self.numbers[places] == numbers).all())
+
+    def take(self, numbers: np.ndarray) -> np.ndarray:
+        return np.asarray(self.rows[np.searchsorted(self.numbers, numbers)])
+
+
+class DistantEngine(ABC):
+    """Base of the engines that read rows in passes."""
+
+    n_rows: int
+    n_columns: int
+    dtype: np.dtype[Any]
+
+    def __init__(self, n_columns: int, dtype: np.dtype[Any], n_jobs: int | None, missing: bool) -> None:
+        self.n_columns, self.dtype = n_columns, dtype
+        self.missing = missing
+        self.is_checked = False
+        self.n_threads = available_threads(n_jobs)
+        self.folder = Folder()
+        self._foreseen: dict[str, np.ndarray] = {}
+        self._held: dict[str, Held] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def held_rows(self) -> int | None:
+        return max(1, TRAINING_BYTES // (self.n_columns * self.dtype.itemsize))
+
+    def checked(self, ranges: ColumnRanges) -> ColumnRanges:
+        """The same ranges, if there are enough rows and every cell is a number that can be used."""
+        if self.n_rows < 2:
+            raise ValueError(f"a fit needs at least 2 rows, and {self.n_rows} came.")
+        seen = ranges.count > 0
+        if not self.missing and (ranges.count < self.n_rows).any():
+            raise ValueError(NOT_FINITE.format("NaN"))
+        if not (np.isfinite(ranges.low[seen]).all() and np.isfinite(ranges.high[seen]).all()):
+            raise ValueError(NOT_FINITE.format("infinity"))
+        self.is_checked = True
+        return ranges
+
+    def foresee(self, what: str, rows: np.ndarray) -> None:
+        self._held.pop(what, None)
+        self._foreseen[what] = np.unique(rows)
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        with self._lock:
+            found = self._find(rows)
+            if found is None:
+                if not any(np.isin(rows, foreseen).all() for foreseen in self._foreseen.values()):
+                    self._foreseen["asked"] = np.unique(rows)
+                self.bring()
+                found = self._find(rows)
+        assert found is not None
+        return found.take(rows)
+
+    def _find(self, rows: np.ndarray) -> Held | None:
+        return next((held for held in self._held.values() if held.holds(rows)), None)
+
+    @abstractmethod
+    def judged(self, model: Model, known: Known | None = None) -> Judged:
+        """Make a pass for scores and agreement."""
+
+    def outlier_scores(self, model: Model) -> np.ndarray:
+        return self.judged(model).scores
+
+    @abstractmethod
+    def bring(self) -> None:
+        """Make a pass for the rows that are foreseen."""
+
+    def room_for(self, n_rows: int) -> np.ndarray:
+        """Uninitialised rows, in a file where they are many."""
+        shape = (n_rows, self.n_columns)
+        if n_rows * self.n_columns * self.dtype.itemsize > IN_MEMORY:
+            return self.folder.array(shape, self.dtype)
+        return np.empty(shape, dtype=self.dtype)
+
+    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
+        part = self.rows(rows)
+        return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
+
+    def sample_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+    ) -> np.ndarray:
+        out = np.empty((len(components), rows.size))
+
+        def score(part: slice) -> None:
+            X = self.take(rows[part], scaling)
+            for i, component in enumerate(components):
+                out[i, part] = raw_scores(component, detector, X)
+
+        self.map(score, list(row_blocks(rows.size, block_rows(detector.bytes_per_row(self.n_columns)))))
+        return out
+
+    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+        return self.folder.array((self.n_rows,), dtype)
+
+    def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
+        return run_tasks(task, arguments, self.n_threads)

@@ -1,0 +1,102 @@
+"""Shares of the columns in the mean distance to the nearest, added up over the rows (:func:`odefs.kernels.nearest_members.total_shares`), on the device.
+
+Components of about as many columns go together, filled up with columns of zeros: one by one they would keep the device waiting for the next.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs.engines.torch.device import bytes_at_once, in_parts
+from odefs.engines.torch.nearest_members import first_nearest
+from odefs.ensemble.model import Component
+from odefs.kernels.nearest_members import NEGLIGIBLE, SMALL
+
+EPS = float(np.finfo(np.float64).eps)
+WIDEST = 1.5
+"""So many times as wide as the narrowest may the widest component of a group be."""
+
+
+def total_shares(X: Tensor, components: Sequence[Component], root: bool) -> list[np.ndarray | None]:
+    """The shares of each component's columns over scaled rows; ``None`` where expanded squares have too few digits for them."""
+    found: list[np.ndarray | None] = [None] * len(components)
+
+    def run(group: list[int], part: slice) -> None:
+        places = group[part]
+        totals, left_out = _of_group(X, [components[place] for place in places], root)
+        for place, total, lost in zip(places, totals.cpu().numpy(), left_out.tolist(), strict=True):
+            found[place] = None if lost > NEGLIGIBLE else total[: components[place].columns.size]
+
+    for group in _groups(components):
+        at_once = bytes_at_once(X.device) // _bytes_per_component(X.shape[0], components[group[-1]])
+        in_parts(len(group), at_once, partial(run, group))
+    return found
+
+
+def _groups(components: Sequence[Component]) -> Iterator[list[int]]:
+    """Places of components with as many references in as many subsets and about as many columns, the widest last."""
+
+    def shape(place: int) -> tuple[int, int, int]:
+        component = components[place]
+        return component.state.n_subsets, component.state.rows.shape[0], component.columns.size
+
+    group: list[int] = []
+    for place in sorted(range(len(components)), key=shape):
+        if group and (shape(place)[:2] != shape(group[0])[:2] or shape(place)[2] > WIDEST * shape(group[0])[2]):
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
+
+
+def _bytes_per_component(n_rows: int, widest: Component) -> int:
+    """Rows and references a few times, distances to the references and what is made of them."""
+    n_references, n_columns = widest.state.rows.shape
+    return 8 * (4 * (n_rows + n_references) * n_columns + 4 * n_rows * n_references)
+
+
+def _of_group(X: Tensor, components: Sequence[Component], root: bool) -> tuple[Tensor, Tensor]:
+    """The shares, and how much of the whole may have been left out: distances that are small against the norms."""
+    x, r = _rows_and_references(X, components)
+    n_subsets = components[0].state.n_subsets
+    chosen, smallest = first_nearest(x, r, n_subsets)
+    sizes = x.square().sum(dim=2, keepdim=True)
+    norms = sizes + r.square().sum(dim=2).amax(dim=1)[:, None, None]
+    squares = (smallest + sizes).clamp(min=0)
+    certain = squares > SMALL * norms
+    distances = squares.sqrt() if root else squares
+    rounding = squares + 4 * EPS * norms
+    lost = torch.where(certain, 0.0, rounding.sqrt() if root else rounding).sum(dim=(1, 2))
+    scale = torch.where(certain, distances / torch.where(certain, squares, 1.0), 0.0)
+    A = (chosen * scale.unsqueeze(2)).flatten(2)
+    crossed = (r * torch.bmm(A.transpose(1, 2), x)).sum(dim=1)
+    total = _weighted(scale.sum(dim=2), x.square()) - 2 * crossed + _weighted(A.sum(dim=1), r.square())
+    return total.clamp(min=0) / n_subsets, lost / torch.where(certain, distances, 0.0).sum(dim=(1, 2))
+
+
+def _rows_and_references(X: Tensor, components: Sequence[Component]) -> tuple[Tensor, Tensor]:
+    """Both under the components' weights and about the references' mean, ``(components, rows, columns)`` in float64, with zeros behind the columns of each."""
+    width = max(component.columns.size for component in components)
+    columns = np.zeros((len(components), width), dtype=np.int64)
+    weights = np.zeros((len(components), 1, width))
+    held = np.result_type(*(component.state.rows.dtype for component in components))
+    rows = np.zeros((len(components), components[0].state.rows.shape[0], width), dtype=held)
+    for place, component in enumerate(components):
+        own = slice(component.columns.size)
+        columns[place, own] = component.columns
+        weights[place, 0, own] = 1.0 if component.w is None else np.sqrt(component.w)
+        rows[place, :, own] = component.state.rows
+    roots = torch.from_numpy(weights).to(X.device)
+    x = X[:, torch.from_numpy(columns).to(X.device)].transpose(0, 1).to(torch.float64) * roots
+    r = torch.from_numpy(rows).to(X.device).to(torch.float64) * roots
+    centre = r.mean(dim=1, keepdim=True)
+    return x - centre, r - centre
+
+
+def _weighted(weights: Tensor, values: Tensor) -> Tensor:
+    """Sums over the rows of each component, each row with its weight."""
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1)

@@ -1,0 +1,36 @@
+"""Equal rows of a table on the device (:mod:`odefs.kernels.duplicate_rows` for one in memory): grouped by 64-bit hashes, then compared."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from odefs.kernels.duplicate_rows import WORTH_IT
+
+BLOCK_ROWS = 2**16
+
+
+def group_rows(table: Tensor) -> tuple[Tensor, Tensor] | None:
+    """The number of the first of each group of equal rows, and for every row its group; ``None`` where there is little to gain."""
+    n_rows = table.shape[0]
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS)]
+    hashes = torch.cat([_hashes(table[rows]) for rows in blocks])
+    distinct, copy_of = torch.unique(hashes, return_inverse=True)
+    if distinct.shape[0] > WORTH_IT * n_rows:
+        return None
+    first = torch.full(distinct.shape, n_rows, device=table.device)
+    first.scatter_reduce_(0, copy_of, torch.arange(n_rows, device=table.device), "amin")
+    same = [(table[rows] == table[first[copy_of[rows]]]).all() for rows in blocks]
+    return (first, copy_of) if bool(torch.stack(same).all()) else None
+
+
+def _hashes(rows: Tensor) -> Tensor:
+    """64 bits for each row that depend on its bytes alone; products wrap around."""
+    n_bytes = rows.shape[1] * rows.element_size()
+    padded = torch.zeros((rows.shape[0], -(-n_bytes // 8) * 8), dtype=torch.uint8, device=rows.device)
+    padded[:, :n_bytes] = rows.contiguous().view(torch.uint8)
+    words = padded.view(torch.int64)
+    factors = np.random.default_rng(1).integers(-(2**63), 2**63, size=(2, words.shape[1]), dtype=np.int64) | 1
+    first, second = torch.from_numpy(factors).to(rows.device)
+    # Round numbers have zeros in their low bits, which a product would push out: mix before multiplying.
+    words = (words ^ (words >> 32)) * first
+    return ((words ^ (words >> 29)) * second).sum(dim=1)

@@ -1,0 +1,270 @@
+"""The compiled kernel (``_kernel.c``): whether it is there, when it is used, how references are packed for it and how it is called.
+
+It is built at install time where there is a compiler and never required. ``ODEFS_KERNEL`` overrides the choice: ``numpy``, ``compiled``, or one of
+the instruction sets in ``LEVELS``.
+"""
+
+import ctypes
+import os
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from odefs.kernels.cancellation_check import MOST_CANCELLED, Probe
+from odefs.kernels.shared_library import address, library
+from odefs.kernels.tiles import Tiles, pack_tiles
+
+LEVELS = ("portable", "sse2", "neon", "avx2", "avx512", "amx")
+"""Instruction sets in ascending order, as ``_kernel.c`` counts them."""
+
+CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
+"""Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
+
+MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096, "amx": 4096}
+"""Up to here the compiled kernel is the faster one, measured against OpenBLAS on the same instruction set (those of portable and neon are
+guesses on the safe side). With missing cells it always is."""
+
+
+class _Block(ctypes.Structure):
+    """``Block`` of ``_kernel.c``."""
+
+    _fields_ = (
+        ("rows", ctypes.c_void_p),
+        ("n_rows", ctypes.c_int64),
+        ("row_stride", ctypes.c_int64),
+        ("column_stride", ctypes.c_int64),
+        ("columns", ctypes.c_void_p),
+        ("centre", ctypes.c_void_p),
+        ("scale", ctypes.c_void_p),
+        ("references", ctypes.c_void_p),
+        ("product", ctypes.c_void_p),
+        ("tiles", ctypes.c_void_p),
+        ("table_columns", ctypes.c_int64),
+        ("n_columns", ctypes.c_int64),
+        ("n_subsets", ctypes.c_int64),
+        ("n_members", ctypes.c_int64),
+        ("take_root", ctypes.c_int64),
+        ("is_binary", ctypes.c_int64),
+        ("total", ctypes.c_double),
+        ("cancellation", ctypes.c_double),
+        ("tile_step", ctypes.c_double),
+        ("tile_limit", ctypes.c_double),
+        ("out", ctypes.c_void_p),
+    )
+
+
+def levels_here() -> tuple[str, ...]:
+    """The instruction sets that the library has and this processor can run, ascending.
+
+    The system grants tiles to a process that asks for them, and from then on refuses signal stacks that have no room for them: they are not
+    asked for where ``ODEFS_KERNEL`` rules them out.
+    """
+    wish = os.environ.get("ODEFS_KERNEL", "").strip().lower()
+    return _levels(wish in ("", "auto", "compiled", "amx"))
+
+
+@cache
+def _levels(with_tiles: bool) -> tuple[str, ...]:
+    found = library()
+    names = [name for name in LEVELS if with_tiles or name != "amx"]
+    return () if found is None else tuple(name for name in names if found.odefs_has_level(LEVELS.index(name)))
+
+
+def level_for(n_columns: int, has_missing: bool = False) -> str | None:
+    """The instruction set to score so many columns with; ``None`` stands for NumPy.
+
+    It depends on nothing else: a row's score must not depend on how many rows come with it.
+    """
+    return _level(os.environ.get("ODEFS_KERNEL", ""), n_columns, has_missing)
+
+
+@lru_cache(maxsize=1024)
+def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
+    here, wish = levels_here(), wish.strip().lower()
+    if wish in ("", "auto"):
+        return here[-1] if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns else None
+    if wish == "numpy" or not n_columns:
+        return None
+    if wish == "compiled" and here:
+        return here[-1]
+    if wish in here:
+        return wish
+    raise ValueError(_refusal(wish, here))
+
+
+def _refusal(wish: str, here: tuple[str, ...]) -> str:
+    """Why a kernel cannot be had, and which ones can."""
+    allowed = ", ".join(("auto", "numpy", *(("compiled", *here) if here else ())))
+    if wish not in (*LEVELS, "compiled"):
+        return f"ODEFS_KERNEL={wish!r} is not a kernel; use one of {allowed}."
+    if not here:
+        return (
+            f"ODEFS_KERNEL={wish!r} was requested, but the compiled kernel was not built: use one of {allowed}, "
+            "or reinstall odefs with a C compiler (GCC or Clang) at hand."
+        )
+    return (
+        f"ODEFS_KERNEL={wish!r} was requested, but this processor, its system or this build does not support it; "
+        f"use one of {allowed}."
+    )
+
+
+def check_kernel_request() -> None:
+    """Refuse a kernel that cannot run here, before any work. ``ODEFS_KERNEL`` is read again with each block of rows."""
+    level_for(1)
+
+
+def describe_kernel() -> str:
+    """Which kernel is in use, for bug reports."""
+    here = levels_here()
+    if not here:
+        return "numpy (the compiled one was not built)"
+    forced = os.environ.get("ODEFS_KERNEL", "").strip().lower() not in ("", "auto")
+    try:
+        level = level_for(1)
+    except ValueError as error:
+        return f"none: {error}"
+    if level is None:
+        return "numpy (by ODEFS_KERNEL)"
+    limit = "" if forced else f", up to {MOST_COLUMNS[level]} columns; numpy above"
+    return f"compiled ({level}{limit})"
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """References in the order in which the kernel reads them: by subset, chunk of 8 or 4 members, column, member.
+
+    ``product`` has ``|r|^2`` and ``-2 r`` in the same order, one row more in each chunk; ``None`` where squares are not to be expanded.
+    With weights, rows and references become ``(x - centre) * root_weights``. ``total`` is the sum of the weights.
+    """
+
+    values: np.ndarray
+    product: np.ndarray | None
+    n_columns: int
+    n_subsets: int
+    n_members: int
+    centre: np.ndarray | None
+    root_weights: np.ndarray | None
+    total: float
+    has_missing: bool
+    is_binary: bool
+    """Whether all references are 0 or 1: expanded squares of such rows are exact."""
+
+    tiles: Tiles | None = None
+    """The same references for processors that multiply tiles; ``None`` where these are not to be used."""
+
+    @cached_property
+    def block(self) -> _Block:
+        """The part of a call that is the same for all blocks of rows."""
+        return _Block(
+            centre=address(self.centre),
+            scale=address(self.root_weights),
+            references=address(self.values),
+            product=address(self.product),
+            n_columns=self.n_columns,
+            n_subsets=self.n_subsets,
+            n_members=self.n_members,
+            is_binary=self.is_binary,
+            total=self.total,
+            cancellation=CANCELLATION[self.values.dtype],
+            tiles=address(self.tiles.values) if self.tiles else None,
+            tile_step=self.tiles.step if self.tiles else 0,
+            tile_limit=self.tiles.limit if self.tiles else 0,
+        )
+
+
+def pack_references(
+    rows: np.ndarray,
+    n_subsets: int,
+    w: np.ndarray | None = None,
+    *,
+    has_missing: bool = False,
+    with_tiles: bool = False,
+) -> Packed:
+    """Pack member-major references (see :mod:`odefs.kernels.distances`), for tiles too where asked. Subsets are filled up to full chunks with their last member."""
+    rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
+    n_columns = rows.shape[1]
+    weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
+    centre = root_weights = None
+    seen = ~np.isnan(rows)
+    if w is not None:
+        # A weight multiplies the rounding of what it is applied to, so the origin must be close.
+        middle = np.where(seen, rows, 0).sum(axis=0, dtype=np.float64) / np.maximum(1, seen.sum(axis=0))
+        centre, root_weights = middle.astype(rows.dtype), np.sqrt(weights).astype(rows.dtype)
+        rows = (rows - centre) * root_weights
+    members = rows.reshape(-1, n_subsets, n_columns)
+    product = tiles = None
+    is_binary = bool(np.all((rows == 0) | (rows == 1)))
+    if has_missing:
+        flags = seen.reshape(members.shape).astype(rows.dtype)
+        values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
+    else:
+        values = _in_chunks([members], 8)
+        probe = Probe(members)
+        lost = CANCELLATION[rows.dtype] * probe.row_norms
+        if is_binary or probe.share_below(lost) <= MOST_CANCELLED[rows.dtype]:
+            norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
+            product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
+            if with_tiles:
+                tiles = pack_tiles(members, is_binary, probe, lost)
+    n_members = -(-members.shape[0] // 4) * 4
+    total = float(weights.sum())
+    return Packed(
+        values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary, tiles
+    )
+
+
+def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
+    """Arrays of shape (members, subsets, columns) in the kernel's order, the parts of a chunk's column one behind the other."""
+    size, n_subsets, _ = parts[0].shape
+    # Filled up with the last member, which changes no minimum.
+    chosen = np.minimum(np.arange(-(-size // 4) * 4), size - 1)
+    chunks = []
+    for start in range(0, chosen.size, step):
+        chunk = np.concatenate([part[chosen[start : start + step]] for part in parts])
+        chunks.append(chunk.transpose(1, 2, 0).reshape(n_subsets, -1))
+    return np.ascontiguousarray(np.concatenate(chunks, axis=1), dtype=parts[0].dtype)
+
+
+def mean_nearest(
+    X: np.ndarray, packed: Packed, *, level: str, root: bool, columns: np.ndarray | None = None
+) -> np.ndarray:
+    """Mean over the subsets of the (squared, unless ``root``) distance to the nearest member, float64.
+
+    ``columns`` names the columns of ``X`` to use. Without ``has_missing`` rows with NaN score NaN; with it, rows that share no column with any
+    reference do.
+    """
+    given = X.shape[1] if columns is None else len(columns)
+    if given != packed.n_columns:
+        raise ValueError(f"X has {given} columns, the references have {packed.n_columns}.")
+    if X.dtype != packed.values.dtype or not X.flags.aligned:
+        X = np.require(X, packed.values.dtype, "A")
+    size = X.itemsize
+    row_stride, column_stride = X.strides
+    if row_stride % size or column_stride % size:
+        X = np.ascontiguousarray(X)
+        row_stride, column_stride = X.strides
+    if columns is not None:
+        columns = np.ascontiguousarray(columns, dtype=np.int64)
+    out = np.empty(X.shape[0])
+    block = _Block.from_buffer_copy(packed.block)
+    block.rows, block.columns, block.out = address(X), address(columns), address(out)
+    block.n_rows, block.table_columns = X.shape
+    block.row_stride, block.column_stride = row_stride // size, column_stride // size
+    block.take_root = root
+    found: Any = library()
+    is_double = packed.values.dtype == np.float64
+    failure = found.odefs_score(LEVELS.index(level), packed.has_missing, is_double, ctypes.addressof(block))
+    if failure == 1:
+        raise MemoryError("no memory for a few rows of the compiled kernel")
+    if failure:
+        raise IndexError(f"the component's columns do not fit a block of {X.shape[1]} columns")
+    return out
+
+
+def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: int) -> float:
+    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for, of tiles that of pairs of rows and
+    references."""
+    found: Any = library()
+    return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))

@@ -1,0 +1,172 @@
+"""Distance from each row to the nearest member of each reference subset.
+
+References are laid out member-major: row ``p * n_subsets + g`` is member ``p`` of subset ``g``. The matrix of distances then has all
+first members on top, all second members below and so on, and the minimum over the members folds halves of it onto each other.
+
+The product needs rows near the origin to keep its digits; :class:`odefs.scaling.Scaling` puts the origin amid each column. Where digits are lost
+all the same, distances are computed again directly: slower, never wrong.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefs.kernels.stable_products import SLAB_ROWS, SlabLayout, aligned, slab_layout
+
+CANCELLATION = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
+"""Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
+
+SNAP = 4 * np.finfo(np.float64).eps
+"""In float64, squares below this share of |x|^2, per column, are rounding noise around zero if columns have two values only."""
+
+RECOMPUTE_BYTES = 8 * 2**20
+
+FEW = 64
+"""Up to this many rows are computed again without looking for equal ones first."""
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """Reference rows, and ``product = [-2 rows, |rows|^2]``, to be multiplied by rows with a 1 behind.
+
+    With weights, rows are ``(rows - centre) * root_weights``: a weight multiplies the rounding of what it is applied to, so the origin
+    must be close.
+    """
+
+    rows: np.ndarray
+    product: np.ndarray
+    centre: np.ndarray | None
+    root_weights: np.ndarray | None
+    n_subsets: int
+    layout: SlabLayout
+    """How rows are cut for the product."""
+    grid: tuple[np.ndarray, np.ndarray] | None
+    """The two values of every column, where each has but two."""
+    exact: bool
+    """Whether these are 0 and 1. Products of such rows are exact, equal distances equal to the bit."""
+    gap: float = np.inf
+    """On a grid, the smallest square between two points of it."""
+
+
+def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> References:
+    """Lay the references out for the product.
+
+    Where every column has two values, but not 0 and 1, equal rows are common and their products are not exact. float64 then tells zero
+    from the smallest other distance, so that nothing need be computed again.
+    """
+    exact = w is None and bool(np.all((rows == 0) | (rows == 1)))
+    two_valued = bool(np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))))
+    dtype = np.dtype(np.float64) if two_valued and not exact else rows.dtype
+    layout = slab_layout(rows.shape[0], rows.shape[1] + 1, dtype)
+    rows = rows.astype(layout.dtype, copy=False)
+    centre = root_weights = None
+    if w is not None:
+        centre = rows.mean(axis=0)
+        root_weights = np.sqrt(w).astype(rows.dtype)
+        rows = (rows - centre) * root_weights
+    grid = (rows.min(axis=0), rows.max(axis=0)) if two_valued else None
+    norms = np.einsum("ij,ij->i", rows, rows)
+    product = aligned(np.concatenate([-2 * rows, norms[:, None]], axis=1), rows.dtype)
+    return References(rows, product, centre, root_weights, n_subsets, layout, grid, exact, smallest_gap(grid))
+
+
+def smallest_gap(grid: tuple[np.ndarray, np.ndarray] | None) -> float:
+    """The smallest square between two points of a grid."""
+    steps = np.empty(0) if grid is None else grid[1] - grid[0]
+    return float(np.min(np.square(steps[steps > 0]), initial=np.inf))
+
+
+def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
+    """Squared distances of shape ``(n_subsets, n_rows or more)``.
+
+    Columns beyond ``n_rows`` are padding. Callers sum over the subsets before they cut it off: sums over a single column are taken in another
+    order than sums over many.
+    """
+    n_rows, n_columns = X.shape
+    layout = references.layout
+    slabs = _extended(X, references)
+    distances = _fold_minimum(layout.multiply(references.product, slabs), references.n_subsets)
+    values = slabs[:, :, :n_columns]
+    norms = np.einsum("sij,sij->si", values, values)
+    distances += norms[:, None]
+    nearest = layout.in_row_order(distances)
+    norms = layout.rows_of(norms).ravel()[:n_rows]
+    _recompute_cancelled(nearest[:, :n_rows], layout.rows_of(values), norms, references)
+    return nearest
+
+
+def _extended(X: np.ndarray, references: References) -> np.ndarray:
+    """Slabs of rows in the precision and on the scale of the references, with a 1 behind each row."""
+    n_rows, n_columns = X.shape
+    if references.centre is not None and references.root_weights is not None:
+        X = X - references.centre
+        X *= references.root_weights
+    slabs = references.layout.empty_slabs(n_rows, n_columns + 1)
+    references.layout.fill(slabs[:, :, :n_columns], X)
+    slabs[:, :, n_columns] = 1
+    return slabs
+
+
+def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
+    """Minimum over the members of each slab, in place."""
+    members = distances.shape[1] // n_subsets
+    while members > 1:
+        kept = (members + 1) // 2
+        folded = members - kept
+        top = distances[:, : folded * n_subsets]
+        np.minimum(top, distances[:, kept * n_subsets : members * n_subsets], out=top)
+        members = kept
+    return distances[:, :n_subsets]
+
+
+def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarray, references: References) -> None:
+    """Replace the squares that lost their digits by direct ones; squares below zero are always among them."""
+    limit = CANCELLATION[nearest.dtype] * norms
+    suspects = np.flatnonzero(nearest.min(axis=0) < limit)
+    if not suspects.size:
+        return
+    rows = slabs[suspects // SLAB_ROWS, suspects % SLAB_ROWS]
+    on_grid = np.zeros(suspects.size, dtype=bool)
+    if references.grid is not None:
+        low, high = references.grid
+        on_grid = ((rows == low) | (rows == high)).all(axis=1)
+    if references.exact:
+        suspects, rows, on_grid = suspects[~on_grid], rows[~on_grid], on_grid[~on_grid]
+    squares = nearest[:, suspects].T
+    cancelled = squares < limit[suspects, None]
+    if on_grid.any():
+        limits = SNAP * rows.shape[1] * norms[suspects]
+        # Beside a far value in another column, rounding may be as large as a step of the grid.
+        noise = (squares <= limits[:, None]) & (on_grid & (limits < references.gap / 2))[:, None]
+        squares[noise] = 0
+        cancelled &= ~noise
+    if suspects.size <= FEW:
+        which, subset = np.nonzero(cancelled)
+        squares[which, subset] = _direct_squares(rows, which, subset, references)
+    else:
+        # Equal rows have equal squares to the bit, so what one of them needs is what all need.
+        first, copy_of = _distinct_rows(rows)
+        exact = squares[first]
+        which, subset = np.nonzero(cancelled[first])
+        exact[which, subset] = _direct_squares(rows[first], which, subset, references)
+        squares = exact[copy_of]
+    nearest[:, suspects] = squares.T
+
+
+def _direct_squares(rows: np.ndarray, which: np.ndarray, subset: np.ndarray, references: References) -> np.ndarray:
+    """``min_p |rows[which] - r_p|^2`` over the members ``p`` of each given subset, without expanding the square."""
+    members = references.rows.reshape(-1, references.n_subsets, references.rows.shape[1])
+    direct = np.empty(which.size, dtype=rows.dtype)
+    step = max(1, RECOMPUTE_BYTES // (members.shape[0] * members.shape[2] * rows.itemsize))
+    for start in range(0, which.size, step):
+        part = slice(start, start + step)
+        difference = members[:, subset[part]] - rows[which[part]]
+        direct[part] = np.einsum("pij,pij->pi", difference, difference).min(axis=0)
+    return direct
+
+
+def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Index of the first of each group of equal rows, and for each row the group it belongs to."""
+    bytes_of_rows = np.ascontiguousarray(rows + 0).view(np.dtype((np.void, rows.itemsize * rows.shape[1])))
+    _, first, copy_of = np.unique(bytes_of_rows.ravel(), return_index=True, return_inverse=True)
+    return first, copy_of.ravel()

@@ -1,0 +1,76 @@
+"""A map of the rows: the first two principal components of the columns that set the flagged rows apart.
+
+Each column is scaled by its middle range and weighted by its importance, so that the map shows what gave rows away. Extreme values are
+drawn at a bound, or one row would shrink all others to a point. Hidden columns are left out: coordinates could give their values away.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from odefs.report.columns import sample_rows
+from odefs.report.protocol import Detected
+from odefs.report.scores import plain
+from odefs.system.threads import one_blas_thread
+from odefs.tables.displayed_rows import Extent
+
+ORDINARY_ROWS = 2_000
+FLAGGED_ROWS = 1_000
+MAX_COLUMNS = 200
+BOUND = 6.0
+
+
+def collect_map(
+    detection: Detected, extent: Extent, foremost: Sequence[int], names: Sequence[Any]
+) -> dict[str, Any] | None:
+    """Points of a sample of the rows, the foremost rows among them; None where fewer than two columns can be drawn."""
+    importances = detection.feature_shares
+    hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)
+    used = np.flatnonzero((importances > 0) & ~hidden[detection.encoder.sources])
+    used = np.sort(used[np.argsort(-importances[used], kind="stable")][:MAX_COLUMNS])
+    rows = _rows(extent, foremost)
+    scaled, varies = _scaled(np.asarray(detection.X[np.ix_(rows, used)], dtype=float))
+    used = used[varies]
+    if used.size < 2:
+        return None
+    weighted = scaled[:, varies] * np.sqrt(importances[used] / importances[used].max())
+    weighted -= weighted.mean(axis=0)
+    with one_blas_thread():
+        _, size, axes = np.linalg.svd(weighted, full_matrices=False)
+        # The sign of a principal component is arbitrary; fixing it keeps pages equal.
+        axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
+        points = weighted @ axes[:2].T
+    return {
+        "columns": sorted({detection.encoder.columns[k] for k in detection.encoder.sources[used]}),
+        "explained": [float(share) for share in (size**2 / max((size**2).sum(), 1e-300))[:2]],
+        "drawn": int(rows.size),
+        "points": [
+            [
+                round(float(x), 3),
+                round(float(y), 3),
+                int(place),
+                float(f"{detection.scores[row]:.4g}"),
+                plain(names[row]),
+            ]
+            for row, place, (x, y) in zip(rows.tolist(), extent.places(rows), points, strict=True)
+        ],
+    }
+
+
+def _rows(extent: Extent, foremost: Sequence[int]) -> np.ndarray:
+    """A sample of all rows, one of the flagged rows, and the foremost ones."""
+    some = sample_rows(extent.drawn, ORDINARY_ROWS, seed=2)
+    flagged = sample_rows(extent.drawn_flagged, FLAGGED_ROWS, seed=3)
+    return np.unique(np.concatenate([some, flagged, np.array(foremost, np.intp)]))
+
+
+def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns around 0 with an ordinary spread of 1, missing cells at 0; and which of them vary at all."""
+    blank = np.isnan(X)
+    filled = np.where(blank, np.nan_to_num(np.nanmedian(np.where(blank.all(axis=0), 0.0, X), axis=0)), X)
+    low, middle, high = np.quantile(filled, [0.05, 0.5, 0.95], axis=0)
+    two_values = ((filled == low) | (filled == high)).all(axis=0)
+    spread = np.where((high > low) & ~two_values, (high - low) / 3.29, filled.std(axis=0))
+    varies = spread > 0
+    return np.clip((filled - middle) / np.where(varies, spread, 1.0), -BOUND, BOUND), varies

@@ -1,0 +1,1 @@
+"""Threads, memory, temporary files and atomic writes: what odefs asks of the operating system."""

@@ -1,0 +1,99 @@
+"""How much memory a run may use: what is free on the machine and in the container, or what ``ODEFS_MEMORY`` allows."""
+
+import ctypes
+import os
+import re
+import sys
+from pathlib import Path
+
+from odefs.system import physical_memory
+from odefs.system.cgroups import ROOT, memory_left
+
+SHARE = 0.5
+"""Share of the free memory that a table may take; other programs need some as well."""
+
+UNKNOWN = 4 * 2**30
+"""Free memory where the system does not tell."""
+
+BASELINE = 260 * 10**6
+"""Resident memory of a process that has loaded the libraries and read a small table."""
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+FRUGAL = {
+    "POLARS_MAX_THREADS": "1",
+    "POLARS_CSV_CHUNK_SIZE": "500000",
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""Settings of the readers that trade speed for memory: each thread reads ahead, and each allocator keeps pages that it was given back."""
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
+"""Parameters of ``mallopt`` in glibc."""
+
+
+def memory_budget(root: Path = ROOT) -> int:
+    """Bytes that a table may take besides the libraries."""
+    free = free_memory(root)
+    if named_limit() is not None:
+        return max(0, available_memory(root) - BASELINE)
+    return max(0, min(int(SHARE * free), free + resident_memory(root) - BASELINE))
+
+
+def available_memory(root: Path = ROOT) -> int:
+    """Bytes that this process may take in all, with what it has already."""
+    named = named_limit()
+    free = free_memory(root) + resident_memory(root)
+    return free if named is None else min(named, free)
+
+
+def named_limit() -> int | None:
+    """What ``ODEFS_MEMORY`` allows this process."""
+    named = os.environ.get("ODEFS_MEMORY", "").strip()
+    return parse_bytes(named) if named else None
+
+
+def free_memory(root: Path = ROOT) -> int:
+    """Bytes that are free on the machine, and not more than the container still allows."""
+    left = memory_left(root)
+    on_machine = physical_memory.available_memory(root) or UNKNOWN
+    return on_machine if left is None else min(left, on_machine)
+
+
+def resident_memory(root: Path = ROOT) -> int:
+    """Bytes in memory that are this process's own, without those of files; 0 where the system does not tell."""
+    return _kilobytes(root / "proc/self/status", "RssAnon:") or 0
+
+
+def parse_bytes(text: str) -> int:
+    """A number of bytes such as ``800MB``, ``2GiB`` or ``1e9``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]?i?)b?", text.strip().lower())
+    if found is None or found[2] not in UNITS:
+        raise ValueError(f"ODEFS_MEMORY={text!r} is not a number of bytes: write 800MB, 2GiB or 1e9.")
+    n_bytes = float(found[1]) * UNITS[found[2]]
+    if not 1 <= n_bytes < 2**63:
+        raise ValueError(f"ODEFS_MEMORY={text!r} must be between 1 byte and 8 EiB: write 800MB, 2GiB or 1e9.")
+    return int(n_bytes)
+
+
+def spare_memory() -> None:
+    """Make the readers of this process frugal. What the environment sets already stays, and libraries that are loaded are asked directly."""
+    for name, value in FRUGAL.items():
+        os.environ.setdefault(name, value)
+    if "pyarrow" in sys.modules and os.environ["ARROW_DEFAULT_MEMORY_POOL"] == "system":
+        pyarrow = sys.modules["pyarrow"]
+        pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        for parameter, most in ((M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 2**17), (M_TRIM_THRESHOLD, 2**17)):
+            if mallopt is not None:
+                mallopt(parameter, most)
+
+
+def _kilobytes(path: Path, field: str) -> int | None:
+    try:
+        for line in path.read_text().splitlines():
+            if line.startswith(field):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None

@@ -1,0 +1,269 @@
+"""How many threads to use, and the promise that BLAS adds none of its own.
+
+Pinning BLAS is a process-wide setting, so it is counted under a lock: the first of several concurrent fits sets it, the last one
+puts the old numbers back.
+"""
+
+import _thread
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from odefs._progress import tell
+from odefs.system.cgroups import cpu_quota
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_lock = threading.Lock()
+_users = 0
+_limit: Any = None
+
+
+def available_threads(n_jobs: int | None = None) -> int:
+    """Threads to use for ``n_jobs``; ``None`` means every core this process may use.
+
+    Affinity and container limits are honoured (joblib knows the affinity, :mod:`odefs.system.cgroups` every control group), and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
+    not to oversubscribe the machine. Negative numbers count back from the available cores as everywhere in scikit-learn.
+    """
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: use a positive number, -1 for all cores, or None.")
+    if n_jobs is not None and n_jobs > 0:
+        return n_jobs
+    from joblib import cpu_count
+
+    cores = int(cpu_count())
+    quota = cpu_quota()
+    if quota is not None:
+        cores = min(cores, quota)
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    if allowed.isdigit() and int(allowed) > 0:
+        cores = min(cores, int(allowed))
+    return cores if n_jobs is None else max(1, cores + 1 + n_jobs)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run the block with single-threaded BLAS, for as long as any thread of the process is inside such a block."""
+    global _users
+    counted = False
+    try:
+        with _lock:
+            if _users == 0:
+                _in_a_thread_of_its_own(_pin)
+            _users += 1
+            counted = True
+        yield
+    finally:
+        with _lock:
+            _users -= counted
+            if _users == 0:
+                _in_a_thread_of_its_own(_unpin)
+
+
+def _pin() -> None:
+    global _limit
+    _unpin()
+    limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+    limit.__enter__()
+    _limit = limit
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> Any:
+    """Looked up anew when modules were imported since: one may have brought a BLAS library (scipy has its own). Looking takes milliseconds."""
+    return ThreadpoolController()
+
+
+def _unpin() -> None:
+    global _limit
+    if _limit is not None:
+        _limit.__exit__(None, None, None)
+        _limit = None
+
+
+def _after_fork() -> None:
+    """A forked process has none of its parent's other threads: whoever held the lock or worked there does not do so here.
+
+    What they had set stands in ``_limit`` and is put back by whoever works next.
+    """
+    global _lock, _users
+    _lock, _users = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
+    """threadpoolctl lets only the thread that set OpenBLAS's limit change it again, for as long as that thread lives.
+
+    Whoever leaves last need not be whoever came first, so neither may own the limit. An interrupt must not leave BLAS on one thread: it is kept until
+    the action is done. A thread whose ``start()`` is interrupted may never run, so that another one is asked; only one of them acts.
+    """
+    done: list[bool] = []
+    turn = threading.Lock()
+
+    def once() -> None:
+        with turn:
+            if not done:
+                try:
+                    action()
+                finally:
+                    done.append(True)
+
+    threads: list[threading.Thread] = []
+    interrupt: KeyboardInterrupt | None = None
+    while not done or any(thread.is_alive() for thread in threads):
+        try:
+            if not done:
+                threads.append(threading.Thread(target=once, daemon=True))
+                threads[-1].start()
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
+        except KeyboardInterrupt as error:
+            interrupt = error
+        except RuntimeError as error:
+            # Python's own locks do not always bear an interrupt, and then say so instead of it.
+            if not isinstance(error.__context__, KeyboardInterrupt):
+                raise
+            interrupt = error.__context__
+    if interrupt is not None:
+        raise interrupt
+
+
+def run_tasks(
+    task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int, calls_blas: bool = True
+) -> list[Result]:
+    """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order.
+
+    Tasks that do without BLAS say so: to set its threads and put them back takes as long as to score a few rows.
+    """
+    with one_blas_thread() if calls_blas else nullcontext():
+        if n_threads == 1 or len(arguments) <= 1:
+            return _told(map(task, arguments), len(arguments))
+        return share_tasks(task, arguments, n_threads, tell)
+
+
+def share_tasks(
+    task: Callable[[Task], Result],
+    arguments: Sequence[Task],
+    n_threads: int,
+    told_to: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Result]:
+    """Every thread takes the next argument when it is done with one, the calling thread too.
+
+    A pool would hand each task over and wake the caller after it, which takes as long as to score some hundred rows. When a task fails or the caller
+    is interrupted, nobody begins another one.
+    """
+    results: list[Any] = [None] * len(arguments)
+    failures: list[BaseException] = []
+    waiting, turn = iter(range(len(arguments))), threading.Lock()
+    finished, told, closed = 0, 0, False
+
+    def take() -> int | None:
+        with turn:
+            return None if failures or closed else next(waiting, None)
+
+    def work(tells: bool) -> None:
+        nonlocal finished
+        try:
+            while (number := take()) is not None:
+                results[number] = task(arguments[number])
+                with turn:
+                    finished += 1
+                if tells:
+                    catch_up()
+        except BaseException as failure:
+            failures.append(failure)
+
+    def catch_up() -> None:
+        """Only the caller tells, but every task is told."""
+        nonlocal told
+        while told < finished:
+            told += 1
+            told_to(told, len(arguments))
+
+    helpers = [_Helper(lambda: work(False)) for _ in range(min(n_threads, len(arguments)) - 1)]
+    try:
+        for helper in helpers:
+            helper.start()
+        work(True)
+    except BaseException as failure:
+        # Interrupted while they start, or there is no room for another thread.
+        failures.append(failure)
+    finally:
+        # A thread that an interrupt kept from being seen to start finds nothing to do when it comes.
+        closed = True
+    all_done = False
+    while not all_done:
+        try:
+            for helper in helpers:
+                helper.wait()
+            all_done = True
+        except BaseException as interrupt:
+            failures.append(interrupt)
+    if failures:
+        del failures[1:]
+        # No name may hold on to it: its traceback holds this frame, and with it the caller's arrays.
+        raise failures.pop()
+    catch_up()
+    return results
+
+
+class _Helper:
+    """A thread for the tasks of one call, waited for to the end.
+
+    ``threading.Thread`` would have the caller wait until the thread runs, which takes as long as to score a thousand rows, and its ``join``, interrupted,
+    takes a thread that still writes for a finished one (Python 3.11).
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._begun = self._ended = False
+        self._bell = threading.Lock()
+        self._bell.acquire()
+
+    def start(self) -> None:
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
+        self._begun = True
+        try:
+            self._work()
+        finally:
+            self._ended = True
+            self._bell.release()
+
+    def wait(self) -> None:
+        """One that has not begun has nothing to do any more."""
+        if self._begun and not self._ended:
+            self._bell.acquire()
+
+
+@contextmanager
+def stoppable(pool: ThreadPoolExecutor) -> Iterator[ThreadPoolExecutor]:
+    """A pool whose waiting tasks are dropped when the block fails or is interrupted, so that Ctrl-C takes one task's time and not that of all."""
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _told(results: Iterable[Result], total: int) -> list[Result]:
+    """All results, saying after each how many there are."""
+    found = []
+    for result in results:
+        found.append(result)
+        tell(len(found), total)
+    return found

@@ -1,0 +1,1 @@
+"""From mixed columns to numbers, learned once and applied to every batch."""

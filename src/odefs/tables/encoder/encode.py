@@ -1,0 +1,89 @@
+"""The cells of a table as numbers in a matrix, by what was learned of its columns.
+
+Blocks of rows are filled one after the other: filled column by column, a matrix of many rows passes through memory once for each of them.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from odefs.kernels.chunking import row_blocks
+from odefs.system.threads import available_threads, share_tasks
+from odefs.tables.columns import Column
+from odefs.tables.encoder.column_spec import FAR, ColumnSpec
+from odefs.tables.encoder.scale import DAY
+
+ENCODED = np.dtype(np.float32)
+BLOCK_ROWS = 2**14
+"""Columns that lie side by side share cache lines: those of so many rows stay until all of them are filled."""
+TASKS_PER_THREAD = 4
+"""Where there are fewer blocks, their columns are shared out too."""
+
+Filler = Callable[[slice, np.ndarray], None]
+"""Writes some rows of a column into zeros."""
+
+
+def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int) -> np.ndarray:
+    """One or several numbers for each cell, side by side."""
+    widths = [len(spec.feature_names()) for spec in specs]
+    out = np.zeros((n_rows, sum(widths)), dtype=ENCODED)
+    places = [slice(end - width, end) for end, width in zip(accumulate(widths), widths, strict=True)]
+    fillers = [_filler(spec, column) for spec, column in zip(specs, columns, strict=True)]
+    n_threads, blocks = available_threads(), list(row_blocks(n_rows, BLOCK_ROWS))
+    n_stretches = -(-TASKS_PER_THREAD * n_threads // max(1, len(blocks)))
+
+    def fill(task: tuple[slice, slice]) -> None:
+        rows, some = task
+        for filler, place in zip(fillers[some], places[some], strict=True):
+            filler(rows, out[rows, place])
+
+    share_tasks(fill, [(rows, some) for rows in blocks for some in _stretches(len(specs), n_stretches)], n_threads)
+    return out
+
+
+def _stretches(size: int, n_stretches: int) -> list[slice]:
+    """So many slices of about the same length that cover a sequence; fewer where it is short."""
+    length = max(1, -(-size // n_stretches))
+    return [slice(start, start + length) for start in range(0, size, length)]
+
+
+def _filler(spec: ColumnSpec, column: Column) -> Filler:
+    return _of_categories(spec, column) if spec.kind == "category" else _of_numbers(spec, column)
+
+
+def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:
+    def fill(rows: slice, out: np.ndarray) -> None:
+        missing, values = column.missing[rows], column.values[rows]
+        if missing.any():
+            values = np.where(missing, spec.fill, values)
+        if spec.kind == "boolean":
+            no, yes = spec.units[:2]
+            out[:, 0] = values * np.hypot(no, yes)
+        else:
+            # Counted from the median: float32 has too few digits for seconds since 1970.
+            with np.errstate(over="ignore"):
+                out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -FAR, FAR)
+        if spec.by_hour:
+            out[:, 1] = values % DAY / spec.units[1]
+        if spec.marks_missing:
+            out[:, -1] = missing * spec.units[-1]
+
+    return fill
+
+
+def _of_categories(spec: ColumnSpec, column: Column) -> Filler:
+    """One column per known value; unknown values join the rare ones, or have no column set where there are none."""
+    place = {level: code for code, level in enumerate(spec.levels)}
+    n_levels = len(spec.levels)
+    rare = n_levels if spec.grouped else -1
+    missing = n_levels + bool(spec.grouped) if spec.marks_missing else place[spec.fill_level]
+    places = np.array([*(place.get(level, rare) for level in column.levels), missing], dtype=np.int64)
+    units = np.array(spec.units, dtype=ENCODED)
+
+    def fill(rows: slice, out: np.ndarray) -> None:
+        codes = places[column.category_codes[rows]]
+        known = np.flatnonzero(codes >= 0)
+        out[known, codes[known]] = units[codes[known]]
+
+    return fill

@@ -1,0 +1,247 @@
+"""``TableEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
+
+All columns are brought to one scale, so that no column outweighs the others by its kind (:mod:`odefs.tables.encoder.scale`). Numbers and times stay one number, truth values
+two, categories become one column per value with rare values grouped. A missing cell says nothing by itself: it is replaced by what is usual in its column, the median or the most
+common value, and marked in a column of its own only on request. What was learned of each column is a :class:`ColumnSpec`: plain values that a model file can hold.
+"""
+
+import numbers
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from odefs._warning import warn
+from odefs.persist.json_values import to_plain
+from odefs.system.threads import available_threads, run_tasks
+from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.encoder.column_spec import ColumnSpec
+from odefs.tables.encoder.encode import encoded
+from odefs.tables.encoder.roles import Overrides, apply_style, assign_role
+from odefs.tables.encoder.scale import median_of
+from odefs.tables.encoder.state import read_state
+from odefs.tables.encoder.statistics import ColumnSummary, spec_of
+from odefs.tables.frames import table_of
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Encode a data frame of pandas, polars or pyarrow with columns of any kind.
+
+    Arrays of numbers are taken too; masked cells of ``numpy.ma`` are missing cells.
+
+    Encoded columns are on one scale already: an estimator behind it should not scale them again, as in
+    ``make_pipeline(TableEncoder(), ODEFS(scaling="none"))``.
+
+    Parameters
+    ----------
+    number, category : sequence of str
+        Columns to be read as numbers, or as categories, whatever they look like.
+    drop : sequence of str
+        Columns to leave out.
+    keep : sequence of str
+        Columns to use even if they look like identifiers.
+    na : sequence of str
+        Further words (or numbers) that mean "missing".
+    max_categories : int, default=50
+        Columns that one text column may become; its rarer values share the last one.
+    mark_missing : bool, default=False
+        Mark missing cells in a column of their own, for tables where a missing cell is suspicious. Otherwise cells are missing for reasons that have
+        nothing to do with the row, and marking them would make outliers of all rows with a blank.
+
+    Attributes
+    ----------
+    specs_ : list of ColumnSpec
+    left_out_ : dict of str
+        Columns that are not used, and why.
+    notes_ : list of str
+        What was recognised; of an encoder from a file only how text was read.
+    feature_names_in_, n_features_in_
+    """
+
+    def __init__(
+        self,
+        number: Sequence[str] = (),
+        category: Sequence[str] = (),
+        drop: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        na: Sequence[str] = (),
+        max_categories: int = 50,
+        mark_missing: bool = False,
+    ) -> None:
+        self.number = number
+        self.category = category
+        self.drop = drop
+        self.keep = keep
+        self.na = na
+        self.max_categories = max_categories
+        self.mark_missing = mark_missing
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what each column holds.
+
+        Parameters
+        ----------
+        X : data frame
+        y : ignored
+        """
+        self.learn_table(table_of(X, self.is_read))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+        """Learn what each column holds and encode the frame."""
+        return self.encode_table(self.learn_table(table_of(X, self.is_read)))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode another frame with the columns of the training frame."""
+        check_is_fitted(self, "specs_")
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != self.n_features_in_:
+            raise TableError(
+                f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
+            )
+        table = self.recognised(table_of(X, self.is_used))
+        self.warn_of_strangers(table)
+        return self.encode_table(table)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a column of the training table is looked at."""
+        return name not in self.drop
+
+    @property
+    def is_used(self) -> Callable[[str], bool]:
+        """Whether a column of another table is looked at, by its name."""
+        check_is_fitted(self, "specs_")
+        return frozenset(self.columns).__contains__
+
+    def warn_of_strangers(self, table: Table) -> None:
+        """A column most of whose values were never seen is likely another column, or of another type."""
+        for spec, column in zip(self.specs_, table, strict=True):
+            if spec.kind == "category" and not spec.grouped and table.n_rows:
+                known = [*(level in spec.levels for level in column.levels), True]
+                strange = float(1 - np.array(known)[column.category_codes].mean())
+                if strange > 0.5:
+                    message = f"{strange:.0%} of the rows have values in column {spec.name!r} that training never saw."
+                    warn(message)
+
+    def recognised(self, table: Table, is_part: bool = False) -> Table:
+        """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
+        check_is_fitted(self, "specs_")
+        self.require_columns(table)
+        read = (
+            apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part, spec.levels) for spec in self.specs_
+        )
+        return Table(tuple(read), table.n_rows)
+
+    def require_columns(self, names: Container[object]) -> None:
+        """Refuse another table that lacks columns, given the names of those that it has."""
+        absent = [name for name in self.columns if name not in names]
+        if absent:
+            named = ", ".join(map(repr, absent))
+            raise TableError(
+                f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
+            )
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        check_is_fitted(self, "specs_")
+        names: dict[str, None] = {}
+        for name in (name for spec in self.specs_ for name in spec.feature_names()):
+            # A column may be called as another one's value is, and as that one with a number behind it.
+            free, k = name, 2
+            while free in names:
+                free, k = f"{name} ({k})", k + 1
+            names[free] = None
+        return np.array(list(names), dtype=object)
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the input columns that are used."""
+        return [spec.name for spec in self.specs_]
+
+    @property
+    def sources(self) -> np.ndarray:
+        """For each encoded column, which of :attr:`columns` it comes from."""
+        return np.repeat(np.arange(len(self.specs_)), [len(spec.feature_names()) for spec in self.specs_])
+
+    def by_column(self, values: np.ndarray) -> np.ndarray:
+        """Sum the last axis, over encoded columns, back to input columns."""
+        starts = np.flatnonzero(np.diff(self.sources, prepend=-1))
+        return np.add.reduceat(np.asarray(values), starts, axis=-1)
+
+    def state(self) -> dict[str, Any]:
+        """Everything that was learned, as plain values.
+
+        Of the notes only what the columns themselves say: others quote cells, also of columns that are left out, which have no place in a file.
+        """
+        return {
+            "parameters": {name: to_plain(_listed(value), name) for name, value in self.get_params().items()},
+            "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
+            "left_out": self.left_out_,
+            "notes": [f"{spec.name}: text read as {spec.style}" for spec in self.specs_ if spec.style],
+            "columns": [str(name) for name in self.feature_names_in_],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The encoder that :meth:`state` describes; refused with a :class:`ModelFileError` where it describes none that could encode."""
+        known = read_state(state)
+        encoder = cls(**known.parameters)
+        encoder.specs_ = list(known.specs)
+        encoder.left_out_, encoder.notes_ = known.left_out, known.notes
+        encoder._set_names(known.columns)
+        return encoder
+
+    def _check_parameters(self) -> None:
+        for name in ("number", "category", "drop", "keep", "na"):
+            if isinstance(getattr(self, name), str):
+                raise TableError(f"{name}={getattr(self, name)!r} must be a list of names, not one name.")
+        if not isinstance(self.max_categories, numbers.Integral) or self.max_categories < 2:
+            raise TableError(f"max_categories={self.max_categories!r} must be a whole number of at least 2.")
+
+    def _set_names(self, names: Sequence[str]) -> None:
+        self.feature_names_in_ = np.array(list(names), dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+
+    def learn_table(self, table: Table) -> Table:
+        """Learn what each column holds; the used columns, read as what they are."""
+        self._check_parameters()
+        if table.n_rows < 2:
+            raise TableError(
+                f"a table needs at least two rows, this one has {table.n_rows} sample{'' if table.n_rows == 1 else 's'}."
+            )
+        asked = [*self.number, *self.category, *self.drop, *self.keep]
+        unknown = [name for name in asked if name not in table]
+        if unknown:
+            raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(table.names)}.")
+        overrides = Overrides(*(frozenset(v) for v in (self.number, self.category, self.keep, self.na)))
+        columns = [column for column in table if column.name not in self.drop]
+        roles = run_tasks(lambda column: assign_role(column, overrides), columns, available_threads())
+        self.left_out_ = {role.column.name: role.left_out for role in roles if role.left_out}
+        self.notes_ = [note for role in roles for note in role.notes]
+        used = [role for role in roles if not role.left_out]
+        self.specs_ = run_tasks(
+            lambda role: _learn_column(role.column, role.style, self.max_categories, self.mark_missing),
+            used,
+            available_threads(),
+        )
+        self._set_names(table.names)
+        return Table(tuple(role.column for role in used), table.n_rows)
+
+    def encode_table(self, table: Table) -> np.ndarray:
+        """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
+        return encoded(self.specs_, table.columns, table.n_rows)
+
+
+def _listed(value: Any) -> Any:
+    """Names in whatever holds them (a set, an index, an array) as a list."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
+def _learn_column(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
+    summary = ColumnSummary()
+    summary.add(column)
+    median = 0.0 if column.kind == "category" else median_of(column.values[~column.missing])
+    return spec_of(column.name, column.kind, style, summary, median, max_categories, mark_missing)

@@ -1,0 +1,80 @@
+"""Cells that count as missing: words that mean so, and text that cannot be read as what its column holds."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefs.tables.columns import LARGE, Column, Kind, TableError
+from odefs.tables.encoder.text_formats import is_missing_word
+
+NAMES = {"number": "numbers", "time": "dates or times", "boolean": "truth values", "category": "text"}
+MOST = 0.5
+
+
+def without_words(column: Column, words: Collection[str]) -> Column:
+    """Words that mean "missing" as missing cells."""
+    if column.kind == "category":
+        gone = [i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)]
+        if not gone:
+            return column
+        kept = [i for i in range(len(column.levels)) if i not in set(gone)]
+        place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
+        place[kept] = np.arange(len(kept))
+        return replace(column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept))
+    numbers = [float(word) for word in words if _is_number(word)]
+    if not numbers:
+        return column
+    absent = np.isin(column.values, numbers)
+    exact = column.exact
+    if exact is not None:
+        # What float64 cannot tell apart is compared by all of its digits.
+        exact = without_words(exact, words)
+        absent = np.where(np.abs(column.values) >= LARGE, exact.missing, absent)
+        exact = replace(exact, codes=np.where(absent, -1, exact.category_codes))
+    return replace(column, numbers=np.where(absent, np.nan, column.values), exact=exact)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass
+class Lost:
+    """Cells of a column that were there and could not be read; of a table that comes in parts, of all parts so far."""
+
+    cells: int = 0
+    known: int = 0
+    first: float | str | None = None
+
+    def add(self, column: Column, read: Column, na: Collection[str] = ()) -> None:
+        """Count the cells of a column as it is, and as it was read."""
+        column = without_words(column, na)
+        lost = np.flatnonzero(read.missing & ~column.missing)
+        if lost.size and not self.cells:
+            self.first = column.at(int(lost[0]))
+        self.cells += lost.size
+        self.known += int((~column.missing).sum())
+
+    @property
+    def are_most(self) -> bool:
+        return self.cells > MOST * self.known
+
+    def require_few(self, name: str, kind: Kind, style: str) -> None:
+        """Refuse a column most of which is not what it must be; ``style`` says how text was read in training, where it was text."""
+        if self.are_most:
+            held = style or NAMES[kind]
+            raise TableError(
+                f"column {name!r} held {held} in training, which {self.first!r} and most others here are not."
+            )
+
+
+def is_mostly_unreadable(column: Column, read: Column, na: Collection[str] = ()) -> bool:
+    """Whether most of the cells that are there were lost in reading."""
+    lost = Lost()
+    lost.add(column, read, na)
+    return lost.are_most

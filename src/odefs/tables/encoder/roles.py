@@ -1,0 +1,274 @@
+"""What each column of a table is good for: how it is read, and whether it can help at all.
+
+Columns that cannot help (empty, one value, identifiers, free text) are left out with a reason. A column of measurements is never taken for an identifier: only
+whole numbers that count the rows or carry an identifier's name, and text that differs from row to row, are.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefs.tables.columns import LARGE, Column, Kind, TableError
+from odefs.tables.encoder.missing import NAMES, Lost, without_words
+from odefs.tables.encoder.text_formats import PLAIN, STYLES, Style, describe, read_levels, recognise
+from odefs.tables.encoder.time_names import known_times, number_name, time_names
+
+IDENTIFIER_NAME = re.compile(
+    r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)|[a-z](?:Id|ID|Nr|No|Key)$"
+)
+FREE_TEXT_SHARE = 0.5
+FEW_LEVELS = 20
+MOSTLY_MISSING = 0.5
+"""Where more cells are missing, what takes their place would be the column's main value, and every known value odd."""
+
+DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
+
+TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
+SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0, -1.0)
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the user says about columns, which overrules what is guessed."""
+
+    number: frozenset[str] = frozenset()
+    category: frozenset[str] = frozenset()
+    keep: frozenset[str] = frozenset()
+    na: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Role:
+    """A column as it will be used, how its text is read, why it is left out, and what should be said about it."""
+
+    column: Column
+    style: str = ""
+    left_out: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def assign_role(column: Column, overrides: Overrides) -> Role:
+    """Recognise what a column holds and decide whether it is used."""
+    column = text = without_words(column, overrides.na)
+    style = ""
+    notes: list[str] = []
+    forced = column.name in (overrides.number | overrides.category)
+    if column.kind == "category" and column.name not in overrides.category:
+        column, style, notes = _recognised(column, overrides.na, forced)
+    elif column.kind != "category" and (column.name in overrides.category or (not forced and _is_rounded(column))):
+        column = as_category(column)
+    left_out = _useless(column, forced, column.name in overrides.keep)
+    if not left_out and column.kind == "number":
+        notes += [*_sentinels(column), *_infinite(column)]
+        if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
+            if style:
+                # Text stays as it stands, for categories of another table are not read as numbers first; what was said of the numbers does not hold.
+                column, style, notes = text, "", []
+            else:
+                column = as_category(column)
+            notes.append(f"{column.name}: an identifier by its name, taken as categories")
+    return Role(column, style, left_out, tuple(notes))
+
+
+def apply_style(
+    column: Column,
+    kind: Kind,
+    style: str,
+    na: Collection[str] = (),
+    is_part: bool = False,
+    levels: Sequence[str] = (),
+) -> Column:
+    """Read a column of another table as the training table's column was read; ``levels`` are the categories that were seen there.
+
+    Text of which most is not what it must be is refused. In a part of a table every cell is read by itself, since another cut must give the same: nothing is
+    guessed from the other cells, and what cannot be read is missing.
+    """
+    column = without_words(column, na)
+    if kind == "category":
+        return _same_times(column, levels) if column.kind == "category" else as_category(column, levels)
+    if column.missing.all():
+        return Column(column.name, kind, np.full(len(column), np.nan))
+    if column.kind == "category":
+        return _read_as(column, kind, style, na, is_part)
+    alike = {column.kind, kind} <= {"number", "boolean"}
+    if column.kind != kind and not alike:
+        raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds {NAMES[column.kind]} here.")
+    return column
+
+
+def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_part: bool) -> Column:
+    """Text that must be numbers, times or truth values."""
+    if kind == "boolean":
+        values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
+        read = Column(column.name, "boolean", values[column.category_codes])
+    else:
+        found = STYLES[style] if style else PLAIN[kind] if is_part else _guessed(column)
+        if found is None or found.kind != kind:
+            raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
+        read = without_words(_converted(column, found), na)
+    if not is_part:
+        lost = Lost()
+        lost.add(column, read, na)
+        lost.require_few(column.name, kind, style)
+    return read
+
+
+def _guessed(column: Column) -> Style | None:
+    counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+    return recognise(column.levels, counts)
+
+
+def as_category(column: Column, levels: Sequence[str] = ()) -> Column:
+    """Numbers and times as categories, one per distinct value; those that float64 would round by all of their digits, times as csv files have them.
+
+    ``levels`` are categories of a model, by whose form times go: in a part of a table the others cannot tell.
+    """
+    if column.exact is not None:
+        return column.exact
+    known, codes = np.unique(column.values[~column.missing], return_inverse=True)
+    is_time = column.kind == "time"
+    names = time_names(known, levels) if is_time else [number_name(float(value)) for value in known]
+    out = np.full(len(column), -1, dtype=np.int32)
+    out[~column.missing] = codes
+    return _named(column.name, out, names)
+
+
+def _named(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
+    """Categories from codes into names, of which some may be the same."""
+    levels = tuple(sorted(set(names)))
+    place = {level: code for code, level in enumerate(levels)}
+    places = np.array([*(place[level] for level in names), -1], dtype=np.int32)
+    return Column(name, "category", codes=places[codes], levels=levels)
+
+
+def _same_times(column: Column, levels: Sequence[str]) -> Column:
+    """Text with the names that a model has for the same times."""
+    same = known_times(column.levels, levels)
+    if not same:
+        return column
+    return _named(column.name, column.category_codes, [same.get(level, level) for level in column.levels])
+
+
+def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Column, str, list[str]]:
+    counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
+    style = recognise(column.levels, counts) if len(column.levels) else None
+    if style is None and forced:
+        style = STYLES["numbers"]
+    if style is not None and style.kind == "number" and not forced and _have_long_digits(column.levels, counts):
+        return column, "", []
+    if style is None:
+        return column, "", _half_numbers(column, counts)
+    read = _converted(column, style)
+    notes = [f"{column.name}: text read as {describe(column.levels, style)}"]
+    lost = read.missing & ~column.missing
+    if lost.any():
+        row = int(np.flatnonzero(lost)[0])
+        notes.append(
+            f"{column.name}: {int(lost.sum())} cells are not {style.name.split()[0]} and count as missing, the first is {column.at(row)!r} in row {row + 1}"
+        )
+    return without_words(read, na), style.name, notes
+
+
+def _is_rounded(column: Column) -> bool:
+    """Whether most cells are whole numbers beyond what float64 counts, and some that differ are one there: codes, not measurements."""
+    if column.exact is None:
+        return False
+    known = column.values[~column.missing]
+    merged = column.exact.n_distinct > np.unique(known).size
+    return bool(column.n_infinite) or (merged and bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size))
+
+
+def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
+    """The same of text."""
+    long = [len(level) >= 16 and bool(DIGITS.match(level)) and abs(int(level)) >= LARGE for level in levels]
+    merged = len({float(level) for level, is_long in zip(levels, long, strict=True) if is_long}) < sum(long)
+    return merged and bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
+
+
+def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
+    """A word on columns that hold text and numbers."""
+    if not counts.sum() or len(column.levels) > 100_000:
+        return []
+    numbers = ~np.isnan(read_levels(column.levels, STYLES["numbers"]))
+    share = counts[numbers].sum() / counts.sum()
+    if not 0.1 <= share <= 0.9:
+        return []
+    is_number = np.append(numbers, False)[column.category_codes]
+    change = int(np.flatnonzero(is_number != is_number[0])[0])
+    return [
+        f"{column.name}: {share:.0%} of its cells are numbers, the others text (it changes in row {change + 1}); it is taken as text, "
+        f"--number {column.name} takes the text as missing"
+    ]
+
+
+def _converted(column: Column, style: Style) -> Column:
+    values = np.append(read_levels(column.levels, style), np.nan)[column.category_codes]
+    infinite = np.isinf(values)  # as 1e999 is
+    values[infinite] = np.nan
+    known = values[~np.isnan(values)]
+    whole = bool(known.size and (known == np.round(known)).all())
+    return Column(
+        column.name, "time" if style.kind == "time" else "number", values, whole=whole, n_infinite=int(infinite.sum())
+    )
+
+
+def _useless(column: Column, forced: bool, keep: bool) -> str:
+    n_rows, missing = len(column), float(column.missing.mean())
+    if column.opaque:
+        return "its cells are neither numbers nor text"
+    if missing == 1:
+        return "empty"
+    if missing == 0 and column.is_constant:
+        return "one value"
+    if forced or keep:
+        return ""
+    if missing > MOSTLY_MISSING:
+        return f"missing in {missing:.0%} of the rows"
+    if column.kind == "category":
+        distinct = column.n_distinct
+        all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
+        if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
+            digits = all(level.isdigit() for level in column.levels)
+            return f"{'codes' if digits else 'text'} that differ{'' if digits else 's'} from row to row"
+    if column.kind == "number" and column.whole and _all_differ(column):
+        counts = (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1)
+        if counts:
+            return "it counts the rows"
+        if IDENTIFIER_NAME.search(column.name):
+            return "an identifier by its name, different in every row"
+    return ""
+
+
+def _all_differ(column: Column) -> bool:
+    """Whether more than two whole numbers are there, none missing or twice; only where the range has room for as many are they sorted."""
+    n_rows, values = len(column), column.values
+    # Halves, for the range may be beyond the largest float.
+    has_room = n_rows > 2 and values.max() / 2 - values.min() / 2 >= (n_rows - 1) / 2
+    return bool(has_room) and column.n_distinct == n_rows
+
+
+def _infinite(column: Column) -> list[str]:
+    return [f"{column.name}: {column.n_infinite} infinite cells count as missing"] if column.n_infinite else []
+
+
+def _sentinels(column: Column) -> list[str]:
+    """Values that look like a code for "missing": far out, repeated, and all at one place."""
+    values = column.values[~column.missing]
+    if values.size < 20:
+        return []
+    found = []
+    ends = float(values.min()), float(values.max())
+    for code in (code for code in SENTINELS if code in ends):
+        count = int((values == code).sum())
+        others = values[values != code]
+        if count < 2 or not others.size:
+            continue
+        spread = max(float(others.max() - others.min()), 1e-12)
+        gap = max(float(others.min()) - code, code - float(others.max()))
+        if gap > (0.5 * spread if code != -1 else 0) and (code != -1 or (others.min() > 0 and gap > 0.1 * spread)):
+            found.append(
+                f"{column.name}: {count} cells are {code:g}, perhaps a code for missing; --na={code:g} makes them so"
+            )
+    return found

@@ -1,0 +1,138 @@
+"""An encoder's state as a model file says it, checked: whatever passes can encode any table that has its columns.
+
+Every refusal is a :class:`~odefs.exceptions.ModelFileError` of one sentence.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, get_args
+
+from odefs.persist.checks import need, need_count, need_number, require
+from odefs.tables.columns import Kind
+from odefs.tables.encoder.column_spec import FAR, ColumnSpec
+from odefs.tables.encoder.text_formats import STYLES
+
+NAMES = ("number", "category", "drop", "keep")
+PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
+SMALLEST_HOUR_UNIT = 1e-12
+"""Of the time of day, so that a day in its unit stays far from the largest float32."""
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderState:
+    """What an encoder is made of."""
+
+    parameters: dict[str, Any]
+    specs: tuple[ColumnSpec, ...]
+    left_out: dict[str, str]
+    notes: list[str]
+    columns: list[str]
+
+
+def read_state(state: Any) -> EncoderState:
+    """The parts of an encoder, each checked."""
+    require(isinstance(state, dict), "its encoder is not an object")
+    columns, notes, left_out = (
+        need(state, "columns", list),
+        need(state, "notes", list),
+        need(state, "left_out", dict),
+    )
+    require(_texts(columns) and len(set(columns)) == len(columns), "the columns of its table are not names that differ")
+    require(_texts(notes) and _texts(list(left_out.values())), "notes on its table are not text")
+    specs = tuple(_read_spec(spec) for spec in need(state, "specs", list))
+    used = [spec.name for spec in specs]
+    require(used and len(set(used)) == len(used), "its encoder has no columns, or one twice")
+    require(set(used) <= set(columns), "its encoder uses columns that its table does not have")
+    return EncoderState(_read_parameters(need(state, "parameters", dict)), specs, left_out, notes, columns)
+
+
+def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
+    require(found.keys() <= PARAMETERS, "its encoder has parameters that this version does not know")
+    read = dict(found)
+    for name in (name for name in NAMES if name in found):
+        require(_texts(need(found, name, list)), f"the parameter {name!r} of its encoder is not a list of names")
+    if "na" in found:
+        fine = all(type(word) is str or _is_number(word) for word in need(found, "na", list))
+        require(fine, "the parameter 'na' of its encoder is not a list of words and numbers")
+    if "max_categories" in found:
+        need_count(found, "max_categories", 2, 2**31)
+    if "mark_missing" in found:
+        read["mark_missing"] = _truth(found, "mark_missing")
+    return read
+
+
+def _read_spec(found: Any) -> ColumnSpec:
+    require(isinstance(found, dict), "a column of its encoder is not an object")
+    # Parts that came after the first version have a default, which files of earlier writers get.
+    parts = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(ColumnSpec)}
+    needed = {name for name, is_needed in parts.items() if is_needed}
+    require(needed <= found.keys() <= parts.keys(), "a column of its encoder has other parts")
+    name, kind, style = need(found, "name", str), need(found, "kind", str), need(found, "style", str)
+    require(kind in get_args(Kind), f"its column {name!r} is of a kind that does not exist")
+    fits = not style or (style in STYLES and (kind not in ("number", "time") or STYLES[style].kind == kind))
+    require(fits, f"its column {name!r} is read in a way that does not exist")
+    levels, units = need(found, "levels", list), need(found, "units", list)
+    require(
+        _texts(levels) and len(set(levels)) == len(levels),
+        f"the categories of its column {name!r} are not texts that differ",
+    )
+    require(all(_is_number(unit) for unit in units), f"the units of its column {name!r} are not numbers")
+    low, high = need_number(found, "low"), need_number(found, "high")
+    share = need_number(found, "missing_share")
+    fill = need_number(found, "fill")
+    require(low <= fill <= high and 0 <= share <= 1, f"the range of its column {name!r} makes no sense")
+    require(kind != "boolean" or 0 <= low <= high <= 1, f"the truth values of its column {name!r} are none")
+    spec = ColumnSpec(
+        name,
+        kind,  # type: ignore[arg-type]
+        style,
+        tuple(levels),
+        need_count(found, "grouped", 0, 2**40),
+        fill,
+        need(found, "fill_level", str),
+        tuple(float(unit) for unit in units),
+        _truth(found, "marks_missing"),
+        _truth(found, "by_hour"),
+        low,
+        high,
+        share,
+    )
+    require(_can_encode(spec), f"its column {name!r} cannot be encoded as is said")
+    return spec
+
+
+def _can_encode(spec: ColumnSpec) -> bool:
+    """Whether the parts fit each other: one unit for each encoded column, two for truth values, all of a size that stays finite."""
+    n_units = len(spec.feature_names()) + (spec.kind == "boolean")
+    if len(spec.units) != n_units or (spec.by_hour and spec.kind != "time"):
+        return False
+    if spec.kind == "category":
+        filled = spec.marks_missing or spec.fill_level in spec.levels
+        return bool(spec.levels) and filled and all(0 <= unit <= FAR for unit in spec.units)
+    if spec.levels or spec.grouped:
+        return False
+    n_divided = 0 if spec.kind == "boolean" else 1 + spec.by_hour
+    divided, others = spec.units[:n_divided], spec.units[n_divided:]
+    smallest = (0.0, SMALLEST_HOUR_UNIT)
+    return all(unit > least for unit, least in zip(divided, smallest, strict=False)) and all(
+        0 <= unit <= FAR for unit in others
+    )
+
+
+def _texts(values: list[Any]) -> bool:
+    return all(type(value) is str for value in values)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _truth(found: Mapping[str, Any], key: str) -> bool:
+    """A truth value, or 0 or 1 in its place, as parameters may have been given."""
+    value = found.get(key)
+    require(type(value) in (bool, int) and value in (0, 1), f"{key!r} of its encoder is not a truth value")
+    return bool(value)

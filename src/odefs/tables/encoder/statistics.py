@@ -1,0 +1,84 @@
+"""What is known of all cells of a column, which may come in parts, and what an encoder takes from it: one rule in memory and beyond it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from odefs.tables.columns import Column, Kind
+from odefs.tables.encoder.column_spec import ColumnSpec
+from odefs.tables.encoder.moments import Spread
+from odefs.tables.encoder.scale import DAY, distances_out
+
+
+@dataclass
+class ColumnSummary:
+    """Of a column as it is used. Cells are added part by part, each of the same kind."""
+
+    n_rows: int = 0
+    n_missing: int = 0
+    n_true: int = 0
+    values: Spread = field(default_factory=Spread)
+    times_of_day: Spread = field(default_factory=Spread)
+    counts: Counter[str] = field(default_factory=Counter)
+    """How often each category occurs."""
+
+    def add(self, column: Column) -> None:
+        self.n_rows += len(column)
+        self.n_missing += int(column.missing.sum())
+        if column.kind == "category":
+            counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+            occurring = zip(column.levels, counts.tolist(), strict=True)
+            self.counts.update({level: count for level, count in occurring if count})
+            return
+        known = column.values[~column.missing]
+        self.values = self.values.merge(Spread.of(known))
+        if column.kind == "time":
+            self.times_of_day = self.times_of_day.merge(Spread.of(known % DAY))
+        if column.kind == "boolean":
+            self.n_true += int((known == 1).sum())
+
+    @property
+    def varies_by_hour(self) -> bool:
+        """Whether times are of more than a day, and not of days alone."""
+        return self.values.high - self.values.low > DAY and (self.times_of_day.low, self.times_of_day.high) != (0, 0)
+
+
+def spec_of(
+    name: str,
+    kind: Kind,
+    style: str,
+    summary: ColumnSummary,
+    median: float,
+    max_categories: int,
+    mark_missing: bool,
+) -> ColumnSpec:
+    """What an encoder keeps of a column that is not empty; ``median`` is that of its numbers."""
+    marks = mark_missing and summary.n_missing > 0
+    missing = summary.n_missing / summary.n_rows
+    levels: tuple[str, ...] = ()
+    units: tuple[float, ...]
+    grouped, fill, fill_level, low, high, by_hour = 0, 0.0, "", 0.0, 0.0, False
+    n_known = summary.n_rows - summary.n_missing
+    if kind == "category":
+        levels, fill_level, rarer = _most_frequent(summary.counts, max_categories - marks)
+        grouped = len(summary.counts) - len(levels)
+        units = distances_out([summary.counts[level] for level in levels], rarer)
+    else:
+        fill, low, high = median, summary.values.low, summary.values.high
+        by_hour = kind == "time" and summary.varies_by_hour
+        if kind == "boolean":
+            units = distances_out([n_known - summary.n_true, summary.n_true])
+        else:
+            units = (summary.values.unit, *((summary.times_of_day.unit,) if by_hour else ()))
+    if marks:
+        units = (*units, distances_out([n_known, summary.n_missing])[1])
+    return ColumnSpec(name, kind, style, levels, grouped, fill, fill_level, units, marks, by_hour, low, high, missing)
+
+
+def _most_frequent(counts: Mapping[str, int], room: int) -> tuple[tuple[str, ...], str, float]:
+    """Categories that get a column each, in alphabetical order, the most frequent one, and how often all others occur; among equals the first in the alphabet."""
+    order = sorted(counts, key=lambda level: (-counts[level], level))
+    kept = order if len(order) <= room else order[: max(1, room - 1)]
+    return tuple(sorted(kept)), order[0], float(sum(counts[level] for level in order[len(kept) :]))

@@ -1,0 +1,81 @@
+"""Times as categories: their names in the international form, and which category of a model a time is, however either was written.
+
+A model may have been trained on a csv file, whose texts are the names, and score a parquet file, or the other way round; names of models that were saved before had seconds since 1970.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from odefs.tables.encoder.text_formats import PLAIN
+
+DAY = 86_400
+EPOCH = datetime(1970, 1, 1)
+DATE, STAMP, CLOCK = "date", "date and time", "time of day"
+_FORMS = {DATE: re.compile(r"^\d{4}-\d{2}-\d{2}$"), CLOCK: re.compile(r"^\d{1,2}:\d{2}(:\d{2})?$")}
+_TIME = re.compile(r"^(\d{4}[-/]\d{2}[-/]\d{2}([ T]\d|$)|\d{1,2}:\d{2})")
+_FRACTION = re.compile(r"(?<=^\d{2}:\d{2}:\d{2})\.\d+$")
+_SECONDS = re.compile(r"^-?\d+(\.\d+)?$")
+
+
+def number_name(value: float) -> str:
+    """A number as a category."""
+    return f"{int(value)}" if value.is_integer() else repr(value)
+
+
+def time_names(seconds: Sequence[float] | np.ndarray, known: Sequence[str] = ()) -> list[str]:
+    """The category of each time: the one of ``known`` that means the same, otherwise its name in the form that those have, or that all of the times can have."""
+    values = [float(value) for value in seconds]
+    meant = _meant(known)
+    form = _form_of(known) or _form_for(values)
+    return [meant.get(value) or _named(value, form) for value in values]
+
+
+def known_times(levels: Iterable[str], known: Sequence[str]) -> dict[str, str]:
+    """Texts that are no category of a model but mean the same time as one: the same table was written by another program."""
+    if not known or not all(map(_TIME.match, known)):
+        return {}
+    meant, strange = _meant(known), set(levels).difference(known)
+    found = {level: meant.get(_seconds(level)) for level in strange if _TIME.match(level)}
+    return {level: name for level, name in found.items() if name is not None}
+
+
+def _seconds(text: str) -> float:
+    """What a text means; times of day are cut off at seconds, as they are read from frames."""
+    return PLAIN["time"].read(_FRACTION.sub("", text))
+
+
+def _meant(known: Sequence[str]) -> dict[float, str]:
+    """What the categories of a model mean, where all are times or all are seconds."""
+    if known and all(map(_TIME.match, known)):
+        read = {name: _seconds(name) for name in reversed(known)}
+        return {seconds: name for name, seconds in read.items() if not math.isnan(seconds)}
+    if known and all(map(_SECONDS.match, known)):
+        return {float(name): name for name in known}
+    return {}
+
+
+def _form_of(known: Sequence[str]) -> str | None:
+    if not known or not all(map(_TIME.match, known)):
+        return None
+    return next((form for form, pattern in _FORMS.items() if all(map(pattern.match, known))), STAMP)
+
+
+def _form_for(values: Sequence[float]) -> str:
+    """As csv files have them: the first day of 1970 alone is no date, but times of day."""
+    if all(0 <= value < DAY for value in values):
+        return CLOCK
+    return DATE if all(value % DAY == 0 for value in values) else STAMP
+
+
+def _named(value: float, form: str) -> str:
+    try:
+        when = EPOCH + timedelta(microseconds=round(value * 1e6))
+    except (OverflowError, ValueError):
+        return number_name(value)  # a year that has no form of four digits
+    if form == CLOCK and 0 <= value < DAY:
+        return f"{when:%H:%M:%S}"
+    return when.date().isoformat() if form == DATE and value % DAY == 0 else when.isoformat(sep=" ")

@@ -1,0 +1,142 @@
+"""``explain`` for a pipeline: contributions of encoded columns summed back to the columns the pipeline was given."""
+
+import copy
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import FunctionTransformer
+
+from odefs.inspection.explanation import Explanation
+from odefs.kernels.masked_arrays import unmasked
+from odefs.tables.frames import column_cells, frame_names
+
+
+def explain(pipeline: Any, X: Any) -> Explanation:
+    """Contributions of the input columns of a fitted pipeline whose last step is an estimator of this library.
+
+    Parameters
+    ----------
+    pipeline : scikit-learn pipeline, or an estimator of this library
+    X : what the pipeline takes
+
+    Raises
+    ------
+    ValueError
+        Where a step mixes columns (as PCA does), so that its output belongs to no single input column.
+    """
+    if not hasattr(pipeline, "steps"):
+        return pipeline.explain(X)
+    X = unmasked(X)
+    rows, names = X, _names_of(X)
+    sources = np.arange(len(names))
+    for _, step in pipeline.steps[:-1]:
+        if step in (None, "passthrough"):
+            continue
+        encoded = step.transform(rows)
+        given = frame_names(X) if rows is X else None
+        sources = sources[_sources(step, sources.size, encoded.shape[1], given)]
+        rows = encoded
+    found = pipeline.steps[-1][1].explain(rows)
+    membership = sources[:, None] == np.arange(len(names))
+    used = membership.any(axis=0)
+    values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
+    data = _cells(X, names)[:, used]
+    known = ~np.isnan(np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64))
+    filled = (known @ membership[:, used]) > 0
+    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution, filled)
+
+
+def _cells(X: Any, names: list[str]) -> np.ndarray:
+    """Cells as they are; frames other than pandas' give them column by column, as their columns may have no type in common."""
+    if hasattr(X, "toarray"):
+        return np.asarray(X.toarray(), dtype=object)
+    if hasattr(X, "iloc") or frame_names(X) is None:
+        return np.asarray(X, dtype=object)
+    cells = np.empty((len(X), len(names)), dtype=object)
+    for k, name in enumerate(names):
+        cells[:, k] = column_cells(X, name)
+    return cells
+
+
+def _names_of(X: Any) -> list[str]:
+    names = frame_names(X)
+    if names is not None:
+        return names
+    return [f"x{k}" for k in range(np.shape(X)[1])]
+
+
+def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -> np.ndarray:
+    """For each output column of a fitted transformer, the input column it comes from.
+
+    ``names`` are those of the input where it is a frame: what finds its columns by name takes them in whatever order they come.
+    """
+    if hasattr(step, "specs_"):
+        numbered = [f"x{k}" for k in range(n_in)]
+        place = {name: k for k, name in enumerate(names or getattr(step, "feature_names_in_", numbered))}
+        return np.array([place[step.columns[k]] for k in step.sources])
+    if hasattr(step, "transformers_"):
+        return _column_transformer(step, n_out, names)
+    if hasattr(step, "get_support"):
+        return np.flatnonzero(step.get_support())
+    if hasattr(step, "categories_"):
+        return _one_hot(step, n_out)
+    if n_in == n_out and (_keeps_names(step, n_in) or _is_identity(step)):
+        return np.arange(n_in)
+    if n_in == 1:
+        return np.zeros(n_out, dtype=np.intp)
+    raise ValueError(
+        f"the output of {type(step).__name__} cannot be traced back to its input columns: explain the last step on its own input instead."
+    )
+
+
+def _keeps_names(step: Any, n_in: int) -> bool:
+    """Whether a transformer gives its output the names of its input, which those that mix columns do not."""
+    if not hasattr(step, "get_feature_names_out"):
+        return False
+    names = getattr(step, "feature_names_in_", [f"x{k}" for k in range(n_in)])
+    return list(step.get_feature_names_out()) == list(names)
+
+
+def _is_identity(step: Any) -> bool:
+    return isinstance(step, FunctionTransformer) and step.func is None
+
+
+def _one_hot(step: Any, n_out: int) -> np.ndarray:
+    nameless = copy.copy(step)
+    vars(nameless).pop("feature_names_in_", None)
+    names = list(nameless.get_feature_names_out([f"{k}\x00" for k in range(step.n_features_in_)]))
+    if len(names) != n_out:
+        raise ValueError(f"the output of {type(step).__name__} cannot be traced back to its input columns.")
+    return np.array([int(name.split("\x00")[0]) for name in names])
+
+
+def _column_transformer(step: Any, n_out: int, names: list[str] | None) -> np.ndarray:
+    trained = [str(name) for name in getattr(step, "feature_names_in_", [])]
+    place = {name: k for k, name in enumerate(trained)}
+    sources = np.full(n_out, -1, dtype=np.intp)
+    for name, transformer, columns in step.transformers_:
+        part = step.output_indices_[name]
+        width = part.stop - part.start
+        if width == 0:
+            continue
+        chosen = _indices(columns, place, step.n_features_in_)
+        own = np.arange(width) if transformer == "passthrough" else _sources(transformer, chosen.size, width)
+        sources[part] = chosen[own]
+    if names is None or not trained:
+        return sources
+    # Fitted to a frame it takes frames by name, whatever it was told: numbers too are those of the training frame.
+    now = {name: k for k, name in enumerate(names)}
+    return np.array([now[trained[k]] for k in sources], dtype=np.intp)
+
+
+def _indices(columns: Any, place: dict[str, int], n_in: int) -> np.ndarray:
+    """Places in the training frame; slices of names include their end."""
+    if isinstance(columns, slice):
+        start, stop = columns.start, columns.stop
+        first = place[start] if isinstance(start, str) else start
+        last = place[stop] + 1 if isinstance(stop, str) else stop
+        return np.arange(n_in)[first : last : columns.step]
+    chosen = [columns] if isinstance(columns, str | int) else list(columns)
+    if chosen and isinstance(chosen[0], bool | np.bool_):
+        return np.flatnonzero(chosen)
+    return np.array([place[c] if isinstance(c, str) else int(c) for c in chosen], dtype=np.intp)

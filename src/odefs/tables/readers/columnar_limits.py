@@ -1,0 +1,107 @@
+"""Parquet and arrow files that ask for far more memory than their size suggests: columns that unpack into gigabytes, and texts that every row refers to."""
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+
+from odefs.tables.columns import TableError
+from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
+
+DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}
+BATCH_ROWS = 65_536
+
+
+def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
+    """Refuse files with a column that cannot be unpacked, or text that cannot be held, in proportion to the files."""
+    try:
+        import pyarrow.parquet as pq
+    except ModuleNotFoundError:
+        return
+    for source in sources:
+        most = most_bytes(_size(source))
+        try:
+            with _opened(source) as file:
+                metadata = pq.read_metadata(file)
+        except (OSError, ValueError):
+            return  # for the reader to tell
+        groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+        shared: dict[str, int] = {}
+        for chunk in (group.column(k) for group in groups for k in range(metadata.num_columns)):
+            if chunk.total_uncompressed_size > most:
+                raise TableError(_too_much(name, f"a part of the column {chunk.path_in_schema!r}"))
+            if chunk.physical_type == "BYTE_ARRAY" and DICTIONARIES & set(chunk.encodings):
+                # The dictionary may be a single text.
+                worst = chunk.num_values * chunk.total_uncompressed_size
+                shared[chunk.path_in_schema] = shared.get(chunk.path_in_schema, 0) + worst
+        # Nested columns are not used. A dot alone does not make one: it may be part of a name.
+        leaves = (metadata.schema.column(k) for k in range(metadata.num_columns))
+        flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
+        for column in (column for column, worst in shared.items() if worst > most and column in flat):
+            _require_total(_from_parquet(source, column), most, name, column)
+
+
+def require_modest_arrow(source: Path | bytes, name: str) -> None:
+    """The same for arrow files, whose batches are unpacked whole."""
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+        import pyarrow.ipc as ipc
+
+        most = most_bytes(_size(source))
+        with _opened(source) as file:
+            table = ds.IpcFileFormat().make_fragment(file)
+            n_rows, schema = table.count_rows(), table.physical_schema
+        if n_rows * sum(_width(pa, field.type) for field in schema) > most:
+            raise TableError(_too_much(name, "its table"))
+        for k, field in enumerate(schema):
+            if pa.types.is_dictionary(field.type):
+                with _opened(source) as file, ipc.open_file(file) as reader:
+                    batches = (reader.get_batch(i).column(k) for i in range(reader.num_record_batches))
+                    _require_total(batches, most, name, field.name)
+    except TableError:
+        raise
+    except (ModuleNotFoundError, OSError, ValueError):
+        return  # for the reader to tell
+
+
+def _width(pa: Any, kind: Any) -> float:
+    """Bytes of a cell at least."""
+    return kind.bit_width / 8 if pa.types.is_primitive(kind) else 4
+
+
+def _size(source: Path | bytes) -> int:
+    return len(source) if isinstance(source, bytes) else source.stat().st_size
+
+
+def _opened(source: Path | bytes) -> IO[bytes]:
+    """Never by its name, which Arrow takes to be UTF-8."""
+    return BytesIO(source) if isinstance(source, bytes) else open(source, "rb")
+
+
+def _from_parquet(source: Path | bytes, column: str) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with _opened(source) as file, pq.ParquetFile(file, read_dictionary=[column], pre_buffer=False) as table:
+        for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=[column]):
+            # A field x of a column t is chosen together with a column named t.x.
+            yield from (batch.column(k) for k in batch.schema.get_all_field_indices(column))
+
+
+def _require_total(parts: Iterator[Any], most: int, name: str, column: str) -> None:
+    """Refuse text that is longer in all rows together than the file may take, by the lengths in its dictionaries."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    total = 0
+    for part in parts:
+        if not pa.types.is_dictionary(part.type) or part.type.value_type not in (pa.string(), pa.large_string()):
+            return
+        lengths = pc.binary_length(part.dictionary).cast(pa.int64())
+        total += pc.sum(lengths.take(part.indices)).as_py() or 0
+        if total > most:
+            raise TableError(_too_much(name, f"the text of the column {column!r}"))
+
+
+def _too_much(name: str, what: str) -> str:
+    return f"{name}: {what} takes over {LARGEST_GROWTH} times the size of the file in memory: leave out or shorten what is repeated."

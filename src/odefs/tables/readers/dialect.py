@@ -1,0 +1,201 @@
+"""Delimited text: which delimiter, which encoding, and where a line is broken. polars does the reading."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from odefs.tables.columns import TableError
+from odefs.tables.readers.gzip_files import beginning, unpacked_beginning
+
+DELIMITERS = (",", ";", "\t", "|")
+HEAD_BYTES = 256 * 1024
+LINES = 200
+LOOKED_AT = 4096
+LONGEST_CELL = 2**31 - 1
+ALWAYS_CELLS = 8_000_000
+"""So many cells are read in any case."""
+CELLS_PER_BYTE = 2
+"""A full line has a delimiter or a line break for each cell, so at most one cell a byte."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is to be read."""
+
+    separator: str
+    encoding: str
+    header: bool = True
+    """Whether the first line has the names of the columns."""
+
+    @property
+    def first_line(self) -> str:
+        return "the header" if self.header else "the first line"
+
+
+def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dialect:
+    """Delimiter, unless it is given, and encoding from the beginning of the file."""
+    head = beginning(source, HEAD_BYTES)
+    if not head.strip():
+        raise TableError(f"{name}: the file is empty.")
+    encoding = _encoding(head)
+    text = head.decode(encoding, errors="replace")
+    if "\x00" in text:
+        raise TableError(f"{name}: this is not a text file (it holds zero bytes).")
+    return Dialect(separator or _separator(text), encoding)
+
+
+def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None:
+    """Refuse lines that end in carriage returns alone, all of which would be one."""
+    text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
+    if "\r" in text.strip() and "\n" not in text:
+        raise TableError(
+            f"{name}: its lines end in carriage returns alone, as old Macintoshes wrote them: save it with other line ends."
+        )
+
+
+def is_text(source: Path | bytes) -> bool:
+    """Whether a file whose name says nothing begins like text."""
+    head = unpacked_beginning(source, HEAD_BYTES)
+    text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
+    return bool(text.strip()) and all(character.isprintable() or character.isspace() for character in text)
+
+
+def _encoding(head: bytes) -> str:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    for encoding in ("utf-8", "cp1252"):
+        # The head may end in the middle of a character.
+        for cut in range(4):
+            try:
+                head[: len(head) - cut].decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            return encoding
+    return "latin-1"
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """The csv module refuses cells over 131,072 characters unless it is told."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _separator(text: str) -> str:
+    """The delimiter that cuts most lines into the same number of fields, more than one."""
+    lines = text.splitlines()[:LINES]
+    best = (0.0, 1, ",")
+    for separator in DELIMITERS:
+        with _long_cells():
+            widths = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
+        if not widths:
+            continue
+        width, count = widths.most_common(1)[0]
+        agreement = count / sum(widths.values())
+        if width > 1 and (round(agreement, 2), width) > best[:2]:
+            best = (round(agreement, 2), width, separator)
+    return best[2]
+
+
+class Rows(Protocol):
+    """What the csv module calls a reader: rows, and how many lines they took."""
+
+    @property
+    def line_num(self) -> int: ...
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
+
+
+def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
+    """Rows as the reader cuts them: it knows one line break, and what other systems end lines with is a character to it; blank lines are empty rows."""
+    text.reconfigure(newline="\n")
+    return csv.reader(_lines(text), delimiter=dialect.separator)
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    for place, line in enumerate(text):
+        line = line.replace("\r\n", "\n").replace("\r", " ")
+        yield line if place else line.removeprefix("\ufeff")
+
+
+def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int) -> None:
+    """Refuse many short lines under a wide header: the reader makes cells of all that they lack, and a small file becomes a large table."""
+    size = len(source) if isinstance(source, bytes) else source.stat().st_size
+    most = max(ALWAYS_CELLS, CELLS_PER_BYTE * size)
+    if width * _count_breaks(source) <= most:
+        return
+    # Line breaks within quotes make no rows.
+    with opened(source, dialect) as text:
+        rows = sum(1 for _ in rows_of(text, dialect))
+    if width * rows > most:
+        raise TableError(
+            f"{name}: {dialect.first_line} has {width:,} fields, and most of the {rows:,} lines have few or none of them: remove blank and broken lines."
+        )
+
+
+def _count_breaks(source: Path | bytes) -> int:
+    if isinstance(source, bytes):
+        return source.count(b"\n")
+    with open(source, "rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(2**20), b""))
+
+
+def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
+    """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
+    with opened(source, dialect) as text:
+        return _first_fault(text, dialect)
+
+
+def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
+    """A word on lines with fewer fields than the header, which the reader fills with blanks without telling; ``None`` where there are none."""
+    with opened(source, dialect) as text:
+        reader = csv.reader(text, delimiter=dialect.separator)
+        width = len(next((row for row in reader if row), []))
+        found = [(reader.line_num, len(row)) for row in reader if 0 < len(row) < width]
+    if not found:
+        return None
+    line, fields = found[0]
+    return f"{len(found)} lines have fewer fields than {dialect.first_line}'s {width}, which count as missing; the first is line {line} with {fields}"
+
+
+@contextmanager
+def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
+    """The text, decoded, its line breaks as they are."""
+    with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream, _long_cells():
+        yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
+
+
+def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
+    """A line with too many fields, a quote that is never closed, or one in the middle of a field."""
+    last = [""]
+
+    def lines() -> Iterator[str]:
+        for last[0] in text:
+            yield last[0]
+
+    reader = csv.reader(lines(), delimiter=dialect.separator, strict=True)
+    header: list[str] = []
+    while True:
+        begin = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            if "unexpected end" in str(error):
+                return f"a quote opened in line {begin} is never closed"
+            return f"a quote in line {reader.line_num} stands inside a field"
+        if row is None:
+            return None
+        header = header or row
+        if len(row) > len(header):
+            said = f"line {reader.line_num} has {len(row)} fields, {dialect.first_line} has {len(header)}"
+            return f"{said} (the fields are taken to be divided by {dialect.separator!r}; --delimiter overrules)"
+        if begin == reader.line_num and last[0].count('"') % 2:
+            return f"a quote in line {begin} stands inside a field"

@@ -1,0 +1,139 @@
+"""Excel files, unpacked once and within bounds before a reader is given them: what a sheet would take, or why the file is refused."""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from odefs.tables.columns import TableError
+from odefs.tables.readers.ods_scan import OdsScan
+from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
+from odefs.tables.readers.workbook_parts import all_parts, sheet_parts
+from odefs.tables.readers.xlsx_scan import LONGEST_GAP, MAX_TEXT, SheetScan
+
+PIECE = 2**18
+ZIP = b"PK\x03\x04"
+STRINGS = "xl/sharedstrings.xml"
+OPEN_DOCUMENT = "content.xml"
+"""All sheets of an ods file."""
+WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+LISTED = 4 * 2**20
+"""Bytes of a list of parts that are looked at; those of workbooks have some hundred."""
+UNKNOWN_LENGTH = 2**62
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
+
+
+def excel_bytes(path: Path, sheet: str | None = None) -> int:
+    """What reading a sheet of a packed Excel file would take, the first by default; a sheet that asks for too much is refused."""
+    status = path.stat()
+    return _scanned(path, status.st_size, status.st_mtime_ns, sheet)
+
+
+def require_modest(source: Path | bytes, sheet: str | None = None) -> None:
+    """Refuse a sheet of a packed Excel file that would take far more memory than its size suggests, in half a sentence."""
+    if isinstance(source, bytes):
+        if source.startswith(ZIP):
+            _scan(BytesIO(source), len(source), sheet)
+    elif is_packed(source):
+        excel_bytes(source, sheet)
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the file is one of those that are XML, packed; old ones are not."""
+    with open(path, "rb") as file:
+        return file.read(len(ZIP)) == ZIP
+
+
+@lru_cache(maxsize=4)
+def _scanned(path: Path, size: int, changed: int, sheet: str | None) -> int:
+    with open(path, "rb") as file:
+        return _scan(file, size, sheet)
+
+
+def _scan(file: object, size: int, sheet: str | None) -> int:
+    try:
+        with zipfile.ZipFile(file) as archive:  # type: ignore[call-overload]
+            return _largest(archive, most_bytes(size), sheet)
+    except DAMAGED as error:
+        raise TableError(f"the file is damaged ({error}).") from error
+
+
+def _largest(archive: zipfile.ZipFile, most: int, sheet: str | None) -> int:
+    parts = archive.infolist()
+    names = _listed(archive, parts, sheet)
+    lengths, taken, largest = np.empty(0, dtype=np.int64), 0, 0
+    for part in sorted(parts, key=lambda part: part.filename.lower() != STRINGS):
+        name = _name(part)
+        if name not in names:
+            continue
+        scan = OdsScan() if name == OPEN_DOCUMENT else SheetScan(lengths)
+        for piece in _pieces(archive, part):
+            scan.add(piece)
+            if taken + scan.n_bytes > most:
+                raise TableError(_too_much(scan))
+        if name == STRINGS and isinstance(scan, SheetScan):
+            lengths, taken = scan.lengths(), scan.n_bytes
+        else:
+            largest = max(largest, scan.n_bytes)
+    return taken + largest
+
+
+def _too_much(scan: SheetScan | OdsScan) -> str:
+    rows, columns = scan.grid
+    if rows * columns > 4 * scan.n_cells + 1000:
+        what = f"its {scan.n_cells:,} cells are spread over {rows:,} rows and {columns:,} columns"
+    else:
+        what = f"it holds more than {max(scan.n_cells, scan.n_strings):,} {'cells' if scan.n_cells else 'strings'}"
+    return f"{what}, which take over {LARGEST_GROWTH} times the size of the file in memory: save the table as csv."
+
+
+def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str | None) -> set[str]:
+    """Parts that readers open for a sheet; for all sheets where it is not clear which part it is."""
+    always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", OPEN_DOCUMENT}
+    books = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml")]
+    relations = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml.rels")]
+    present = {_name(part) for part in parts}
+    if len(books) == len(relations) == 1 and {WORKBOOK, RELATIONS} <= present:
+        found = sheet_parts(books[0], relations[0], sheet)
+        if found is not None and found[0] & present:
+            return always | found[0] | found[1]
+    every = {name for name in present if name.startswith("xl/worksheets/")}
+    return always.union(every, *map(all_parts, relations))
+
+
+def _name(part: zipfile.ZipInfo) -> str:
+    return part.filename.lower().lstrip("/")
+
+
+def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """A list of parts or sheets, of a length that such lists have."""
+    content = bytearray()
+    for piece in _pieces(archive, part):
+        content += piece
+        if len(content) > LISTED:
+            raise TableError(f"its part {part.filename} is larger than in any real workbook.")
+    return bytes(content)
+
+
+def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
+    """A part unpacked, cut before tags; to its end, whatever length the file states."""
+    part.file_size = UNKNOWN_LENGTH
+    with archive.open(part) as file:
+        rest = b""
+        while piece := file.read(PIECE):
+            rest += piece
+            cut = rest.rfind(b"<")
+            if len(rest) - cut > LONGEST_GAP + PIECE:
+                raise TableError(
+                    f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell."
+                )
+            if cut > 0:
+                yield rest[:cut]
+                rest = rest[cut:]
+        if rest:
+            yield rest

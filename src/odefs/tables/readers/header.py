@@ -1,0 +1,184 @@
+"""The names of a text file's columns: which the first line gives, which it lacks or gives twice, and whether it gives names at all.
+
+polars reads the names itself. Where it would give a column none, or refuses them, it is handed the table under a line of names that differ.
+"""
+
+import csv
+import io
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from odefs.tables.readers.dialect import Dialect, opened, rows_of
+from odefs.tables.wording import without_controls
+from odefs.tables.writers.formulas import is_own, restored_name
+
+BYTE_MARK = b"\xef\xbb\xbf"
+BYTEWISE = ("utf-8", "cp1252", "latin-1")
+"""Encodings in which a line break is one byte."""
+COPIED = 2**20
+SAID = 3
+"""So many names that occur twice are told one by one."""
+LOOKS_LIKE_DATA = "the first line looks like data, and was taken for names of columns; --no-header reads it as a row, and a line of names above it names the columns"
+STAND_INS = "\x1e\x1d\x1c\x1b"
+"""Characters of any encoding, one of which stands for a quote in names that polars is handed: it would show quotes as they are doubled in the file."""
+_NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
+"""Digits can be matched in one way only, so that a long line is given up on at once."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first line says, what the columns are called, and the line in which the first row begins."""
+
+    given: tuple[str, ...]
+    names: tuple[str, ...]
+    line: int
+    is_there: bool = True
+    is_own: bool = False
+    """Whether the file holds scores as odefs writes them, with formulas defused."""
+
+    @property
+    def n_restored(self) -> int:
+        """Names that are not as the file gives them, for they would be formulas."""
+        return sum(restored_name(name) != name for name in self.given) if self.is_own else 0
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether polars gives the columns the same names."""
+        return (
+            self.is_there
+            and self.names == tuple(_as_polars(self.given))
+            and not any('"' in name for name in self.names)
+        )
+
+    def handed(self, name: str) -> str:
+        """What polars is handed as the name of a column."""
+        return name if self.is_plain else name.replace('"', self._stand_in)
+
+    def own(self, handed: str) -> str:
+        """The name of a column of which polars was handed another."""
+        return handed if self.is_plain else handed.replace(self._stand_in, '"')
+
+    @cached_property
+    def _stand_in(self) -> str:
+        return next((mark for mark in STAND_INS if not any(mark in name for name in self.names)), STAND_INS[-1])
+
+    @property
+    def may_be_data(self) -> bool:
+        """Whether all names are numbers; 0, 1, 2 and so on are what pandas calls columns without names."""
+        counted = tuple(map(str, range(len(self.given))))
+        return self.is_there and all(map(_NUMBER.match, self.given)) and self.given != counted
+
+    @property
+    def notes(self) -> list[str]:
+        """What should be said about names that the first line lacks or gives twice."""
+        if not self.is_there:
+            return []
+        pairs = [(given.strip(), name) for given, name in zip(self.given, self.names, strict=True)]
+        nameless = [name for given, name in pairs if not given]
+        notes = (
+            [f"columns without a name in the header are called by their places: {_listed(nameless)}"]
+            if nameless
+            else []
+        )
+        counts = Counter(self.given)
+        twice = [name for name, count in counts.items() if count > 1 and name.strip()]
+        for repeated in twice[:SAID]:
+            others = [name for given, name in zip(self.given, self.names, strict=True) if given == repeated][1:]
+            called = (
+                f"the second is called {others[0]}" if len(others) == 1 else f"the others are called {_listed(others)}"
+            )
+            times = "twice" if len(others) == 1 else f"{len(others) + 1} times"
+            notes.append(without_controls(f"{repeated} occurs {times} in the header; {called}"))
+        more = len(twice) - SAID
+        return [*notes, f"{more} more names occur several times in the header"] if more > 0 else notes
+
+
+def read_header(source: Path | bytes, dialect: Dialect) -> Header:
+    """The first line that is not blank, as names; without a header, columns are called by their places."""
+    with opened(source, dialect) as text:
+        reader = rows_of(text, dialect)
+        given = next((tuple(row) for row in reader if row), ())
+        if not dialect.header:
+            return Header(given, numbered(len(given)), 1, is_there=False)
+        line = reader.line_num + 1
+        own = is_own(given, None) and is_own(given, next((row for row in reader if row), None))
+        real = tuple(map(restored_name, given)) if own else given
+        return Header(given, tuple(_named(real)), line, is_own=own)
+
+
+def numbered(n_columns: int) -> tuple[str, ...]:
+    return tuple(f"column {place}" for place in range(1, n_columns + 1))
+
+
+def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
+    """Whether a table that should have no header begins with the names that it would be given, as what was written of it does."""
+    given = read_header(source, replace(dialect, header=True)).given
+    return given == numbered(len(given))
+
+
+def _named(given: Sequence[str]) -> Iterator[str]:
+    """The names as they are; those that are empty by their places, and those that occurred before with an ending that no other has."""
+    taken = {name for name in given if name.strip()}
+    seen: set[str] = set()
+    tried: Counter[str] = Counter()
+    for place, name in enumerate(given, start=1):
+        wanted = name if name.strip() else f"column {place}"
+        found, is_free = wanted, wanted not in seen and (bool(name.strip()) or wanted not in taken)
+        while not is_free:
+            # Endings that were tried for this name before are not tried again: a header may be one name many thousand times.
+            found = f"{wanted}_duplicated_{tried[wanted]}"
+            tried[wanted] += 1
+            is_free = found not in taken and found not in seen
+        seen.add(found)
+        yield found
+
+
+def _as_polars(given: Sequence[str]) -> Iterator[str]:
+    before: Counter[str] = Counter()
+    for name in given:
+        yield f"{name}_duplicated_{before[name] - 1}" if before[name] else name
+        before[name] += 1
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
+    return without_controls(", ".join(names[:SAID]) + more)
+
+
+def under_names(source: Path | bytes, dialect: Dialect, header: Header) -> tuple[Path | bytes, Dialect]:
+    """What polars is to read: the file, or its content under names that differ."""
+    if header.is_plain:
+        return source, dialect
+    if dialect.encoding not in BYTEWISE:
+        with opened(source, dialect) as text:
+            source, dialect = text.read().encode(errors="replace"), replace(dialect, encoding="utf-8")
+    out = io.BytesIO()
+    with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as content:
+        _copy(content, out, dialect, header)
+    return out.getvalue(), dialect
+
+
+def copied_under_names(source: Path, target: Path, dialect: Dialect, header: Header) -> Path:
+    """The same as a file."""
+    if header.is_plain:
+        return source
+    with open(source, "rb") as content, open(target, "wb") as out:
+        _copy(content, out, dialect, header)
+    return target
+
+
+def _copy(content: BinaryIO, out: BinaryIO, dialect: Dialect, header: Header) -> None:
+    names = io.StringIO()
+    csv.writer(names, delimiter=dialect.separator, lineterminator="\n").writerow(map(header.handed, header.names))
+    out.write(names.getvalue().encode(dialect.encoding, errors="replace"))
+    if content.read(len(BYTE_MARK)) != BYTE_MARK:
+        content.seek(0)
+    for _ in range(header.line - 1):
+        content.readline()
+    shutil.copyfileobj(content, out, COPIED)

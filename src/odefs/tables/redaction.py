@@ -1,0 +1,53 @@
+"""What is shown of a detection with hidden columns: every writer asks here, so that none shows more than another."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from odefs.tables.displayed_rows import extent_of
+from odefs.tables.drift import ColumnDrift
+from odefs.tables.reasons import Reason
+
+
+class Hiding(Protocol):
+    """What must be known of a detection."""
+
+    @property
+    def scores(self) -> np.ndarray: ...
+    @property
+    def is_outlier(self) -> np.ndarray: ...
+    @property
+    def identifier(self) -> str: ...
+    @property
+    def row_names(self) -> Sequence[Any]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def hidden(self) -> frozenset[str]: ...
+
+
+def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
+    """The column that names rows and the names; row numbers from 1 where that column is hidden."""
+    if found.identifier in found.hidden:
+        return "row", (extent_of(found).numbers + 1).tolist()
+    return found.identifier, found.row_names
+
+
+def shown_notes(found: Hiding) -> list[str]:
+    """What was recognised. Notes on hidden columns may quote values and are left out."""
+    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(found.hidden)]
+    return [note for note in found.notes if not any(word.search(note) for word in words)]
+
+
+def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:
+    """How the table differs from training; categories of hidden columns are counted and not named."""
+    return [entry._replace(unseen=[]) if entry.column in found.hidden else entry for entry in drift]
+
+
+def shown_reason(found: Hiding, reason: Reason) -> Reason:
+    """Of a hidden column only its name and weight: percentiles and quartiles would give its values away."""
+    if reason.column not in found.hidden:
+        return reason
+    return reason._replace(value=None, usual=None, percentile=None, frequency=None, equal=None)

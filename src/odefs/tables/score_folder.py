@@ -1,0 +1,143 @@
+"""Scoring a folder of parquet files: one output per input, whole or not at all, and never twice.
+
+An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended. Outputs say what they were made with
+and from (:mod:`odefs.tables.folder_settings`), and those that are there already count as those that are written.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odefs._progress import stage, tell
+from odefs.engines.parquet import no_parquet, parquet_in
+from odefs.engines.row_blocks import rows_at_once
+from odefs.system.atomic_write import take_away_leftovers
+from odefs.tables.columns import TableError
+from odefs.tables.folder_settings import Settings, count, is_made_from, state_of
+from odefs.tables.score_batches import BatchScorer, check_ids, score_batches
+from odefs.tables.writers.files import replacing
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What became of the partitions; rows and flags are those of all outputs, also of those that were there already."""
+
+    written: int
+    skipped: int
+    n_rows: int
+    n_flagged: int
+    without_input: tuple[str, ...]
+    """Names of parquet files beside the outputs that no input has any more."""
+
+    @property
+    def flagged_share(self) -> float:
+        return self.n_flagged / self.n_rows if self.n_rows else 0.0
+
+
+def score_partitions(
+    scorer: BatchScorer,
+    folder: Path,
+    target: Path,
+    id: Sequence[str] = (),
+    threshold: float | None = None,
+    force: bool = False,
+    model: str = "",
+) -> Progress:
+    """Score every parquet file of ``folder`` into ``target``.
+
+    Outputs that are there already are left as they are, unless forced or their input has changed since, and refused if they were made with another threshold,
+    other ids or another model, of which ``model`` is the digest.
+    """
+    parts = parquet_in(folder)
+    if not parts:
+        raise TableError(no_parquet(folder, "score these folders one by one"))
+    check_ids(scorer, id)
+    settings = Settings(model, scorer.limit(threshold), tuple(id))
+    outputs = [target / part.name for part in parts]
+    _prepare(target, folder)
+    _require_apart(parts, outputs)
+    if not force:
+        # Before any work is done.
+        for part, out in zip(parts, outputs, strict=True):
+            if out.exists():
+                is_made_from(out, part, settings)
+    written = skipped = n_rows = n_flagged = 0
+    with stage("scoring partitions"):
+        for done, (part, out) in enumerate(zip(parts, outputs, strict=True), 1):
+            # Looked at again: another run may have written it meanwhile.
+            if not force and out.exists() and is_made_from(out, part, settings):
+                rows, flagged = count(out)
+                skipped += 1
+            else:
+                rows, flagged = _score_one(scorer, part, out, settings)
+                written += 1
+            n_rows, n_flagged = n_rows + rows, n_flagged + flagged
+            tell(done, len(parts))
+    own = {out.name for out in outputs}
+    others = tuple(path.name for path in parquet_in(target) if path.name not in own)
+    return Progress(written, skipped, n_rows, n_flagged, others)
+
+
+def _prepare(target: Path, folder: Path) -> None:
+    """Make the output folder; take away what a killed run left behind, whose process is gone."""
+    if target.exists() and not target.is_dir():
+        raise TableError(f"{target}: this is a file; the scores of a folder go to a folder.")
+    if target.exists() and target.samefile(folder):
+        raise TableError(f"{target}: the scores of a folder go to another folder.")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TableError(f"{target}: cannot be written ({error.strerror or error}).") from error
+    take_away_leftovers(target)
+
+
+def _require_apart(parts: Sequence[Path], outputs: Sequence[Path]) -> None:
+    """An output may be a link, and what it leads to is what would be replaced."""
+    inputs = {part.resolve() for part in parts}
+    for out in outputs:
+        try:
+            leads_to = out.resolve()
+        except (OSError, RuntimeError) as error:
+            raise TableError(f"{out}: cannot be written (a link that leads to itself).") from error
+        if leads_to in inputs:
+            raise TableError(f"{out}: this leads to a file that is to be scored; its scores go to another one.")
+
+
+def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -> tuple[int, int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n_rows = n_flagged = 0
+    id, threshold = settings.id, settings.threshold
+    try:
+        # Before it is opened: a change meanwhile is one that the next run sees.
+        noted = settings.noted(state_of(part))
+        with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
+            names = opened.schema_arrow.names
+            empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
+            needed = {*scorer.names(empty, id), *id}
+            if absent := sorted(needed - set(names)):
+                raise TableError(f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}")
+            wanted = [name for name in names if name in needed]
+            height = rows_at_once(max(len(wanted), scorer.model.n_features_in_))
+            batches = opened.iter_batches(batch_size=height, columns=wanted)
+            writer: Any = None
+            try:
+                for batch in score_batches(scorer, batches, id, threshold):
+                    writer = writer or pq.ParquetWriter(partial, batch.schema.with_metadata(noted))
+                    writer.write_batch(batch)
+                    n_rows += batch.num_rows
+                    n_flagged += int(batch.column("outlier").true_count)
+                if writer is None:
+                    first = next(score_batches(scorer, [empty.select(wanted)], id, threshold))
+                    writer = pq.ParquetWriter(partial, first.schema.with_metadata(noted))
+            finally:
+                if writer is not None:
+                    writer.close()
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if isinstance(error, TableError) and str(error).startswith(str(out)):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise TableError(f"{part}: {reason.strip().splitlines()[0].rstrip('.')}.") from error
+    return n_rows, n_flagged

@@ -1,0 +1,1 @@
+"""Result columns, and the files they are written to."""

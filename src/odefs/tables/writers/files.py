@@ -1,0 +1,171 @@
+"""Writing results by the file's ending, under a temporary name first: a run that is stopped leaves no half file."""
+
+import gzip
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from odefs.system.atomic_write import error_number
+from odefs.system.atomic_write import replacing as replacing_file
+from odefs.tables.columns import TableError
+from odefs.tables.readers.polars_names import nameless
+from odefs.tables.writers.excel import write_sheet
+from odefs.tables.writers.formulas import defused
+from odefs.tables.writers.reserved_names import require_nameable
+
+WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
+SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
+
+
+def is_spreadsheet(path: Path | None) -> bool:
+    """Whether people read the file as a table, in a spreadsheet or on the screen (``None``)."""
+    return path is None or path.name.lower().endswith(SPREADSHEET)
+
+
+def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None:
+    """Refuse what could not be written later, before any work is done."""
+    require_nameable(path)
+    if endings and not path.name.lower().endswith(endings):
+        raise TableError(f"{path}: the name must end in one of {', '.join(endings)}.")
+    if path.is_dir():
+        raise TableError(f"{path}: this is a folder.")
+    if path.exists() and not path.is_file():
+        raise TableError(f"{path}: this is no regular file.")
+    if path.exists() and not force:
+        raise TableError(f"{path}: the file exists; --force replaces it.")
+    if not path.parent.is_dir():
+        raise TableError(f"{path}: cannot be written (there is no folder {path.parent}).")
+    if not os.access(path.parent, os.W_OK):
+        raise TableError(f"{path}: cannot be written (the folder {path.parent} is read-only).")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise."""
+    try:
+        with replacing_file(path) as partial:
+            yield partial
+    except OSError as error:
+        if error.filename != os.fspath(path):
+            raise  # met on the way, by what was read for instance
+        raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
+
+
+def write_table(
+    path: Path | None, columns: Mapping[str, Any], excel: bool = False, raw: bool = False
+) -> tuple[str, ...]:
+    """Write columns of equal length; ``None`` means csv to standard output.
+
+    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, also where a spreadsheet would run it as a formula. What should be said about
+    the file is returned.
+    """
+    import polars as pl
+
+    frame = _frame(pl, columns)
+    if is_spreadsheet(path):
+        # Cells of a workbook have types: text in them is never run.
+        frame = spreadsheet_frame(pl, frame, raw or (path is not None and path.suffix.lower() == ".xlsx"))
+    if path is None:
+        buffer = io.BytesIO()
+        frame.write_csv(buffer, include_bom=excel)
+        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()
+        return ()
+    ending = path.name.lower()
+    # Opened here: to polars all names are UTF-8, and this one need not be.
+    with replacing(path) as partial, _told_by_polars(pl), open(partial, "wb") as file:
+        if ending.endswith(".parquet"):
+            frame.write_parquet(file)
+        elif ending.endswith((".arrow", ".feather")):
+            frame.write_ipc(file)
+        elif ending.endswith((".ndjson", ".jsonl")):
+            json_frame(pl, frame).write_ndjson(file)
+        elif ending.endswith(".xlsx"):
+            return write_sheet(pl, frame, file, path)
+        else:
+            content = io.BytesIO()
+            separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
+            frame.write_csv(content, include_bom=excel, separator=separator)
+            packed = ending.endswith(".gz")
+            file.write(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
+    return ()
+
+
+@contextmanager
+def _told_by_polars(pl: Any) -> Iterator[None]:
+    """Where the system refuses to write, polars may call it a fault of the computation."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        number = error_number(error)
+        if number is None:
+            raise
+        raise OSError(number, os.strerror(number)) from error
+
+
+def _frame(pl: Any, columns: Mapping[str, Any]) -> Any:
+    """The columns as a data frame, with a mark in place of what cannot be encoded."""
+    try:
+        return pl.DataFrame(dict(columns), strict=False)
+    except UnicodeEncodeError:
+        # Halves of characters, which Python's texts may hold and files may not.
+        clean: dict[str, Any] = {}
+        for name, cells in columns.items():
+            free = _whole(name)
+            while free in clean:
+                free = f"{free}\ufffd"
+            clean[free] = [_whole(cell) if isinstance(cell, str) else cell for cell in cells]
+        return pl.DataFrame(clean, strict=False)
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def spreadsheet_frame(pl: Any, frame: Any, raw: bool) -> Any:
+    """Cells as csv and Excel can hold them; text that csv would run as a formula is defused, unless it is to be ``raw``."""
+    frame = _flat(pl, frame)
+    return frame if raw else defused(pl, frame)
+
+
+def _flat(pl: Any, frame: Any) -> Any:
+    """Lists and structures as JSON text, other cells that csv has no form for as plain text."""
+    found = []
+    for series in frame:
+        if series.dtype.is_nested():
+            found.append(_as_json(pl, series))
+        elif series.dtype in (pl.Categorical, pl.Enum):
+            found.append(series.cast(pl.String))
+        elif series.dtype == pl.Duration:
+            found.append(nameless(series).dt.to_string("iso").alias(series.name))
+    return json_frame(pl, frame.with_columns(found))
+
+
+def _as_json(pl: Any, series: Any) -> Any:
+    cells = [None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()]
+    return pl.Series(series.name, cells, dtype=pl.String)
+
+
+def json_frame(pl: Any, frame: Any) -> Any:
+    """Bytes and Python's own objects as text, for which JSON has no form either."""
+    found = []
+    for series in frame:
+        if series.dtype.is_nested() and "Binary" in repr(series.dtype):
+            found.append(_as_json(pl, series))
+        elif series.dtype == pl.Binary:
+            found.append(nameless(series).bin.encode("base64").alias(series.name))
+        elif series.dtype == pl.Object:
+            cells = [None if cell is None else str(cell) for cell in series.to_list()]
+            found.append(pl.Series(series.name, cells, dtype=pl.String))
+    return frame.with_columns(found)
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a page or a summary."""
+    with replacing(path) as partial:
+        partial.write_text(content, encoding="utf-8", newline="\n")
