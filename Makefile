@@ -13,8 +13,10 @@ INSTALL := $(PIP) install --require-hashes --no-deps
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
 # All tests but these, which need PyTorch, a browser, jsonschema or Sphinx, or test the documentation, the experiments and the requirements.
-NOT_LOWEST := accuracy contract_page docs experiment_% json_output real_data report_browser requirements results_page site torch
-LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST),$(patsubst tests/test_%.py,%,$(sort $(wildcard tests/test_*.py))))
+NOT_LOWEST := cli/test_json_output engines/test_torch experiments/test_accuracy experiments/test_experiment_% \
+  experiments/test_results_page project/test_contract_page project/test_docs project/test_requirements project/test_site \
+  report/test_report_browser tables/test_real_data
+LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST:%=tests/%.py),$(sort $(wildcard tests/*/test_*.py)))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/kernels/*.[ch])
 
 .PHONY: detect test slow processors fuzz lint types contracts tests bench docs lowest lock clean
@@ -59,7 +61,7 @@ docs: $(VENV)/.docs
 # The lowest versions that pyproject.toml allows, on the lowest Python, in an environment of their own.
 # scikit-learn 1.7 hands pytest its checks in a way that pytest 9 warns of.
 lowest: $(LOWEST)/.lowest
-	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow" -p no:cacheprovider -W ignore::pytest.PytestRemovedIn10Warning $(LOWEST_TESTS:%=tests/test_%.py)
+	$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow" -p no:cacheprovider -W ignore::pytest.PytestRemovedIn10Warning $(LOWEST_TESTS)
 
 # Renews the hashed requirements from requirements/*.in; ARGS=--upgrade looks for newer versions.
 lock: $(VENV)/.created

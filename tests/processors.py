@@ -15,8 +15,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PRODUCTS = ("slabs", "distances", "determinism", "stream")
-KERNELS = ("slabs", "distances", "kernel", "kernel_tiles", "stream")
+PRODUCTS = (
+    "kernels/test_stable_products",
+    "kernels/test_distances",
+    "ensemble/test_determinism",
+    "engines/test_stream",
+)
+KERNELS = (
+    *("kernels/test_stable_products", "kernels/test_distances", "kernels/test_kernel", "kernels/test_kernel_tiles"),
+    "engines/test_stream",
+)
 """Tests in which BLAS shows, and in which the compiled kernel does; those go through all instruction sets by themselves."""
 
 CORE_TYPES = (
@@ -81,7 +89,7 @@ def main() -> int:
     line = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider"]
     failed = 0
     for core_type, kernel, is_busy, tests in settings():
-        files = [str(ROOT / "tests" / f"test_{name}.py") for name in tests]
+        files = [str(ROOT / "tests" / f"{name}.py") for name in tests]
         environment = {**os.environ, "ODEFS_KERNEL": kernel}
         if core_type:
             environment["OPENBLAS_CORETYPE"] = core_type

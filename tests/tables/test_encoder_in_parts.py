@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import odefs
 from odefs.tables import large
-from odefs.tables.encoder.encoder import learning
+from odefs.tables.encoder import learning
 from odefs.tables.encoder.moments import Spread
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large

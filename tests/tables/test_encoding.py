@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from odefs.tables import frames
-from odefs.tables.encoder.encoder import TableEncoder, encode
+from odefs.tables.encoder import encode
+from odefs.tables.encoder.encoder import TableEncoder
 
 
 def mixed(n_rows, seed=0):

@@ -1,10 +1,9 @@
 """The page of results: what its sections show, and the commands under them."""
 
-from pathlib import Path
-
 import numpy as np
 
 from experiment_records import fake_records
+from locations import ROOT
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments import grid, results_page, tables
 from odefs.experiments.competitor_variants import nearest_reading, reading_jobs, readings_table, same_repeats
@@ -40,7 +39,7 @@ def test_the_results_page_says_what_the_records_say(tmp_path):
 
 
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
-    root = Path(__file__).parent.parent
+    root = ROOT
     page = results_page.write_page(root / "results", tmp_path)
     assert page.read_text() == (root / "docs" / "results.md").read_text()
     figures = sorted(tmp_path.glob("figures/*.svg"))

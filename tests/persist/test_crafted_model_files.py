@@ -4,7 +4,6 @@ import copy
 import struct
 import tracemalloc
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 import odefs
 from fuzz.model_bytes import assembled, places
 from fuzz.model_bytes import take_apart as parts
+from locations import GOLDEN, TESTS
 from odefs import ModelFileError
 
-GOLDEN = Path(__file__).parent / "golden"
 FILES = {path.stem: path.read_bytes() for path in sorted(GOLDEN.glob("v1-*.odefs"))}
 ROWS = np.random.default_rng(0).normal(size=(20, 5)) * 3
 SETTINGS = settings(
@@ -311,7 +310,7 @@ def test_parameters_that_are_not_valid(parameter, value, tmp_path):
     assert parameter in refused_or_works(tmp_path / "m", assembled(header, rest))
 
 
-TABLE = (Path(__file__).parent / "fuzz" / "corpus" / "models" / "table-marked.odefs").read_bytes()
+TABLE = (TESTS / "fuzz" / "corpus" / "models" / "table-marked.odefs").read_bytes()
 
 
 def spec(kind, /, **values):

@@ -1,7 +1,6 @@
 """The page of measurements: it says what the committed records say, and hides no run that ended otherwise."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from benchmarks.performance_page import TITLES, write_page
 from benchmarks.records import KEPT, add_record, read_records, record_of
 from benchmarks.result import Result
 
-ROOT = Path(__file__).parent.parent
+from locations import ROOT
 
 
 def run(measured, met, benchmark="kernel", machine="one, 2 threads", what="speed"):

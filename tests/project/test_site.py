@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
@@ -14,8 +13,8 @@ from selenium.webdriver.common.by import By
 
 import odefs
 from browser import CHROMIUM, DRIVER, check_quiet, forget_logs, start_browser
+from locations import ROOT
 
-ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "docs" / "site" / "build.py"
 KEY_PAGES = [
     "index",

@@ -7,6 +7,7 @@ import pandas as pd
 
 import odefs
 from command import odefs as run
+from locations import ROOT
 from odefs.persist.reading import read_file
 
 N = 300
@@ -77,7 +78,7 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
     assert sorted(extra) == ["encoder", "flagged_share", "hidden", "identifier", "run", "shares_above", "source"]
     assert extra["source"]["name"] == "t.csv"
     assert "--drop secretcol" in extra["run"]["command"]
-    page = " ".join((Path(__file__).parents[1] / "SECURITY.md").read_text().split())
+    page = " ".join((ROOT / "SECURITY.md").read_text().split())
     for said in (
         "whole command line",
         "file name",

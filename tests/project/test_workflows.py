@@ -4,14 +4,13 @@ import re
 import shutil
 import subprocess
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
 
+from locations import ROOT
 from requirement_files import LAYERS, lines_of
 
-ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 USES = re.compile(r"^\s*(?:- )?uses: (\S+)(.*)$", re.MULTILINE)
 PINNED = re.compile(r"([\w.-]+/[\w./-]+)@([0-9a-f]{40})")

@@ -1,7 +1,6 @@
 """The agreement: the definition written out, the same on all engines, in files, tables and on the screen."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,6 +10,7 @@ import pytest
 import odefs
 from command import odefs as run
 from command import read
+from locations import GOLDEN
 from odefs import ODEFS, LeSiNN
 from odefs.engines.in_memory import LocalEngine
 from odefs.engines.stream import RowBlocks
@@ -19,8 +19,6 @@ from odefs.persist.reading import read_file
 from odefs.persist.writing import write_file
 from odefs.system.file_arrays import FileArray
 from odefs.tables.writers.columns import result_columns
-
-GOLDEN = Path(__file__).parent / "golden"
 
 SETTINGS = {
     "default": {},

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import messages, odefs
+from locations import ROOT
 from odefs import ODEFS, LeSiNN
 from odefs.detectors import LeSiNNDetector
 from odefs.kernels import compiled
 from odefs.kernels.compiled_members import mean_squares
 
-ROOT = Path(__file__).parent.parent
 LEVELS = compiled.levels_here()
 KERNELS = ("numpy", *LEVELS)
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
@@ -278,7 +278,7 @@ def test_the_tests_are_not_run_under_a_kernel_that_cannot_run_here(tmp_path):
         "-q",
         "-p",
         "no:cacheprovider",
-        str(Path(__file__).with_name("test_slabs.py")),
+        str(Path(__file__).with_name("test_stable_products.py")),
     ]
     done = subprocess.run(
         line, cwd=ROOT, env={**os.environ, "ODEFS_KERNEL": "fortran"}, capture_output=True, text=True, check=False

@@ -2,20 +2,19 @@
 
 import re
 import shlex
-from pathlib import Path
 
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
 from command import messages, odefs
+from locations import ROOT
 from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
 from odefs.tables import model_files
 from odefs.tables.model_files import load_table_model, save_table_model
 
-ROOT = Path(__file__).parent.parent
 TABLE = transactions_path()
 FAST = ("--id", "transaction", "--no-report", "--quiet", "--set", "n_estimators=3")
 

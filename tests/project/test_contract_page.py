@@ -1,16 +1,14 @@
 """The page of scikit-learn's checks: it says what the committed records say, and the runner tells what an estimator breaks."""
 
-from pathlib import Path
-
 import pytest
 from benchmarks.contract import SUBJECTS, Subject, run_checks, run_missing
 from benchmarks.contract_page import ASKS, write_page
 from benchmarks.records import read_records
 from sklearn.base import BaseEstimator
 
+from locations import ROOT
 from odefs import LeSiNN
 
-ROOT = Path(__file__).parent.parent
 RECORDS = read_records(ROOT / "results" / "contract.jsonl")
 
 

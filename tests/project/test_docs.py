@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from locations import ROOT
 from odefs.datasets.transactions import transactions_path
 
-ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
 
 

@@ -1,18 +1,16 @@
 """Accuracy as an experiment: its jobs, the bare detector they are compared with, real runs, and the page of the records."""
 
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiment_records import ODEFS, SMALL
+from locations import ROOT
 from odefs.experiments import accuracy_page, grid, sources
 from odefs.experiments.accuracy import measures, noise, plan, run
 from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER
 from odefs.experiments.accuracy.trust_section import rank_correlation, trust_and_gain
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture

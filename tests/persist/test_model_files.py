@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, fields, make_dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -20,6 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import odefs
+from locations import GOLDEN
 from odefs import ODEFS, LeSiNN, ModelFileError, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
@@ -29,7 +29,6 @@ from odefs.persist.file_format import PREAMBLE
 from odefs.persist.writing import replace_file
 from odefs.tables.encoder.column_spec import ColumnSpec
 
-GOLDEN = Path(__file__).parent / "golden"
 FEW = {"n_estimators": 3, "random_state": 0}
 
 

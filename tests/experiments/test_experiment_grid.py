@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from experiment_records import ODEFS, SMALL
+from locations import ROOT
 from odefs.experiments import grid, plans, run, sources
 from odefs.experiments.reproduce import RECORDS, planned_jobs, reproduce
 
@@ -145,7 +145,7 @@ def test_the_tables_speak_of_the_file_as_it_is(tmp_path):
 
 def test_datasets_of_the_registry_and_generators_keep_the_keys_they_had():
     assert sources.content_of("musk") == sources.content_of(SMALL) == ""
-    committed = grid.read_records(Path(__file__).parent.parent / "results" / RECORDS)
+    committed = grid.read_records(ROOT / "results" / RECORDS)
     assert committed
     for record in committed:
         assert grid.job_of(record).key == json.dumps(record["job"], sort_keys=True)

@@ -15,7 +15,7 @@ from command import messages, read
 from command import odefs as run
 from odefs.system.memory import BASELINE
 from odefs.tables import large
-from odefs.tables.encoder.encoder import learning
+from odefs.tables.encoder import learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
 from odefs.tables.large_rows import draw_flagged, highest

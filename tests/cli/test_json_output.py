@@ -7,13 +7,13 @@ import subprocess
 import sys
 from copy import deepcopy
 from importlib.resources import files
-from pathlib import Path
 
 import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
 from command import ODEFS, odefs
+from locations import ROOT
 from odefs.datasets.transactions import transactions_path
 
 TABLE = transactions_path()
@@ -218,7 +218,7 @@ def test_every_line_of_the_log_is_json(tmp_path):
 
 
 def test_the_page_names_every_field():
-    page = (Path(__file__).parent.parent / "docs" / "json.md").read_text()
+    page = (ROOT / "docs" / "json.md").read_text()
     definitions = SCHEMA["$defs"]
     for name in ("summary", "score", "score_folder", "explanation", "error_document", "log_line", "limit", "drift"):
         found = definitions[name]
