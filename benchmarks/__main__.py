@@ -1,4 +1,4 @@
-"""Run all benchmarks and bring ``docs/performance.md`` up to date; ``python -m benchmarks NAME...`` runs those named and only prints."""
+"""Run all benchmarks and bring ``docs/explanation/performance.md`` up to date; ``python -m benchmarks NAME...`` runs those named and only prints."""
 
 import argparse
 from importlib import import_module
@@ -8,7 +8,7 @@ from benchmarks.performance_page import write_page
 from benchmarks.records import add_record, read_records, record_of
 from benchmarks.result import Result
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent / "docs" / "explanation"
 
 BENCHMARKS = (
     "start_up",

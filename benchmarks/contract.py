@@ -1,7 +1,7 @@
 """scikit-learn's ``check_estimator`` on this library's estimators, scikit-learn's own, PyOD's and isotree's: ``python -m benchmarks.contract``.
 
 Each estimator leaves one line in ``results/contract.jsonl``; those that have one under the installed versions are not run again. Then
-``docs/contract.md`` is written from the lines (:mod:`benchmarks.contract_page`). What is not installed is told and left out.
+``docs/explanation/contract.md`` is written from the lines (:mod:`benchmarks.contract_page`). What is not installed is told and left out.
 """
 
 import argparse
@@ -123,7 +123,7 @@ def main() -> None:
     if not parser.parse_args().page_only:
         for line in run_missing(SUBJECTS):
             print(f"left out: {line}")
-    print(write_page(read_records(RECORDS), ROOT / "docs"))
+    print(write_page(read_records(RECORDS), ROOT / "docs" / "explanation"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``docs/contract.md`` from the records of :mod:`benchmarks.contract`."""
+"""``docs/explanation/contract.md`` from the records of :mod:`benchmarks.contract`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ SHOWN = {"pyod": "PyOD"}
 
 FAIRNESS = """PyOD keeps another contract, and does not promise this one: its labels are 0 and 1 where scikit-learn's outlier detectors say 1 and -1, scores are high for outliers, and constructors refuse \
 wrong values at once. These alone are four failed checks of every detector of PyOD (`check_outliers_fit_predict`, `check_outliers_train` twice, `check_do_not_raise_errors_in_init_or_set_params`), and of
-[this library's adapters](ecosystems.md) too, for they are PyOD detectors. Two checks of sparse input fail where an estimator that takes it has `predict_proba`, which
+[this library's adapters](../how-to/ecosystems.md) too, for they are PyOD detectors. Two checks of sparse input fail where an estimator that takes it has `predict_proba`, which
 scikit-learn keeps for classifiers. They say nothing of how well a detector finds outliers. What matters in use is what goes wrong in a pipeline: a score
 that depends on the rows beside it, a missing value that passes through in silence.
 

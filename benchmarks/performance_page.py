@@ -1,4 +1,4 @@
-"""``docs/performance.md`` from the records of all machines."""
+"""``docs/explanation/performance.md`` from the records of all machines."""
 
 from collections.abc import Sequence
 from pathlib import Path

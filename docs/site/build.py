@@ -19,7 +19,7 @@ ELSEWHERE = {
     "src/odefs/report/templates/README.md": "project/report-templates.md",
 }
 TEXT = (".md", ".py", ".rst", ".css", ".txt", ".svg")
-GENERATED = ("gallery", "api/generated")
+GENERATED = ("gallery", "reference/api/generated")
 EXAMPLE = re.compile(r"examples/(\w+)\.py")  # scripts become pages of the gallery
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 FENCE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)

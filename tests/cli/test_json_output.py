@@ -218,7 +218,7 @@ def test_every_line_of_the_log_is_json(tmp_path):
 
 
 def test_the_page_names_every_field():
-    page = (ROOT / "docs" / "json.md").read_text()
+    page = (ROOT / "docs" / "reference" / "json.md").read_text()
     definitions = SCHEMA["$defs"]
     for name in ("summary", "score", "score_folder", "explanation", "error_document", "log_line", "limit", "drift"):
         found = definitions[name]

@@ -242,10 +242,10 @@ def test_rows_of_the_top_are_counted_by_their_agreement(monkeypatch):
 
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
     page = accuracy_page.write_page(ROOT / "results", tmp_path)
-    assert page.read_text() == (ROOT / "docs" / "accuracy.md").read_text()
+    assert page.read_text() == (ROOT / "docs" / "explanation" / "accuracy.md").read_text()
     figures = sorted(tmp_path.glob("figures/*.svg"))
     assert figures
-    assert all((ROOT / "docs" / "figures" / figure.name).exists() for figure in figures)
+    assert all((ROOT / "docs" / "explanation" / "figures" / figure.name).exists() for figure in figures)
 
 
 def test_the_committed_records_are_whole():

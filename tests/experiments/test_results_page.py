@@ -41,10 +41,10 @@ def test_the_results_page_says_what_the_records_say(tmp_path):
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
     root = ROOT
     page = results_page.write_page(root / "results", tmp_path)
-    assert page.read_text() == (root / "docs" / "results.md").read_text()
+    assert page.read_text() == (root / "docs" / "explanation" / "results.md").read_text()
     figures = sorted(tmp_path.glob("figures/*.svg"))
     assert figures
-    assert all((root / "docs" / "figures" / figure.name).exists() for figure in figures)
+    assert all((root / "docs" / "explanation" / "figures" / figure.name).exists() for figure in figures)
 
 
 def test_average_precision_has_its_base_rate(tmp_path):

@@ -13,7 +13,7 @@ RECORDS = read_records(ROOT / "results" / "contract.jsonl")
 
 
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
-    assert write_page(RECORDS, tmp_path).read_text() == (ROOT / "docs" / "contract.md").read_text()
+    assert write_page(RECORDS, tmp_path).read_text() == (ROOT / "docs" / "explanation" / "contract.md").read_text()
 
 
 def test_the_records_hold_every_estimator_and_ours_fail_nothing():

@@ -27,7 +27,7 @@ def run(code):
 
 
 def test_your_own_detector_finds_the_planted_column():
-    (code,) = code_blocks("docs/add-a-detector.md")
+    (code,) = code_blocks("docs/how-to/add-a-detector.md")
     shown = run(code)
     assert re.match(r"columns: \[ *7 ", shown)
     assert "first reason for row 0: x7" in shown
@@ -44,9 +44,9 @@ def test_pages_with_code_are_found():
     assert with_code > {
         "README.md",
         "docs/index.md",
-        "docs/scale.md",
-        "docs/ecosystems.md",
-        "docs/guides/researcher.md",
+        "docs/how-to/large-tables.md",
+        "docs/how-to/ecosystems.md",
+        "docs/tutorials/researcher.md",
     }
 
 
@@ -79,12 +79,12 @@ def test_names_on_the_page_exist(page):
     names = set(re.findall(r"`(odefs\.[\w.]+?)`", (ROOT / page).read_text()))
     for name in names:
         resolve(name)
-    if page == "docs/paper.md":
+    if page == "docs/reference/paper.md":
         assert len(names) > 25
 
 
 def test_every_line_of_the_algorithm_is_named():
-    text = (ROOT / "docs/paper.md").read_text().split("## Algorithm 1")[1].split("##")[0]
+    text = (ROOT / "docs/reference/paper.md").read_text().split("## Algorithm 1")[1].split("##")[0]
     lines = set()
     for first, last in re.findall(r"^\| (\d+)(?:(?: to |, )(\d+))? \|", text, flags=re.MULTILINE):
         lines |= set(range(int(first), int(last or first) + 1))

@@ -21,7 +21,7 @@ def page_of(records, folder):
 
 
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
-    assert page_of(read_records(), tmp_path) == (ROOT / "docs" / "performance.md").read_text()
+    assert page_of(read_records(), tmp_path) == (ROOT / "docs" / "explanation" / "performance.md").read_text()
 
 
 def test_every_benchmark_has_a_place_on_the_page():

@@ -22,24 +22,24 @@ KEY_PAGES = [
     "gallery/which_columns",
     "gallery/threshold",
     "gallery/when_selection_helps",
-    "guides/analyst",
-    "guides/data-scientist",
-    "guides/researcher",
-    "guides/platform-engineer",
-    "add-a-detector",
-    "scale",
-    "gpu",
-    "paper",
-    "method/formulas",
-    "results",
-    "performance",
-    "peers",
-    "contract",
-    "ecosystems",
-    "onnx",
-    "command-line",
+    "tutorials/analyst",
+    "tutorials/data-scientist",
+    "tutorials/researcher",
+    "tutorials/platform-engineer",
+    "how-to/add-a-detector",
+    "how-to/large-tables",
+    "how-to/gpu",
+    "reference/paper",
+    "reference/formulas",
+    "explanation/results",
+    "explanation/performance",
+    "explanation/peers",
+    "explanation/contract",
+    "how-to/ecosystems",
+    "how-to/onnx",
+    "reference/command-line",
     "project/security",
-    "api/index",
+    "reference/api/index",
 ]
 
 
@@ -114,7 +114,7 @@ def test_the_site(tmp_path):
 def look_at(html, folder):
     browser = start_browser(folder / "profile", folder / "downloads")
     try:
-        for name in ("index", "gallery/when_selection_helps", "method/formulas", "results"):
+        for name in ("index", "gallery/when_selection_helps", "reference/formulas", "explanation/results"):
             forget_logs(browser)
             browser.set_window_size(1200, 1000)
             browser.get((html / f"{name}.html").as_uri())

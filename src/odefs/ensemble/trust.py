@@ -13,7 +13,7 @@ the full space. A subset of higher contrast widens the whole distribution and it
 **Known outliers**, where there are any, may raise the trust and never lower it: components that learned from one half of them are asked about the other half, and
 are trusted the more the higher they place those than the full space does, beginning at two per cent of the rows lower.
 
-The largest counts. ``docs/research-log.md`` has the measurements from which the limits were chosen.
+The largest counts. ``docs/explanation/research-log.md`` has the measurements from which the limits were chosen.
 """
 
 from dataclasses import dataclass

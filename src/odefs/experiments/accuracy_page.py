@@ -1,6 +1,6 @@
-"""``docs/accuracy.md`` from the committed records: ``python -m odefs.experiments.accuracy_page results docs``.
+"""``docs/explanation/accuracy.md`` from the committed records: ``python -m odefs.experiments.accuracy_page results docs/explanation``.
 
-``odefs reproduce accuracy -o results --page docs`` runs what is missing first. Sections without records are left out.
+``odefs reproduce accuracy -o results --page docs/explanation`` runs what is missing first. Sections without records are left out.
 """
 
 import sys
@@ -13,7 +13,7 @@ from odefs.experiments.accuracy.targets import targets
 from odefs.experiments.grid import Record, latest_records
 from odefs.experiments.summary import failures
 
-COMMAND = "odefs reproduce accuracy -o results --page docs"
+COMMAND = "odefs reproduce accuracy -o results --page docs/explanation"
 
 
 def write_page(results: Path, docs: Path) -> Path:

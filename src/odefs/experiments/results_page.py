@@ -1,4 +1,4 @@
-"""``docs/results.md`` from the committed records: ``python -m odefs.experiments.results_page results docs``.
+"""``docs/explanation/results.md`` from the committed records: ``python -m odefs.experiments.results_page results docs/explanation``.
 
 Every section says which command gives its numbers; nothing on the page is written by hand but what was tried.
 """
@@ -21,7 +21,7 @@ def write_page(results: Path, docs: Path) -> Path:
     parts = [
         "# Results",
         "The paper's evaluation again, on the datasets of the paper that could be had (Speech could not). Written by "
-        "`python -m odefs.experiments.results_page results docs` from `results/records.jsonl`; each section names the command that gives its "
+        "`python -m odefs.experiments.results_page results docs/explanation` from `results/records.jsonl`; each section names the command that gives its "
         "records. Numbers are mean ± standard deviation over the repeats; the paper's number stands beside ours.",
         _coverage(records),
         sections.table1(records),

@@ -1,4 +1,4 @@
-"""Figures of ``docs/accuracy.md``."""
+"""Figures of ``docs/explanation/accuracy.md``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

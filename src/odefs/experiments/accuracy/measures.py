@@ -1,4 +1,4 @@
-"""From records to the numbers of ``docs/accuracy.md``: variants by name, gains paired by seed. Nothing here formats."""
+"""From records to the numbers of ``docs/explanation/accuracy.md``: variants by name, gains paired by seed. Nothing here formats."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The jobs behind ``docs/accuracy.md``, part by part.
+"""The jobs behind ``docs/explanation/accuracy.md``, part by part.
 
 The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that it is compared with: its jobs follow from records.
 """

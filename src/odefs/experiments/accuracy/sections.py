@@ -1,4 +1,4 @@
-"""The sections of ``docs/accuracy.md`` that compare ``ODEFS()`` with its bare detector, with the paper's, and with itself without a part."""
+"""The sections of ``docs/explanation/accuracy.md`` that compare ``ODEFS()`` with its bare detector, with the paper's, and with itself without a part."""
 
 from collections.abc import Sequence
 
