@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.result import Result
 from odefs import ODEFS
 from odefs.datasets.wide import write_wide
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.stream import RowBlocks, StreamEngine
 from odefs.ensemble.model import Component
 
@@ -98,7 +98,7 @@ def _fit(folder: Path, n_rows: int) -> None:
 
 def _costs(blocks: RowBlocks, model: ODEFS, components: Sequence[Component]) -> Costs:
     X = np.concatenate(list(blocks))
-    engine, fitted = LocalEngine(X, 1), model._model
+    engine, fitted = InMemoryEngine(X, 1), model._model
 
     def per_row(task: Callable[[], object]) -> float:
         return _seconds(task, 2) / len(X)
@@ -113,7 +113,7 @@ def _costs(blocks: RowBlocks, model: ODEFS, components: Sequence[Component]) -> 
 def _passes(blocks: RowBlocks, model: ODEFS) -> float:
     """Ranges; moments, with all samples; rows that components learn from, once where learning is not worth a second round; final scores."""
     engine, fitted = StreamEngine(blocks, 1), model._model
-    passes = (engine.ranges, lambda: engine.moments(fitted.scaling), engine.bring, lambda: engine.judged(fitted))
+    passes = (engine.ranges, lambda: engine.moments(fitted.scaling), engine.run_prefetch, lambda: engine.judged(fitted))
     return sum(_seconds(one, 2) for one in passes)
 
 

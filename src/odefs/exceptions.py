@@ -24,3 +24,7 @@ class ClusterError(RuntimeError):
 
 class ModelFileError(ValueError):
     """A file that is no model, or none that this version can load; the message is one sentence."""
+
+
+class TableError(ValueError):
+    """The table cannot be used; the message is one sentence for the user."""

@@ -164,7 +164,7 @@ class Scaling:
 def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
     """Choose origin and unit of each column: its smallest value and its range. Constant and empty columns get unit 1.
 
-    ``"rootstd"`` and ``"damped"`` need the moments of the table so scaled, see :func:`by_moments`.
+    ``"rootstd"`` and ``"damped"`` need the moments of the table so scaled, see :func:`scale_by_moments`.
     """
     seen = ranges.count > 0
     low, high = np.where(seen, ranges.low, 0.0), np.where(seen, ranges.high, 0.0)
@@ -180,7 +180,7 @@ def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
     return Scaling(low, np.where(high > low, high - low, 1.0), factor)
 
 
-def by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scaling:
+def scale_by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scaling:
     """``"rootstd"`` and ``"damped"``: half-way from min-max to z-scores, each column divided further by the root of its standard deviation.
 
     The standard deviation of a number is small where a few far values stretch the range; dividing by it gives the other values back their distances. That of a

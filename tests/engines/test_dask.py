@@ -173,8 +173,8 @@ def test_no_partition_is_not_all_of_them(client, X):
 
     engine = dask_engine.DaskEngine(da.from_array(X, chunks=(1000, 12)))
     engine.ranges()
-    engine.foresee("none", np.empty(0, dtype=np.int64))
-    engine.bring()
+    engine.prefetch("none", np.empty(0, dtype=np.int64))
+    engine.run_prefetch()
     assert engine._held["none"].rows.shape == (0, 12)
 
 

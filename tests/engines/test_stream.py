@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from odefs import ODEFS, LeSiNN
 from odefs.engines import out_of_core, stream
-from odefs.engines.row_blocks import recut
+from odefs.engines.row_blocks import rechunk
 from odefs.engines.stream import RowBlocks
 from odefs.kernels import row_reductions
 from odefs.system.file_arrays import FileArray
@@ -406,7 +406,7 @@ def test_models_from_blocks_are_saved_and_score_arrays(X, tmp_path):
 
 def test_blocks_are_cut_anew():
     X = np.arange(34).reshape(17, 2)
-    parts = [part.copy() for part in recut([X[:1], X[1:1], X[1:12], X[12:]], 5, 2, np.dtype(np.float32))]
+    parts = [part.copy() for part in rechunk([X[:1], X[1:1], X[1:12], X[12:]], 5, 2, np.dtype(np.float32))]
     assert [len(part) for part in parts] == [5, 5, 5, 2]
     assert np.array_equal(np.concatenate(parts), X)
 

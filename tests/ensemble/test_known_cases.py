@@ -19,7 +19,7 @@ from odefs.engines.stream import RowBlocks
 from odefs.ensemble import train
 from odefs.ensemble.known_outliers import draw_outliers
 from odefs.ensemble.trust import KNOWN_GAIN, measured_trust
-from odefs.experiments.known_cases import MOST, auc_with_known, draw_known
+from odefs.experiments.known_cases import MAX_KNOWN, auc_with_known, draw_known
 from odefs.selection.candidates import FEWEST, find_candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
@@ -253,7 +253,7 @@ def test_callbacks_see_the_same_fit(hidden):
 
 def test_the_measure(hidden):
     y = np.r_[np.ones(40, dtype=int), np.zeros(1160, dtype=int)]
-    few, many = draw_known(y, 5, 0), draw_known(y, MOST, 0)
+    few, many = draw_known(y, 5, 0), draw_known(y, MAX_KNOWN, 0)
     assert [part.size for part in few] == [3, 2]
     assert [part.size for part in many] == [10, 10]
     assert all(np.isin(a, b).all() for a, b in zip(few, many, strict=True))

@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 from odefs import ODEFS
 from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, trial_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
-from odefs.ensemble.stopping import BATCH, ENOUGH, FIRST, batches, rank_agreement
+from odefs.ensemble.stopping import COMPONENTS_PER_STEP, FIRST_COMPONENTS, MIN_RANK_CORRELATION, batches, rank_agreement
 
 TRUSTED = {"random_state": 0, "trust": 1.0, "n_rounds": 1}
 """As in the paper, every component has its share in the score."""
@@ -36,20 +36,20 @@ def test_a_clear_case_settles_at_the_first_look(clear):
     model = ODEFS(random_state=0, trust=0.5, n_rounds=1, threshold_rate=0.5, n_outlier_examples=10).fit(clear)
     info = stopping(model)
     assert info["reason"] == "settled"
-    assert model.fit_info_["n_components"] == FIRST < info["limit"] <= info["paper"]
-    assert [n for n, _ in info["agreement"]] == [FIRST]
-    assert info["agreement"][-1][1] >= ENOUGH == info["enough"]
-    assert f"{FIRST} components" in info["message"]
+    assert model.fit_info_["n_components"] == FIRST_COMPONENTS < info["limit"] <= info["paper"]
+    assert [n for n, _ in info["agreement"]] == [FIRST_COMPONENTS]
+    assert info["agreement"][-1][1] >= MIN_RANK_CORRELATION == info["enough"]
+    assert f"{FIRST_COMPONENTS} components" in info["message"]
 
 
 def test_a_murky_case_takes_more(murky):
     model = ODEFS(**TRUSTED, threshold_rate=0.0, n_outlier_examples=5).fit(murky)
     info = stopping(model)
     numbers = [n for n, _ in info["agreement"]]
-    assert numbers[:2] == [FIRST, FIRST + BATCH]
+    assert numbers[:2] == [FIRST_COMPONENTS, FIRST_COMPONENTS + COMPONENTS_PER_STEP]
     assert model.fit_info_["n_components"] == numbers[-1] == len(model.feature_subsets_)
-    assert all(value < ENOUGH for _, value in info["agreement"][:-1])
-    assert (info["reason"] == "settled") == (info["agreement"][-1][1] >= ENOUGH)
+    assert all(value < MIN_RANK_CORRELATION for _, value in info["agreement"][:-1])
+    assert (info["reason"] == "settled") == (info["agreement"][-1][1] >= MIN_RANK_CORRELATION)
     assert info["limit"] == MAX_AUTO_COMPONENTS < info["paper"]
 
 
@@ -79,23 +79,23 @@ def test_a_small_table_gets_more_than_the_papers_number(noisy):
     """Of 500 rows the paper makes two components, and what two say depends on what they drew."""
     auto, paper = ODEFS(**TRUSTED).fit(noisy), ODEFS(n_estimators="paper", **TRUSTED).fit(noisy)
     n = auto.fit_info_["n_components"]
-    assert FIRST <= n <= stopping(auto)["limit"] == MAX_AUTO_COMPONENTS
+    assert FIRST_COMPONENTS <= n <= stopping(auto)["limit"] == MAX_AUTO_COMPONENTS
     n_paper = paper.fit_info_["n_components"]
-    assert n_paper == stopping(auto)["paper"] < FIRST
+    assert n_paper == stopping(auto)["paper"] < FIRST_COMPONENTS
     assert np.array_equal(auto.feature_weights_[:n_paper], paper.feature_weights_)
 
 
 def test_the_bare_share_counts(clear):
     """Without trust in learned subsets, nothing about them can unsettle the ranking."""
     model = ODEFS(random_state=0, trust=0.0, n_rounds=1, threshold_rate=0.0, n_outlier_examples=5).fit(clear)
-    assert stopping(model)["agreement"] == ((FIRST, pytest.approx(1.0)),)
+    assert stopping(model)["agreement"] == ((FIRST_COMPONENTS, pytest.approx(1.0)),)
 
 
-@pytest.mark.parametrize("limit", [1, FIRST, FIRST + 1, 62, 64])
+@pytest.mark.parametrize("limit", [1, FIRST_COMPONENTS, FIRST_COMPONENTS + 1, 62, 64])
 def test_batches_cover_every_component_once(limit):
     parts = list(batches(limit))
     assert [i for part in parts for i in part] == list(range(limit))
-    assert all(len(part) <= BATCH for part in parts[1:])
+    assert all(len(part) <= COMPONENTS_PER_STEP for part in parts[1:])
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0, 3.0])

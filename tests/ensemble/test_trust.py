@@ -6,15 +6,15 @@ from sklearn.metrics import roc_auc_score as auc
 
 from odefs import ODEFS
 from odefs.ensemble.trust import (
-    CONTRAST,
+    CONTRAST_GAIN,
     STABILITY,
-    TAIL,
+    TAIL_GAIN,
     candidate_stability,
     contrast_gain,
     measured_trust,
     tail_gain,
 )
-from odefs.scaling import SMALLEST_STD, by_moments, column_moments, column_ranges, fit_scaling
+from odefs.scaling import SMALLEST_STD, column_moments, column_ranges, fit_scaling, scale_by_moments
 
 pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
 
@@ -60,12 +60,12 @@ def test_a_given_trust_is_taken():
 
 
 def test_shares_grow_with_each_measurement():
-    contrasts = [measured_trust(c, 1.0, 1.0).share for c in (1.0, *CONTRAST, 5.0)]
+    contrasts = [measured_trust(c, 1.0, 1.0).share for c in (1.0, *CONTRAST_GAIN, 5.0)]
     assert contrasts == [0, 0, 1, 1]
     stabilities = [measured_trust(3.0, s, 1.0).share for s in (0.0, *STABILITY, 1.0)]
     assert stabilities == [0, 0, 1, 1]
     assert measured_trust(30.0, 0.0, 1.0).share == 1, "an overwhelming contrast speaks for itself"
-    tails = [measured_trust(1.0, 0.0, t).share for t in (1.0, *TAIL, 3.0)]
+    tails = [measured_trust(1.0, 0.0, t).share for t in (1.0, *TAIL_GAIN, 3.0)]
     assert tails == [0, 0, 1, 1]
     assert measured_trust(0.8, 0.0, 3.0).share == 0, "a contrast that has fallen speaks against the subsets"
     assert measured_trust(1.4, 0.0, 2.0).share == 0, "a wider distribution has a wider tail"
@@ -86,7 +86,7 @@ def test_damped_scaling_bounds_rare_values_and_not_far_ones():
     X = np.column_stack([np.arange(5000) < 5, np.arange(5000) % 2, rng.lognormal(sigma=2.0, size=5000)]).astype(float)
     minmax = fit_scaling(column_ranges(X), "damped")
     moments = column_moments(minmax.apply(X, np.empty_like(X)))
-    widths = {kind: by_moments(minmax, moments, kind).width / minmax.width for kind in ("rootstd", "damped")}
+    widths = {kind: scale_by_moments(minmax, moments, kind).width / minmax.width for kind in ("rootstd", "damped")}
     np.testing.assert_allclose(widths["damped"][0], np.sqrt(SMALLEST_STD), rtol=1e-2)
     assert widths["rootstd"][0] < 0.5 * widths["damped"][0]
     assert widths["damped"][1] == widths["rootstd"][1]

@@ -12,7 +12,7 @@ from command import odefs as run
 from command import read
 from locations import GOLDEN
 from odefs import ODEFS, LeSiNN
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.stream import RowBlocks
 from odefs.ensemble.combine import raw_scores
 from odefs.persist.reading import read_file
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
 def written_out(model, X, rows):
     """The share of components above mean + rate * std of their scores of the rows that normalisers come from."""
     frozen = model._model
-    scaled = LocalEngine(X).take(np.arange(len(X)), frozen.scaling)
+    scaled = InMemoryEngine(X).take(np.arange(len(X)), frozen.scaling)
     total = np.zeros(len(X))
     for component in frozen.scoring:
         scores = raw_scores(component, frozen.detector, scaled)

@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 import odefs
-from odefs.exceptions import ModelFileError
-from odefs.tables.columns import TableError
+from odefs.exceptions import ModelFileError, TableError
 from odefs.tables.detection import detect, score
 from odefs.tables.drift import measure_drift
 from odefs.tables.model_files import load_table_model

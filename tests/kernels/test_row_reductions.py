@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from odefs.engines.out_of_core import Folder
+from odefs.exceptions import TableError
 from odefs.experiments import large_metrics
 from odefs.experiments.metrics import evaluate
 from odefs.kernels import ranks, row_reductions
 from odefs.system.file_arrays import FileArray
-from odefs.tables.columns import TableError
 from odefs.tables.flagging import flag_rows
 from odefs.tables.known_cases import known_rows
 from odefs.tables.large import LargeTable

@@ -6,8 +6,7 @@ import fuzz.supervise as supervise
 from fuzz.mutate import mutant, run, summary
 from fuzz.supervise import Supervisor
 from fuzz.targets import judge, seeds
-from odefs.exceptions import ModelFileError
-from odefs.tables.columns import TableError
+from odefs.exceptions import ModelFileError, TableError
 
 KINDS = ("models", "csv")
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from odefs.exceptions import TableError
 from odefs.system import physical_memory, tempfile_owner, windows
 from odefs.system.atomic_write import error_number, replacing
 from odefs.system.memory import UNKNOWN, free_memory
-from odefs.tables.columns import TableError
 from odefs.tables.writers.files import check_target
 
 

@@ -16,8 +16,8 @@ import odefs as odefs_library
 from command import ODEFS, odefs
 from odefs import LeSiNN, load
 from odefs.datasets.transactions import transactions_path
-from odefs.system.atomic_write import replacing, take_away_leftovers
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
+from odefs.system.atomic_write import delete_leftovers, replacing
 from odefs.tables.model_files import load_table_model
 from odefs.tables.score_batches import BatchScorer
 from odefs.tables.score_folder import score_partitions
@@ -199,7 +199,7 @@ def test_what_others_still_write_is_left_to_them(tmp_path):
         with replacing(tmp_path / "m") as other:
             other.write_bytes(b"other")
         assert {path.name for path in tmp_path.iterdir()} == {"m", mine.name, elsewhere.name, of_another_file.name}
-        take_away_leftovers(tmp_path)
+        delete_leftovers(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == {"m", mine.name, elsewhere.name}
     assert (tmp_path / "m").read_bytes() == b"mine"
 
@@ -219,7 +219,7 @@ def test_hidden_files_of_others_are_none_of_ours(tmp_path):
     names = {f".o.csv.{end}.part" for end in ends} | {".a.b-c-d.e.part", "o.csv"}
     for name in names:
         (tmp_path / name).write_bytes(b"theirs")
-    take_away_leftovers(tmp_path)
+    delete_leftovers(tmp_path)
     with replacing(tmp_path / "o.csv") as mine:
         mine.write_bytes(b"new")
     assert {path.name for path in tmp_path.iterdir()} == names

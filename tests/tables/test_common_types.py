@@ -13,7 +13,7 @@ import pytest
 from command import odefs as run
 from command import read
 from odefs.engines.stream import RowBlocks
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.large_reading import read_large
 from odefs.tables.readers.open import read_table
 

@@ -70,14 +70,14 @@ def test_whole_numbers_that_count_the_rows_are_seen():
 def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
     """pandas sets the process's warning filters while it converts and puts them back: two threads would mix them up."""
     monkeypatch.setattr(frames, "available_threads", lambda: 64)
-    frame = mixed(frames.SHORT + 1)
+    frame = mixed(frames.SHORT_COLUMN_ROWS + 1)
 
     def readers(native):
         return frames._readers(nw.from_native(native, eager_only=True))
 
     assert readers(frame.to_pandas()) == 1
     assert readers(frame) == readers(frame.to_arrow()) == frames.READERS
-    assert readers(frame[: frames.SHORT]) == 1
+    assert readers(frame[: frames.SHORT_COLUMN_ROWS]) == 1
     pandas, polars, arrow = (frames.table_of(one) for one in (frame.to_pandas(), frame, pa.table(frame.to_arrow())))
     for name in frame.columns:
         kinds = {table[name].kind for table in (pandas, polars, arrow)}

@@ -13,10 +13,10 @@ from xlsxwriter import Workbook
 import odefs
 from command import messages
 from command import odefs as run
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.open import read_table
 from odefs.tables.writers.columns import result_columns
-from odefs.tables.writers.excel import MAX_COLUMNS, MAX_ROWS, require_room, told_apart
+from odefs.tables.writers.excel import MAX_COLUMNS, MAX_ROWS, require_room, unique_excel_names
 from odefs.tables.writers.files import write_table
 
 QUICK = ("--no-report", "--set", "n_estimators=2")
@@ -66,7 +66,7 @@ def test_input_columns_that_differ_by_case_alone_are_written(tmp_path):
 
 def test_names_for_a_sheet():
     names = ["a", "A", "a (2)", "", "Column4", "ß", "SS"]
-    apart = told_apart(names)
+    apart = unique_excel_names(names)
     assert apart == ["a", "A (2)", "a (2) (2)", "Column4", "Column4 (2)", "ß", "SS (2)"]
     assert len({name.casefold() for name in apart}) == len(names)
 
@@ -78,7 +78,7 @@ def test_names_that_are_defused_stay_apart(name, tmp_path):
 
 
 def test_what_the_writer_leaves_out_with_a_warning_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("odefs.tables.writers.excel.told_apart", list)
+    monkeypatch.setattr("odefs.tables.writers.excel.unique_excel_names", list)
     with pytest.raises(TableError, match=r"t\.xlsx: cannot be written \(Duplicate header name"):
         write_table(tmp_path / "t.xlsx", {"a": [1, 2], "A": [3, 4]})
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ import pytest
 
 import odefs
 import odefs.tables.readers.text as reading
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.large_reading import read_large
 from odefs.tables.readers.memory_estimate import parquet_parts
 from odefs.tables.readers.open import read_table

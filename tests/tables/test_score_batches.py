@@ -18,7 +18,7 @@ from command import ODEFS as COMMAND
 from command import messages
 from command import odefs as run
 from odefs.engines.stream import RowBlocks
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 import odefs
 from command import messages
 from command import odefs as run
+from odefs.exceptions import TableError
 from odefs.system.file_arrays import FileArray
 from odefs.tables import drift, large
 from odefs.tables.arrow_columns import floats_of
-from odefs.tables.columns import TableError
 from odefs.tables.detection import score
 from odefs.tables.drift import measure_drift
 from odefs.tables.large import LargeTable

@@ -18,7 +18,7 @@ import xlsxwriter
 
 from command import ODEFS, messages
 from measured import measured
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.excel import read_sheet
 from odefs.tables.readers.excel_limits import excel_bytes
 from odefs.tables.readers.open import read_table

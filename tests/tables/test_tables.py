@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import odefs
 from odefs import ODEFS, LeSiNN, TableEncoder
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.encoder.column_spec import RARE
 from odefs.tables.frames import table_of
 from odefs.tables.model_files import load_table_model

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefs.tables.encoder.text_formats import STYLES, describe, read_levels, recognise
+from odefs.tables.encoder.text_formats import TEXT_FORMATS, describe, read_levels, recognise
 
 READ = {
     "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),
@@ -105,4 +105,4 @@ def test_long_runs_of_spaces_do_not_hang():
         "- $ -" + " 1" * 20_000 + "x",
     ):
         assert recognise([text, "b"], np.array([9, 1])) is None
-    assert read_levels(["-" + " " * 5_000 + "$ 5"], STYLES["numbers"]).tolist() == [-5.0]
+    assert read_levels(["-" + " " * 5_000 + "$ 5"], TEXT_FORMATS["numbers"]).tolist() == [-5.0]

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from command import odefs as run
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers import text_to_parquet
 from odefs.tables.readers.header import Header
 from odefs.tables.readers.large_reading import read_large

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from odefs._logging import talking
+from odefs._logging import verbose_logging
 from odefs.detectors.base import Detector
-from odefs.engines.in_memory import LocalEngine
-from odefs.ensemble.fit import Scaled, fit_subsets, scale_table
+from odefs.engines.in_memory import InMemoryEngine
+from odefs.ensemble.fit import ScaledTable, fit_subsets, scale_table
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.base import BaseOutlierEstimator
@@ -36,9 +36,9 @@ class Chosen:
 class Context:
     """What a competitor may look at while it chooses: the table through its engine, scaled."""
 
-    engine: LocalEngine
+    engine: InMemoryEngine
     detector: Detector
-    scaled: Scaled
+    scaled: ScaledTable
     seeds: Seeds
     rng: np.random.Generator
 
@@ -93,7 +93,7 @@ class ColumnSelector(BaseOutlierEstimator):
         self._check_shared_parameters(detector)
         self._check_parameters()
         rows = self._validate(X, reset=True)
-        with talking(self.verbose):
+        with verbose_logging(self.verbose):
             engine, seeds = self._engine(rows), self._seeds()
             scaled = scale_table(engine, detector, self.scaling, seeds)
             chosen = self._choose(Context(engine, detector, scaled, seeds, seeds.selection()))
@@ -109,7 +109,7 @@ class ColumnSelector(BaseOutlierEstimator):
             self._report(fallbacks)
             return self
 
-    def _combined(self, engine: LocalEngine, model: Model, scores: np.ndarray) -> np.ndarray:
+    def _combined(self, engine: InMemoryEngine, model: Model, scores: np.ndarray) -> np.ndarray:
         """Training scores, from the weighted mean of the subsets' scores unless the subclass combines them otherwise."""
         return scores
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
 from odefs.estimators.parameters import require_choice, require_integer
 from odefs.inspection.explanation import Explanation, TopExplanation
@@ -88,7 +88,7 @@ class RandFS(ColumnSelector):
         drawn = np.bincount(np.concatenate(subsets), minlength=d).astype(np.float64)
         return Chosen(subsets, np.ones(len(subsets)), drawn)
 
-    def _combined(self, engine: LocalEngine, model: Model, scores: np.ndarray) -> np.ndarray:
+    def _combined(self, engine: InMemoryEngine, model: Model, scores: np.ndarray) -> np.ndarray:
         if self.combination == "cumulative":
             return scores
         raw = np.nan_to_num(engine.raw_scores(model.scaling, model.detector, model.components))

@@ -46,7 +46,7 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.detect_large import find_large
     from odefs.cli.in_parts import is_large, working_folder
-    from odefs.cli.outputs import choose_targets, leave_files
+    from odefs.cli.outputs import choose_targets, write_outputs
     from odefs.cli.run import make_model
     from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
@@ -62,7 +62,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
         with progress(quiet):
             read, found = find_large(file, model, folder, chosen) if folder else _find(file, model, chosen)
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            said = leave_files(targets, read, found, *form)
+            said = write_outputs(targets, read, found, *form)
         for sentence in () if quiet else said:
             say_warning(sentence)
         if chosen["as_json"]:
@@ -77,8 +77,8 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     """The file as it was read, and what was found in it."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, labels_of, require_columns, require_measurable, text_columns
+    from odefs.exceptions import TableError
     from odefs.experiments.metrics import evaluate
-    from odefs.tables.columns import TableError
     from odefs.tables.detection import detect
     from odefs.tables.known_cases import known_rows, say_known
     from odefs.tables.provenance import run_record

@@ -58,7 +58,7 @@ def _rows(text: str, found: Any) -> list[int]:
 
 
 def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
 
     for part in parts:
         first, last = _range(part) or (part, part)
@@ -71,7 +71,7 @@ def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:
 
 def _by_id(parts: list[str], identifier: str, names: Sequence[Any]) -> Iterator[Sequence[int]]:
     """All rows that have an id, and those whose ids are whole numbers within a range, in the order of the table."""
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
 
     places: dict[str, list[int]] = {}
     for row, name in enumerate(names):

@@ -27,8 +27,8 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
 
 def require_memory(file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False) -> None:
     """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
+    from odefs.exceptions import TableError
     from odefs.system.memory import BASELINE, available_memory, named_limit
-    from odefs.tables.columns import TableError
     from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
     if file == "-":
@@ -58,7 +58,7 @@ def working_folder(large: bool) -> Iterator[Path | None]:
 @contextmanager
 def named_errors(file: str) -> Iterator[None]:
     """Errors that begin with the file's name, and say what to install where something lacks."""
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
 
     try:
         yield

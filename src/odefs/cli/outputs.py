@@ -106,7 +106,7 @@ def require_room_for(
         require_room(Path(output), read.n_rows, LEAST_RESULTS + own)
 
 
-def leave_files(
+def write_outputs(
     targets: Targets,
     read: "Reading | LargeReading",
     found: "Detection",

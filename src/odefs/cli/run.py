@@ -115,7 +115,7 @@ def _labels(values: Any, name: str) -> Any:
     import numpy as np
 
     from odefs.datasets.store import DatasetError, read_labels
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
 
     try:
         return read_labels(np.asarray(values), f"column {name!r}")
@@ -124,7 +124,7 @@ def _labels(values: Any, name: str) -> Any:
 
 
 def _require_both(y: Any, otherwise: str) -> None:
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
 
     if not 0 < int(y.sum(dtype=int)) < y.size:
         raise TableError(otherwise)
@@ -132,7 +132,7 @@ def _require_both(y: Any, otherwise: str) -> None:
 
 def require_columns(read: "Reading | LargeReading", names: Sequence[str]) -> None:
     """Refuse names that no column has."""
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
 
     for name in names:
         if name not in read.columns:

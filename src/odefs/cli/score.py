@@ -64,7 +64,7 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
 
 def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.in_parts import is_large, working_folder
-    from odefs.cli.outputs import choose_targets, leave_files
+    from odefs.cli.outputs import choose_targets, write_outputs
     from odefs.cli.score_large import score_large_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.tables.drift import as_plain
@@ -83,7 +83,7 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             )
             found = scored.found
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            said = leave_files(targets, scored.read, found, *form)
+            said = write_outputs(targets, scored.read, found, *form)
         for sentence in () if quiet else said:
             say_warning(sentence)
         flagged, before = found.n_flagged / found.n_rows, share_in_training(scored.model, chosen["threshold"])

@@ -74,7 +74,7 @@ def score_file(
     """Load the model, read the table, score it."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, require_columns
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
     from odefs.tables.detection import score
     from odefs.tables.provenance import run_record
     from odefs.tables.readers.open import read_table

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MISSING = "?"
+MISSING_MARK = "?"
 OUTLIER_LABELS = {"1", "1.0", "yes", "Active", "ad.", "50000+.", "outlier"}
 
 
@@ -30,7 +30,7 @@ def advertisements(content: bytes) -> Arrays:
     """
     lines = _zipped(content, "ad.data").decode("latin-1").splitlines()
     cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
-    values = [[0 if cell == MISSING else float(cell) for cell in row[3:-1]] for row in cells]
+    values = [[0 if cell == MISSING_MARK else float(cell) for cell in row[3:-1]] for row in cells]
     labels = [row[-1] for row in cells]
     names = _c45_names(_zipped(content, "ad.names").decode("latin-1"))[3:]
     if len(names) != len(values[0]):
@@ -52,7 +52,9 @@ def arff_one_hot(content: bytes) -> Arrays:
     parts, names = [], []
     for k, (name, order) in enumerate(columns[:-1]):
         occurring = set(cells[:, k])
-        for value in [v for v in order if v in occurring] + [MISSING] * (MISSING in occurring and MISSING not in order):
+        for value in [v for v in order if v in occurring] + [MISSING_MARK] * (
+            MISSING_MARK in occurring and MISSING_MARK not in order
+        ):
             parts.append(cells[:, k] == value)
             names.append(f"{name}={value}")
     return _arrays(np.column_stack(parts), list(cells[:, -1]), names)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import working_dtype
-from odefs.ensemble.combine import Judged, add_block, n_lines, of_lines, raw_scores
+from odefs.ensemble.combine import RowScores, add_block, from_rows, n_outputs, raw_scores
 from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
@@ -29,7 +29,7 @@ FEW_ROWS = 256
 """Fewer rows are scored as they come: looking for equal ones would take as long."""
 
 
-class LocalEngine:
+class InMemoryEngine:
     """A table in memory."""
 
     def __init__(self, X: Any, n_jobs: int | None = None) -> None:
@@ -43,7 +43,7 @@ class LocalEngine:
     def held_rows(self) -> int | None:
         return None
 
-    def foresee(self, what: str, rows: np.ndarray) -> None:
+    def prefetch(self, what: str, rows: np.ndarray) -> None:
         """Nothing to do: all rows are here."""
 
     def rows(self, rows: slice | np.ndarray) -> np.ndarray:
@@ -109,18 +109,18 @@ class LocalEngine:
     def outlier_scores(self, model: Model) -> np.ndarray:
         return self.judged(model).scores
 
-    def judged(self, model: Model, known: Known | None = None) -> Judged:
+    def judged(self, model: Model, known: Known | None = None) -> RowScores:
         places = self._places()
-        out = np.zeros((n_lines(model), self.n_rows if places is None else places.first.size))
+        out = np.zeros((n_outputs(model), self.n_rows if places is None else places.first.size))
 
         def score(rows: slice, X: np.ndarray) -> None:
-            add_block(model, X, of_lines(out[:, rows]))
+            add_block(model, X, from_rows(out[:, rows]))
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
         calls_blas = call_blas(model.detector, model.scoring)
         only = None if places is None else places.first
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
-        return of_lines(out if places is None else out[:, places.copy_of])
+        return from_rows(out if places is None else out[:, places.copy_of])
 
     def sweep(
         self,

@@ -8,7 +8,7 @@ from scipy import sparse
 from odefs._extras import needed_by
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
 
 ON_PROCESSORS = ("auto", "local", "stream", "dask")
@@ -45,7 +45,7 @@ def complete_references(model: Model) -> bool:
     return all(component.state.is_complete for component in model.components)
 
 
-def device_engine(engine: str, X: Any, n_jobs: int | None) -> LocalEngine:
+def device_engine(engine: str, X: Any, n_jobs: int | None) -> InMemoryEngine:
     """The engine on the device that ``engine`` names."""
     with needed_by(f"engine={engine!r}", "gpu", ", or use engine='local'"):
         from odefs.engines.torch.engine import TorchEngine

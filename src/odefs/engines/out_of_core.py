@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import Judged, raw_scores
+from odefs.ensemble.combine import RowScores, raw_scores
 from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
 from odefs.kernels.chunking import block_rows, row_blocks
@@ -50,7 +50,7 @@ def require_finite(X: np.ndarray, missing: bool) -> None:
         raise ValueError(NOT_FINITE.format("NaN"))
 
 
-def with_known(
+def fill_in_known(
     score: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, places: np.ndarray, lines: np.ndarray
 ) -> np.ndarray:
     """Scores and agreement of some rows, of which those at ``places`` are known."""
@@ -137,7 +137,7 @@ def _reserve(path: Path, n_bytes: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldRows:
     """Rows by number, in ascending order."""
 
     numbers: np.ndarray
@@ -153,7 +153,7 @@ class Held:
         return np.asarray(self.rows[np.searchsorted(self.numbers, numbers)])
 
 
-class DistantEngine(ABC):
+class OutOfCoreEngine(ABC):
     """Base of the engines that read rows in passes."""
 
     n_rows: int
@@ -167,7 +167,7 @@ class DistantEngine(ABC):
         self.n_threads = available_threads(n_jobs)
         self.folder = Folder()
         self._foreseen: dict[str, np.ndarray] = {}
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldRows] = {}
         self._lock = threading.Lock()
 
     @property
@@ -186,7 +186,7 @@ class DistantEngine(ABC):
         self.is_checked = True
         return ranges
 
-    def foresee(self, what: str, rows: np.ndarray) -> None:
+    def prefetch(self, what: str, rows: np.ndarray) -> None:
         self._held.pop(what, None)
         self._foreseen[what] = np.unique(rows)
 
@@ -196,23 +196,23 @@ class DistantEngine(ABC):
             if found is None:
                 if not any(np.isin(rows, foreseen).all() for foreseen in self._foreseen.values()):
                     self._foreseen["asked"] = np.unique(rows)
-                self.bring()
+                self.run_prefetch()
                 found = self._find(rows)
         assert found is not None
         return found.take(rows)
 
-    def _find(self, rows: np.ndarray) -> Held | None:
+    def _find(self, rows: np.ndarray) -> HeldRows | None:
         return next((held for held in self._held.values() if held.holds(rows)), None)
 
     @abstractmethod
-    def judged(self, model: Model, known: Known | None = None) -> Judged:
+    def judged(self, model: Model, known: Known | None = None) -> RowScores:
         """Make a pass for scores and agreement."""
 
     def outlier_scores(self, model: Model) -> np.ndarray:
         return self.judged(model).scores
 
     @abstractmethod
-    def bring(self) -> None:
+    def run_prefetch(self) -> None:
         """Make a pass for the rows that are foreseen."""
 
     def room_for(self, n_rows: int) -> np.ndarray:

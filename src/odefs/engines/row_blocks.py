@@ -152,7 +152,7 @@ def _as_rows(block: Any) -> np.ndarray:
     return rows
 
 
-def recut(blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:
+def rechunk(blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:
     """The same rows in arrays of ``height`` rows (the last may have fewer), so that nothing depends on how they came.
 
     Two arrays take turns, as fresh ones cost page faults: each is valid until the next but one is asked for.

@@ -13,9 +13,9 @@ import numpy as np
 from odefs._progress import tell
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import call_blas
-from odefs.engines.out_of_core import DistantEngine, Held, require_finite, with_known
-from odefs.engines.row_blocks import RowBlocks, recut, working_dtype
-from odefs.ensemble.combine import Judged, judged_block, raw_scores
+from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine, fill_in_known, require_finite
+from odefs.engines.row_blocks import RowBlocks, rechunk, working_dtype
+from odefs.ensemble.combine import RowScores, judged_block, raw_scores
 from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
@@ -31,7 +31,7 @@ SLAB_BYTES = 32 * 2**20
 """Rows that are in memory at a time; as many again are being read."""
 
 
-class StreamEngine(DistantEngine):
+class StreamEngine(OutOfCoreEngine):
     """Rows that come in blocks, as often as needed."""
 
     def __init__(self, blocks: RowBlocks, n_jobs: int | None = None, missing: bool = False) -> None:
@@ -60,7 +60,7 @@ class StreamEngine(DistantEngine):
         assert total is not None
         return total
 
-    def bring(self) -> None:
+    def run_prefetch(self) -> None:
         for _ in self._slabs(block_rows(16 * self.n_columns)):
             pass
 
@@ -77,8 +77,8 @@ class StreamEngine(DistantEngine):
             pass
         return out
 
-    def judged(self, model: Model, known: Known | None = None) -> Judged:
-        return Judged(*self.folder.lines(self.judged_blocks(model, known)))
+    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+        return RowScores(*self.folder.lines(self.judged_blocks(model, known)))
 
     def judged_blocks(self, model: Model, known: Known | None = None) -> Iterator[np.ndarray]:
         """Combined scores and agreement as lines, block after block."""
@@ -88,7 +88,7 @@ class StreamEngine(DistantEngine):
                 require_finite(block, self.missing)
             if known is None:
                 return judged(block)
-            return with_known(judged, block, *known.within(rows.start, rows.stop))
+            return fill_in_known(judged, block, *known.within(rows.start, rows.stop))
 
         def judged(block: np.ndarray) -> np.ndarray:
             return judged_block(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
@@ -114,11 +114,11 @@ class StreamEngine(DistantEngine):
 
     def _slabs(self, height: int) -> Iterator[tuple[int, np.ndarray]]:
         """One pass: many blocks' rows at a time with the number of the first; rows that are foreseen are brought along."""
-        wanted = {what: Held(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
+        wanted = {what: HeldRows(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
         n_bytes = self.n_columns * self.dtype.itemsize
         n_rows = max(1, SLAB_BYTES // (n_bytes * height)) * height
         start = 0
-        for slab in _read_ahead(recut(self.blocks, n_rows, self.n_columns, self.dtype)):
+        for slab in _read_ahead(rechunk(self.blocks, n_rows, self.n_columns, self.dtype)):
             stop = start + slab.shape[0]
             self._require_rows(stop, is_end=False)
             for held in wanted.values():

@@ -10,29 +10,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefs.ensemble.model import Component
-from odefs.ensemble.pilot import Trial, of_mean_one
+from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one
 from odefs.ensemble.stopping import halves_agree
 from odefs.ensemble.trust import candidate_stability
 
-ENOUGH = 0.99
-ENOUGH_ALONE = 0.995
+MIN_CORRELATION = 0.99
+MIN_CORRELATION_ALONE = 0.995
 """Rank correlation of two sets of as many members, for candidates and where there is nothing but the full space."""
 
-MOST = 8
-MOST_ALONE = 24
+MAX_MEMBERS = 8
+MAX_MEMBERS_ALONE = 24
 FREE_CELLS = 2**23
 """Where members on all columns stand alone, as many as score no more cells than these are taken unasked: their time is a fraction of what the fit takes anyway."""
 
-BESIDE = 2
+MEMBERS_NEXT_TO_SUBSETS = 2
 """Members beside subsets that have most of the score."""
 
-JUDGED = 4
-HALVES = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
+STABILITY_MEMBERS = 4
+STABILITY_HALVES = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
 """How many members say how stable the candidates are, and the three ways of halving them; the limits of :mod:`odefs.ensemble.trust` are for the worst of these."""
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class AllColumnsScores:
     """Scores of the trial rows on all columns, with mean 1; where it was measured, the stability of the candidates among them, and the members that were asked."""
 
     scores: np.ndarray
@@ -40,23 +40,23 @@ class View:
     members: tuple[Component, ...] = ()
 
 
-class Members:
+class AllColumnsEnsemble:
     """Members on all columns, made as they are wanted."""
 
-    def __init__(self, trial: Trial, make: Callable[[int], Component]) -> None:
+    def __init__(self, trial: PilotSample, make: Callable[[int], Component]) -> None:
         self.trial = trial
         self._make = make
         self._made: list[Component] = []
         self._few_scores: list[np.ndarray] = []
 
-    def view(self, rate: float) -> View:
+    def view(self, rate: float) -> AllColumnsScores:
         """What as many members as settle the ranking say about the trial rows."""
-        count = max(self._until(ENOUGH, MOST), JUDGED)
+        count = max(self._until(MIN_CORRELATION, MAX_MEMBERS), STABILITY_MEMBERS)
         members = tuple(self._first(count))
         scores = self.trial.scores(members)
-        judged = [scores[list(half)].mean(axis=0) for half in HALVES]
+        judged = [scores[list(half)].mean(axis=0) for half in STABILITY_HALVES]
         stability = min(candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True))
-        return View(of_mean_one(scores.mean(axis=0)), stability, members)
+        return AllColumnsScores(normalise_to_mean_one(scores.mean(axis=0)), stability, members)
 
     def for_share(self, trust: float) -> list[Component]:
         """The members of a model in which learned subsets have this share of the score."""
@@ -64,9 +64,9 @@ class Members:
             return []
         if trust == 0:
             engine = self.trial.engine
-            free = min(MOST_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
-            return list(self._first(max(free, self._until(ENOUGH_ALONE, MOST_ALONE))))
-        return list(self._first(self._until(ENOUGH, MOST if trust < 0.5 else BESIDE)))
+            free = min(MAX_MEMBERS_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
+            return list(self._first(max(free, self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE))))
+        return list(self._first(self._until(MIN_CORRELATION, MAX_MEMBERS if trust < 0.5 else MEMBERS_NEXT_TO_SUBSETS)))
 
     def _until(self, enough: float, most: int) -> int:
         """How many of the members that there may be are enough."""

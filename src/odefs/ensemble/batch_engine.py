@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import Judged
+from odefs.ensemble.combine import RowScores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import Scaling
 
 if TYPE_CHECKING:
-    from odefs.ensemble.train import Trained, Trainer
+    from odefs.ensemble.train import ComponentTrainer, TrainedComponents
 
 
 @runtime_checkable
 class BatchEngine(Protocol):
     """Trains components together, and scores rows with them where the rows are."""
 
-    def train(self, trainer: "Trainer", indices: Sequence[int]) -> list["Trained"]:
-        """What :meth:`odefs.ensemble.train.Trainer.in_batches` gives."""
+    def train(self, trainer: "ComponentTrainer", indices: Sequence[int]) -> list["TrainedComponents"]:
+        """What :meth:`odefs.ensemble.train.ComponentTrainer.in_batches` gives."""
 
     def score_and_normalise(
         self,
@@ -28,7 +28,7 @@ class BatchEngine(Protocol):
         components: Sequence[Component],
         rows: np.ndarray | None,
         rate: float | None = None,
-    ) -> tuple[list[Component], Judged]:
+    ) -> tuple[list[Component], RowScores]:
         """Sweep 3: the components with their normalisers and with a ``rate`` their thresholds, from ``rows`` (``None``: all), and what they say about all
         rows."""
 

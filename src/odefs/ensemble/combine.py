@@ -58,7 +58,7 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class RowScores:
     """Outlier scores, and the agreement where components have thresholds; arrays in memory or in files."""
 
     scores: np.ndarray
@@ -70,12 +70,12 @@ class Judged:
             judge(component, raw[part], self.scores[part], None if self.agreement is None else self.agreement[part])
 
 
-def of_lines(lines: np.ndarray) -> Judged:
+def from_rows(lines: np.ndarray) -> RowScores:
     """From the lines of one array."""
-    return Judged(lines[0], lines[1] if len(lines) > 1 else None)
+    return RowScores(lines[0], lines[1] if len(lines) > 1 else None)
 
 
-def n_lines(model: Model) -> int:
+def n_outputs(model: Model) -> int:
     return 2 if model.has_thresholds else 1
 
 
@@ -99,12 +99,12 @@ def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.nd
 
 def judged_block(model: Model, X: np.ndarray) -> np.ndarray:
     """Outlier scores and agreement of a scaled block, as lines."""
-    lines = np.zeros((n_lines(model), X.shape[0]))
-    add_block(model, X, of_lines(lines))
+    lines = np.zeros((n_outputs(model), X.shape[0]))
+    add_block(model, X, from_rows(lines))
     return lines
 
 
-def add_block(model: Model, X: np.ndarray, judged: Judged) -> None:
+def add_block(model: Model, X: np.ndarray, judged: RowScores) -> None:
     """Add what the components say about a scaled block."""
     for component in model.scoring:
         judge(component, raw_scores(component, model.detector, X), judged.scores, judged.agreement)

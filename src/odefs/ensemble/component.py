@@ -12,7 +12,7 @@ from odefs.detectors.base import Detector
 from odefs.ensemble.known_outliers import draw_outliers
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan
-from odefs.selection.alternation import Learned, alternate
+from odefs.selection.alternation import LearnedWeights, alternate
 from odefs.selection.losses import LOSSES
 from odefs.selection.objective import RankingObjective
 from odefs.selection.pacing import pacing_for
@@ -21,7 +21,7 @@ from odefs.selection.subset import select_columns
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class SampledIndices:
     """Row numbers that one component needs: outlier examples, unlabelled examples, references."""
 
     outliers: np.ndarray
@@ -30,11 +30,11 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingRecord:
     """The part of a trained component that is not needed for scoring: kept for ``fit_info_`` and inspection."""
 
     w: np.ndarray
-    learned: Learned
+    learned: LearnedWeights
 
 
 def draw_component(
@@ -45,17 +45,17 @@ def draw_component(
     shared_references: np.ndarray,
     rng: np.random.Generator,
     known: np.ndarray,
-) -> Draw:
+) -> SampledIndices:
     """Draw ``m*`` candidates, the ``known`` ones first, ``m`` rows of all, and references of its own unless they are shared."""
     size = min(plan.outlier_examples(n_rows), candidates.size)
     outliers = draw_outliers(candidates, known, size, rng)
     unlabeled = rng.choice(n_rows, size=plan.unlabeled_examples(n_rows), replace=False)
     references = detector.sample(n_rows, rng) if plan.fresh_references else shared_references
-    return Draw(outliers, unlabeled, references)
+    return SampledIndices(outliers, unlabeled, references)
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SampledRows:
     """The scaled rows that one component has drawn, and the generator that drew them."""
 
     outliers: np.ndarray
@@ -64,7 +64,9 @@ class Drawn:
     rng: np.random.Generator
 
 
-def train_components(plan: Plan, detector: Detector, drawn: Sequence[Drawn]) -> list[tuple[Component, Training]]:
+def train_components(
+    plan: Plan, detector: Detector, drawn: Sequence[SampledRows]
+) -> list[tuple[Component, TrainingRecord]]:
     """Learn weights on the drawn rows and prepare the detector on the columns that were selected."""
     learned = learn_weights(
         plan,
@@ -73,17 +75,17 @@ def train_components(plan: Plan, detector: Detector, drawn: Sequence[Drawn]) -> 
         [np.concatenate([one.outliers, one.unlabeled]) for one in drawn],
         [detector.prepare(one.references, one.rng) for one in drawn],
     )
-    return [(_on_subset(plan, detector, a, b), Training(b.w, b)) for a, b in zip(drawn, learned, strict=True)]
+    return [(_on_subset(plan, detector, a, b), TrainingRecord(b.w, b)) for a, b in zip(drawn, learned, strict=True)]
 
 
-def _on_subset(plan: Plan, detector: Detector, drawn: Drawn, learned: Learned) -> Component:
+def _on_subset(plan: Plan, detector: Detector, drawn: SampledRows, learned: LearnedWeights) -> Component:
     return prepare_component(plan, detector, learned, lambda columns: drawn.references[:, columns], drawn.rng)
 
 
 def prepare_component(
     plan: Plan,
     detector: Detector,
-    learned: Learned,
+    learned: LearnedWeights,
     references: Callable[[np.ndarray], np.ndarray],
     rng: np.random.Generator,
 ) -> Component:
@@ -99,7 +101,7 @@ def prepare_component(
 
 def learn_weights(
     plan: Plan, detector: Detector, n_outliers: int, rows: Sequence[np.ndarray], states: Sequence[object]
-) -> list[Learned]:
+) -> list[LearnedWeights]:
     """Run the alternation on the drawn rows of each component, the outlier examples first, with the detector prepared for it."""
     scales = np.ones(len(rows))
     shape = rows[0].shape

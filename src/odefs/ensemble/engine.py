@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import Judged
+from odefs.ensemble.combine import RowScores
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
@@ -49,7 +49,7 @@ class Engine(Protocol):
     def moments(self, scaling: Scaling) -> ColumnMoments:
         """Moments of the scaled columns, for the scalings that need them."""
 
-    def foresee(self, what: str, rows: np.ndarray) -> None:
+    def prefetch(self, what: str, rows: np.ndarray) -> None:
         """Rows that will be taken soon: the next pass brings them along. They replace those that were foreseen under the same name."""
 
     def rows(self, rows: np.ndarray) -> np.ndarray:
@@ -66,7 +66,7 @@ class Engine(Protocol):
     ) -> np.ndarray:
         """Raw scores of the given rows, shape ``(n_components, rows.size)``."""
 
-    def judged(self, model: Model, known: Known | None = None) -> Judged:
+    def judged(self, model: Model, known: Known | None = None) -> RowScores:
         """Combined scores and agreement of all rows under a frozen model; rows that are known need not be scored again."""
 
     def outlier_scores(self, model: Model) -> np.ndarray:

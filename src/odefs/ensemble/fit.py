@@ -14,20 +14,20 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.base import Detector
-from odefs.ensemble.all_columns import MOST_ALONE, Members, View
+from odefs.ensemble.all_columns import MAX_MEMBERS_ALONE, AllColumnsEnsemble, AllColumnsScores
 from odefs.ensemble.batch_engine import BatchEngine
-from odefs.ensemble.combine import Judged, component_weights, normalised, of_lines, with_normaliser
-from odefs.ensemble.component import Training
+from odefs.ensemble.combine import RowScores, component_weights, from_rows, normalised, with_normaliser
+from odefs.ensemble.component import TrainingRecord
 from odefs.ensemble.engine import Engine, Known
 from odefs.ensemble.known_outliers import KnownCases
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.pilot import Trial, of_mean_one, take_trial, trial_rows
+from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one, take_trial, trial_rows
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
-from odefs.ensemble.stopping import Settling
-from odefs.ensemble.train import Trained, Trainer, train_ensemble
+from odefs.ensemble.stopping import StoppingRule
+from odefs.ensemble.train import ComponentTrainer, TrainedComponents, train_ensemble
 from odefs.ensemble.trust import Trust
 from odefs.kernels.row_reductions import fill
-from odefs.scaling import ColumnRanges, Scaling, by_moments, fit_scaling
+from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
 from odefs.selection.candidates import Candidates, find_candidates
 from odefs.selection.noise import DAMPING, noise_columns
 
@@ -39,7 +39,7 @@ SCORE_BYTES = 128 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class ScaledTable:
     """Sweep 1: how columns are scaled, and the detector on all of them, ready to score."""
 
     ranges: ColumnRanges
@@ -53,21 +53,21 @@ class Scaled:
 
 
 @dataclass(frozen=True, eq=False)
-class Bare(Scaled):
+class BareScores(ScaledTable):
     """Sweep 2: the raw scores of all rows on all columns."""
 
     scores: np.ndarray = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FitResult:
     """A model and what its fit found out about the training rows."""
 
     model: Model
-    judged: Judged
+    judged: RowScores
     candidates: Candidates
-    training: tuple[Training, ...]
-    settling: Settling
+    training: tuple[TrainingRecord, ...]
+    settling: StoppingRule
     trust: Trust
     learned: tuple[Component, ...]
     """The components that have learned subsets; without a share in the score where these are not trusted."""
@@ -81,7 +81,7 @@ def scale_table(
     seeds: Seeds,
     plan: Plan | None = None,
     known: Callable[[int], KnownCases] = lambda n_rows: KnownCases(),
-) -> Scaled:
+) -> ScaledTable:
     """Find the scaling, draw references, prepare the detector on all columns. What a ``plan`` will want is read on the way.
 
     ``known`` tells the known cases once the number of rows is known.
@@ -91,17 +91,17 @@ def scale_table(
         scaling = fit_scaling(ranges, scaling_kind)
         rng = seeds.bare()
         references = detector.sample(engine.n_rows, rng)
-        n_more = MOST_ALONE - 1 if plan is not None and plan.trust is None else 0
+        n_more = MAX_MEMBERS_ALONE - 1 if plan is not None and plan.trust is None else 0
         more = tuple(detector.sample(engine.n_rows, seeds.full_space(i, 0)) for i in range(n_more))
-        engine.foresee("references", np.concatenate([references, *more]))
+        engine.prefetch("references", np.concatenate([references, *more]))
         _foresee_samples(engine, plan, seeds)
         looks_for_noise = plan is not None and plan.damps_noise
         outliers = known(engine.n_rows).outliers[:MOST_KNOWN]
         if looks_for_noise and outliers.size:
-            engine.foresee("known outliers", outliers)
+            engine.prefetch("known outliers", outliers)
         if scaling_kind in ("rootstd", "damped") or looks_for_noise:
             moments = engine.moments(fit_scaling(ranges, "minmax"))
-            scaling = by_moments(scaling, moments, scaling_kind)
+            scaling = scale_by_moments(scaling, moments, scaling_kind)
         noise = np.empty(0, dtype=np.intp)
         if plan is not None and looks_for_noise:
             rows = engine.take(trial_rows(engine.n_rows, engine.n_columns, plan, seeds), scaling)
@@ -109,7 +109,9 @@ def scale_table(
             noise = noise_columns(rows, moments.farthest, engine.n_rows, seeds.noise(), engine.map, outlying)
             scaling = scaling.damped(noise, DAMPING)
     scaling = scaling.centred(engine.take(references, scaling))
-    return Scaled(ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more, noise)
+    return ScaledTable(
+        ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more, noise
+    )
 
 
 def _full_member(
@@ -122,29 +124,29 @@ def _full_member(
 
 def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
     """Name the rows that a fit will want whatever the scores are."""
-    engine.foresee("baseline", baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline()))
+    engine.prefetch("baseline", baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline()))
     if plan is None:
         return
     if plan.tries or plan.damps_noise:
-        engine.foresee("trial", trial_rows(engine.n_rows, engine.n_columns, plan, seeds))
+        engine.prefetch("trial", trial_rows(engine.n_rows, engine.n_columns, plan, seeds))
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
     if rows is not None:
-        engine.foresee("row sample", rows)
+        engine.prefetch("row sample", rows)
 
 
-def score_bare(engine: Engine, detector: Detector, scaled: Scaled) -> Bare:
+def score_bare(engine: Engine, detector: Detector, scaled: ScaledTable) -> BareScores:
     """Score all rows on all columns."""
     with stage("scoring on all columns"):
         scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
-    return Bare(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores=scores)
+    return BareScores(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores=scores)
 
 
-def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> Bare:
+def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> BareScores:
     """Sweeps 1 and 2."""
     return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds))
 
 
-def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, np.ndarray]:
+def bare_model(engine: Engine, detector: Detector, bare: BareScores) -> tuple[Model, np.ndarray]:
     """The bare detector as a model of one component, and its training scores."""
     component = with_normaliser(bare.component, bare.scores)
     scores = fill(engine.per_row(), lambda part: normalised(component, bare.scores[part]))
@@ -152,8 +154,8 @@ def bare_model(engine: Engine, detector: Detector, bare: Bare) -> tuple[Model, n
 
 
 def fit_ensemble(
-    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds, known: KnownCases
-) -> Fitted:
+    engine: Engine, detector: Detector, plan: Plan, scaled: ScaledTable, seeds: Seeds, known: KnownCases
+) -> FitResult:
     """Find candidates, train the components, score all rows with them."""
     if plan.trust is None:
         return _fit_by_trial(engine, detector, plan, scaled, seeds, known)
@@ -161,14 +163,14 @@ def fit_ensemble(
     candidates = find_candidates(bare.scores, plan.threshold_rate, known.normal)
     candidates = replace(candidates, rows=known.joined(candidates.rows))
     trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
-    view = None if trial is None else View(of_mean_one(bare.scores[trial.numbers]))
-    train = Trainer(
+    view = None if trial is None else AllColumnsScores(normalise_to_mean_one(bare.scores[trial.numbers]))
+    train = ComponentTrainer(
         engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), scaled.noise, seeds, known
     )
     trained, settling, trust = _train(train, trial, view, candidates.rows.size)
     learned = _with_shares(trained, trust.share)
     rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    judged = Judged(engine.per_row(), engine.per_row())
+    judged = RowScores(engine.per_row(), engine.per_row())
     if trust.share > 0:
         with stage("scoring on the selected columns"):
             learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, plan.threshold_rate)
@@ -182,8 +184,8 @@ def fit_ensemble(
 
 
 def _fit_by_trial(
-    engine: Engine, detector: Detector, plan: Plan, scaled: Scaled, seeds: Seeds, known: KnownCases
-) -> Fitted:
+    engine: Engine, detector: Detector, plan: Plan, scaled: ScaledTable, seeds: Seeds, known: KnownCases
+) -> FitResult:
     """All that is learned is learned from the trial rows and what they say; one sweep then scores all rows, on subsets and full space at once."""
     trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
     assert trial is not None
@@ -194,13 +196,15 @@ def _fit_by_trial(
         references, rng = scaled.more_references[index - 1], seeds.full_space(index - 1, 1)
         return _full_member(engine, detector, scaled.scaling, references, rng)
 
-    members = Members(trial, member)
+    members = AllColumnsEnsemble(trial, member)
     with stage("scoring on all columns"):
         view = members.view(plan.threshold_rate)
     among_trial = find_candidates(view.scores, plan.threshold_rate, known.never(trial.numbers))
     candidates = replace(among_trial, rows=known.joined(trial.numbers[among_trial.rows]))
     references = (scaled.references, *scaled.more_references)
-    train = Trainer(engine, detector, plan, scaled.scaling, candidates.rows, references, scaled.noise, seeds, known)
+    train = ComponentTrainer(
+        engine, detector, plan, scaled.scaling, candidates.rows, references, scaled.noise, seeds, known
+    )
     if not candidates.rows.size:
         raise ValueError("every row that was looked at is known to be normal: there is nothing to learn from.")
     n_candidates = max(candidates.rows.size, round(among_trial.rows.size * engine.n_rows / trial.numbers.size))
@@ -220,13 +224,13 @@ def _fit_by_trial(
 
 
 def _train(
-    train: Trainer, trial: Trial | None, view: View | None, n_candidates: int
-) -> tuple[list[Trained], Settling, Trust]:
+    train: ComponentTrainer, trial: PilotSample | None, view: AllColumnsScores | None, n_candidates: int
+) -> tuple[list[TrainedComponents], StoppingRule, Trust]:
     with stage("learning which columns matter"):
         return train_ensemble(train, trial, view, n_candidates)
 
 
-def _with_shares(trained: Sequence[Trained], trust: float) -> list[Component]:
+def _with_shares(trained: Sequence[TrainedComponents], trust: float) -> list[Component]:
     shares = component_weights(np.array([component.loss for component, _ in trained]))
     return [replace(one, weight=float(trust * share)) for (one, _), share in zip(trained, shares, strict=True)]
 
@@ -234,18 +238,18 @@ def _with_shares(trained: Sequence[Trained], trust: float) -> list[Component]:
 def _fitted(
     engine: Engine,
     detector: Detector,
-    scaled: Scaled,
+    scaled: ScaledTable,
     candidates: Candidates,
-    trained: Sequence[Trained],
-    settling: Settling,
+    trained: Sequence[TrainedComponents],
+    settling: StoppingRule,
     trust: Trust,
     learned: Sequence[Component],
     full: Sequence[Component],
-    judged: Judged,
-) -> Fitted:
+    judged: RowScores,
+) -> FitResult:
     model = Model(detector, scaled.scaling, (*learned, *full), engine.dtype)
     training = tuple(part for _, part in trained)
-    return Fitted(model, judged, candidates, training, settling, trust, tuple(learned), len(full))
+    return FitResult(model, judged, candidates, training, settling, trust, tuple(learned), len(full))
 
 
 def subset_component(
@@ -283,7 +287,7 @@ def _score_and_normalise(
     components: list[Component],
     rows: np.ndarray | None,
     rate: float | None,
-) -> tuple[list[Component], Judged]:
+) -> tuple[list[Component], RowScores]:
     """Sweep 3, a few components at a time so that memory stays bounded; normalisers, and with a ``rate`` thresholds, come from ``rows`` (``None``: all)."""
     if isinstance(engine, BatchEngine):
         return engine.score_and_normalise(detector, scaling, components, rows, rate)
@@ -292,7 +296,7 @@ def _score_and_normalise(
         return frozen, engine.judged(Model(detector, scaling, tuple(frozen), engine.dtype), known)
     at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
     frozen = []
-    judged = Judged(engine.per_row(), None if rate is None else engine.per_row())
+    judged = RowScores(engine.per_row(), None if rate is None else engine.per_row())
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
@@ -313,7 +317,7 @@ def _normalise_on(
     at_once = max(1, SCORE_BYTES // (8 * rows.size))
     frozen: list[Component] = []
     lines = np.zeros((1 if rate is None else 2, rows.size))
-    judged = of_lines(lines)
+    judged = from_rows(lines)
     for start in range(0, len(components), at_once):
         part = components[start : start + at_once]
         for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):

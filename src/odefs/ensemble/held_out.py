@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odefs.ensemble.all_columns import View
-from odefs.ensemble.pilot import Trial
+from odefs.ensemble.all_columns import AllColumnsScores
+from odefs.ensemble.pilot import PilotSample
 
 if TYPE_CHECKING:
-    from odefs.ensemble.train import Trainer
+    from odefs.ensemble.train import ComponentTrainer
 
 FEWEST_KNOWN = 2
 COMPONENTS = 8
 """Half of them for each half of the known outliers."""
 
 
-def gain_on_unseen(train: "Trainer", trial: Trial, view: View) -> float | None:
+def gain_on_unseen(train: "ComponentTrainer", trial: PilotSample, view: AllColumnsScores) -> float | None:
     """How much higher components place the known outliers that they have not seen than the full space does, on average; ``None`` with too few of them.
 
     A place is the share of the trial rows that score below.
@@ -27,7 +27,7 @@ def gain_on_unseen(train: "Trainer", trial: Trial, view: View) -> float | None:
     # Of an odd number one is seen by all, so that all have equally many examples.
     even = known[: known.size - known.size % 2]
     halves = even[::2], even[1::2]
-    train.engine.foresee("known", even)
+    train.engine.prefetch("known", even)
     tested = replace(train, held_out=halves, seeds=train.seeds.cross_fit()).train_all(COMPONENTS)
     gains = []
     for fold, unseen in enumerate(halves):

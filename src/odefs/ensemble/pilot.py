@@ -24,7 +24,7 @@ FEW_ROWS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class PilotSample:
     """Numbers of the trial rows, the scaled rows, and the places of the few among them."""
 
     engine: Engine
@@ -45,18 +45,18 @@ class Trial:
         def score(component: Component) -> np.ndarray:
             height = block_rows(self.detector.bytes_per_row(component.columns.size))
             parts = [raw_scores(component, self.detector, X[rows]) for rows in row_blocks(X.shape[0], height)]
-            return of_mean_one(np.concatenate(parts))
+            return normalise_to_mean_one(np.concatenate(parts))
 
         return np.stack(self.engine.map(score, components))
 
 
-def take_trial(engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds) -> Trial | None:
+def take_trial(engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds) -> PilotSample | None:
     """The trial rows, where the plan has a use for them."""
     if not plan.tries:
         return None
     numbers = trial_rows(engine.n_rows, engine.n_columns, plan, seeds)
     few = sample_rows(numbers.size, FEW_ROWS, seeds.settling())
-    return Trial(
+    return PilotSample(
         engine,
         detector,
         numbers,
@@ -75,6 +75,6 @@ def trial_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndar
     return chosen if known is None else known[chosen]
 
 
-def of_mean_one(scores: np.ndarray) -> np.ndarray:
+def normalise_to_mean_one(scores: np.ndarray) -> np.ndarray:
     """On the scale of the final scores; the model's own normalisers come from the whole row sample."""
     return divided(scores, mean_score(scores))

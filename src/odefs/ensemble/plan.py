@@ -31,7 +31,7 @@ class Seeds:
     def generator(self, *place: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=self.within + place))
 
-    def of_round(self, index: int) -> "Seeds":
+    def for_round(self, index: int) -> "Seeds":
         """For a round of learning before the last, whose components are drawn apart from those of the model."""
         return Seeds(self.entropy, (*self.within, 6, index))
 

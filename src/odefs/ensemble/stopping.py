@@ -2,8 +2,8 @@
 
 The components are split into two halves, each half makes an ensemble of its own, and the ranks it gives to a fixed sample of rows are correlated
 with the other's. The Spearman-Brown formula ``2 r / (1 + r)`` turns the correlation ``r`` of two halves into that of two whole ensembles of as many
-components as there are, drawn independently: how much the ranking depends on the luck of the draw. It is looked at after ``FIRST`` components and after every
-``BATCH`` more.
+components as there are, drawn independently: how much the ranking depends on the luck of the draw. It is looked at after ``FIRST_COMPONENTS`` components and after every
+``COMPONENTS_PER_STEP`` more.
 """
 
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from scipy.stats import rankdata
 
 from odefs.ensemble.combine import component_weights
 
-FIRST = 12
-BATCH = 8
-ENOUGH = 0.98
-"""``FIRST`` and ``ENOUGH`` were chosen on the paper's datasets and 14 more, so those are no independent check of them; ``python -m benchmarks adaptive``
+FIRST_COMPONENTS = 12
+COMPONENTS_PER_STEP = 8
+MIN_RANK_CORRELATION = 0.98
+"""``FIRST_COMPONENTS`` and ``MIN_RANK_CORRELATION`` were chosen on the paper's datasets and 14 more, so those are no independent check of them; ``python -m benchmarks adaptive``
 shows what they cost in AUC."""
 
 UNEVEN = 0.1
@@ -28,7 +28,7 @@ DECIMALS = 6
 
 
 @dataclass(frozen=True)
-class Settling:
+class StoppingRule:
     """Why there are as many components as there are.
 
     ``reason`` is ``"given"`` (a number), ``"paper"`` (its ``l``), ``"settled"``, ``"not trusted"`` where the components have no share in the score, or ``"limit"``
@@ -48,16 +48,18 @@ class Settling:
             return f"{self.limit} components, which have no share in the score: their subsets are not trusted."
         n, value = self.agreement[-1]
         if self.reason == "settled":
-            return f"{n} components: ensembles of as many agree in rank to {value:.4f}, at least {ENOUGH}."
-        return f"{self.limit} components, the limit: after {n}, ensembles of as many agreed in rank to {value:.4f}, less than {ENOUGH}."
+            return (
+                f"{n} components: ensembles of as many agree in rank to {value:.4f}, at least {MIN_RANK_CORRELATION}."
+            )
+        return f"{self.limit} components, the limit: after {n}, ensembles of as many agreed in rank to {value:.4f}, less than {MIN_RANK_CORRELATION}."
 
 
 def batches(limit: int) -> Iterator[range]:
     """Numbers of the components to train before each look."""
-    start, stop = 0, min(FIRST, limit)
+    start, stop = 0, min(FIRST_COMPONENTS, limit)
     while start < limit:
         yield range(start, stop)
-        start, stop = stop, min(stop + BATCH, limit)
+        start, stop = stop, min(stop + COMPONENTS_PER_STEP, limit)
 
 
 def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: np.ndarray) -> float:

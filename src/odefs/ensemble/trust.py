@@ -22,19 +22,19 @@ import numpy as np
 
 from odefs.selection.candidates import find_candidates
 
-CONTRAST = (1.5, 2.0)
-TAIL = (1.15, 1.4)
+CONTRAST_GAIN = (1.5, 2.0)
+TAIL_GAIN = (1.15, 1.4)
 KNOWN_GAIN = (-0.02, 0.04)
 STABILITY = (0.80, 0.90)
 """Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, for contrast and tail in their logarithms."""
 
-OVERWHELMING = (6.0, 10.0)
+OVERWHELMING_CONTRAST = (6.0, 10.0)
 """From here on a contrast speaks for itself: candidates that were mere luck do not lead there."""
 
-FALLEN = 0.95
+MIN_RELATIVE_CONTRAST = 0.95
 """A contrast below this share of that of random subsets speaks against the subsets, whatever their tail."""
 
-HOPELESS = (1.2, 1.12)
+MIN_FIRST_ROUND_GAINS = (1.2, 1.12)
 """A first round of learning that raises contrast and tail by less is not followed by another."""
 
 
@@ -53,7 +53,7 @@ class Trust:
         """Whether a further round of learning would be in vain."""
         if self.contrast is None or self.tail is None:
             return False
-        return self.share == 0 and self.contrast < HOPELESS[0] and self.tail < HOPELESS[1]
+        return self.share == 0 and self.contrast < MIN_FIRST_ROUND_GAINS[0] and self.tail < MIN_FIRST_ROUND_GAINS[1]
 
     @property
     def message(self) -> str:
@@ -74,9 +74,9 @@ class Trust:
 
 
 def measured_trust(contrast: float, stability: float, tail: float, known_gain: float | None = None) -> Trust:
-    support = max(_between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING)))
-    by_contrast = _between(np.log(contrast), *np.log(CONTRAST)) * support
-    by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL)) * (contrast >= FALLEN)
+    support = max(_between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING_CONTRAST)))
+    by_contrast = _between(np.log(contrast), *np.log(CONTRAST_GAIN)) * support
+    by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL_GAIN)) * (contrast >= MIN_RELATIVE_CONTRAST)
     by_known = 0.0 if known_gain is None else _between(known_gain, *KNOWN_GAIN)
     return Trust(max(by_contrast, by_tail, by_known), contrast, stability, tail, known_gain)
 

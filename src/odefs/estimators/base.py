@@ -18,7 +18,7 @@ from odefs._logging import logger
 from odefs._progress import stage
 from odefs._warning import warn
 from odefs.detectors.base import Detector
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Model
@@ -177,12 +177,12 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
                 error.add_note(hint)
             raise
 
-    def _engine_for_fit(self, X: Any, detector: Detector) -> LocalEngine:
+    def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
         """For a table in memory that a model is fitted to."""
-        return LocalEngine(X, self.n_jobs)
+        return InMemoryEngine(X, self.n_jobs)
 
-    def _engine(self, X: Any) -> LocalEngine:
-        return LocalEngine(X, self.n_jobs)
+    def _engine(self, X: Any) -> InMemoryEngine:
+        return InMemoryEngine(X, self.n_jobs)
 
     def _feature_names(self) -> np.ndarray:
         names = getattr(self, "feature_names_in_", None)

@@ -5,7 +5,7 @@ from typing import Any
 
 from odefs.detectors import Detector
 from odefs.engines.names import on_device, why_not_on_device
-from odefs.ensemble.component import Training
+from odefs.ensemble.component import TrainingRecord
 from odefs.exceptions import Fallback
 from odefs.selection.candidates import FEWEST, Candidates
 
@@ -47,7 +47,7 @@ def stopped_regressions(stopped: int, rounds: int) -> list[Fallback]:
     return [Fallback("not_converged", message)]
 
 
-def training_fallbacks(training: Sequence[Training]) -> list[Fallback]:
+def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
     """Components that learned nothing or were stopped early."""
     found = []
     empty = sum(not part.w.any() for part in training)

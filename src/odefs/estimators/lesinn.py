@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from odefs._logging import talking
+from odefs._logging import verbose_logging
 from odefs.ensemble.fit import bare_model, fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
@@ -99,7 +99,7 @@ class LeSiNN(BaseOutlierEstimator):
         """
         detector = resolve_detector("lesinn", self.n_subsets, self.subset_size, self.metric)
         self._check_shared_parameters(detector)
-        with talking(self.verbose):
+        with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector), self._seeds()
             bare = fit_bare(engine, detector, self.scaling, seeds)
             model, scores = bare_model(engine, detector, bare)

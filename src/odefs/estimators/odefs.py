@@ -6,17 +6,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from odefs._logging import logger, talking
+from odefs._logging import logger, verbose_logging
 from odefs._warning import warn
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.names import check_engine, complete_references, device_engine, on_device, why_not_on_device
 from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.fit import Fitted, Scaled, fit_ensemble, scale_table
+from odefs.ensemble.fit import FitResult, ScaledTable, fit_ensemble, scale_table
 from odefs.ensemble.plan import Plan
-from odefs.ensemble.stopping import ENOUGH
+from odefs.ensemble.stopping import MIN_RANK_CORRELATION
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
@@ -282,7 +282,7 @@ class ODEFS(BaseOutlierEstimator):
         detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
         plan = self._plan(damps_noise=detector.depends_on_scale)
         self._check_shared_parameters(detector)
-        with talking(self.verbose):
+        with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
             scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
             known = known_cases(engine.n_rows)
@@ -329,21 +329,21 @@ class ODEFS(BaseOutlierEstimator):
         assert agreement is not None
         return agreement
 
-    def _engine_for_fit(self, X: Any, detector: Detector) -> LocalEngine:
+    def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
         if on_device(self.engine) and why_not_on_device(X, detector) is None:
             return device_engine(self.engine, X, self.n_jobs)
-        return LocalEngine(X, self.n_jobs)
+        return InMemoryEngine(X, self.n_jobs)
 
-    def _engine(self, X: Any) -> LocalEngine:
+    def _engine(self, X: Any) -> InMemoryEngine:
         """For a fitted model, which scores anywhere: one fitted on a GPU must not be useless where there is none."""
         model = self._model
         if not isinstance(model.detector, LeSiNNDetector) or not complete_references(model):
-            return LocalEngine(X, self.n_jobs)
+            return InMemoryEngine(X, self.n_jobs)
         try:
             return self._engine_for_fit(X, model.detector)
         except (ModuleNotFoundError, ValueError) as error:
             warn(f"{error} The rows are scored with engine='local'.")
-            return LocalEngine(X, self.n_jobs)
+            return InMemoryEngine(X, self.n_jobs)
 
     def _check_settings(self, detector: Detector) -> None:
         self._plan()
@@ -394,7 +394,7 @@ class ODEFS(BaseOutlierEstimator):
             damps_noise=damps_noise and self.noise_columns == "damp",
         )
 
-    def _set_learned(self, plan: Plan, fitted: Fitted) -> None:
+    def _set_learned(self, plan: Plan, fitted: FitResult) -> None:
         components = fitted.learned
         self.trust_ = fitted.trust.share
         self.feature_weights_ = np.stack([part.w for part in fitted.training])
@@ -412,7 +412,7 @@ def _whole(value: int | str) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def _fit_info(plan: Plan, engine: Engine, scaled: Scaled, fitted: Fitted) -> dict[str, Any]:
+def _fit_info(plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult) -> dict[str, Any]:
     learned = [part.learned for part in fitted.training]
     return {
         "n_rows": engine.n_rows,
@@ -420,7 +420,7 @@ def _fit_info(plan: Plan, engine: Engine, scaled: Scaled, fitted: Fitted) -> dic
         "n_above_threshold": fitted.candidates.n_above,
         "candidate_threshold": fitted.candidates.threshold,
         "n_components": len(learned),
-        "stopping": asdict(fitted.settling) | {"enough": ENOUGH, "message": fitted.settling.message},
+        "stopping": asdict(fitted.settling) | {"enough": MIN_RANK_CORRELATION, "message": fitted.settling.message},
         "n_outlier_examples": min(plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size),
         "n_unlabeled_examples": plan.unlabeled_examples(engine.n_rows),
         "subset_sizes": [component.columns.size for component in fitted.learned],

@@ -8,7 +8,7 @@ import numpy as np
 from odefs.detectors.base import Detector
 from odefs.engines.out_of_core import require_finite
 from odefs.engines.row_blocks import RowBlocks
-from odefs.ensemble.combine import Judged, as_shares
+from odefs.ensemble.combine import RowScores, as_shares
 from odefs.ensemble.engine import Engine
 
 if TYPE_CHECKING:
@@ -51,19 +51,19 @@ def open_blocks(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
     return _stream(estimator, blocks)
 
 
-def judge_rows(estimator: Any, X: Any) -> Judged:
+def judge_rows(estimator: Any, X: Any) -> RowScores:
     """Scores and agreement from one sweep."""
     return _rounded(open_rows(estimator, X).judged(estimator._model))
 
 
-def judge_matrix(estimator: Any, X: np.ndarray, names: tuple[str, ...] | None = None) -> Judged:
+def judge_matrix(estimator: Any, X: np.ndarray, names: tuple[str, ...] | None = None) -> RowScores:
     """Scores and agreement of rows whose columns carry their names apart."""
     _check_columns(estimator, X.shape[1], names)
     require_finite(X, estimator.missing == "ignore")
     return _rounded(estimator._engine(X).judged(estimator._model))
 
 
-def _rounded(judged: Judged) -> Judged:
+def _rounded(judged: RowScores) -> RowScores:
     if judged.agreement is not None:
         as_shares(judged.agreement)
     return judged

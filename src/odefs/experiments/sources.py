@@ -95,7 +95,7 @@ def _file(path: str) -> Path:
 
 
 def _read_table(path: Path, label: str) -> Source:
-    from odefs.tables.columns import TableError
+    from odefs.exceptions import TableError
     from odefs.tables.encoder.encoder import TableEncoder
     from odefs.tables.readers.open import read_table
     from odefs.tables.readers.polars_names import without_columns

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.engines.in_memory import LocalEngine
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
 from odefs.inspection.contributions import block_contributions
 from odefs.inspection.explanation import Explanation, TopExplanation, top_columns
@@ -14,7 +14,7 @@ _BYTES_PER_CELL = 48
 
 
 def explain_all(
-    engine: LocalEngine, model: Model, baseline: np.ndarray, data: Any, feature_names: np.ndarray
+    engine: InMemoryEngine, model: Model, baseline: np.ndarray, data: Any, feature_names: np.ndarray
 ) -> Explanation:
     """Contributions of every column."""
     values = np.empty((engine.n_rows, engine.n_columns))
@@ -27,7 +27,7 @@ def explain_all(
 
 
 def explain_top(
-    engine: LocalEngine, model: Model, baseline: np.ndarray, top: int, feature_names: np.ndarray
+    engine: InMemoryEngine, model: Model, baseline: np.ndarray, top: int, feature_names: np.ndarray
 ) -> TopExplanation:
     """The ``top`` foremost reasons of each row; no array of all rows and columns is built."""
     k = min(top, engine.n_columns)
@@ -46,5 +46,5 @@ def explain_top(
     return TopExplanation(columns, values, baseline, data, feature_names, model.detector.attribution or "")
 
 
-def _bytes_per_row(engine: LocalEngine, model: Model) -> int:
+def _bytes_per_row(engine: InMemoryEngine, model: Model) -> int:
     return _BYTES_PER_CELL * engine.n_columns + 4 * model.detector.bytes_per_explained_row(engine.n_columns)

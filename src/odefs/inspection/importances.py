@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefs.selection.alternation import Learned
+from odefs.selection.alternation import LearnedWeights
 from odefs.selection.subset import select_columns
 
 
-def feature_importances(learned: Sequence[Learned], component_weights: np.ndarray, min_weight: float) -> np.ndarray:
+def feature_importances(
+    learned: Sequence[LearnedWeights], component_weights: np.ndarray, min_weight: float
+) -> np.ndarray:
     """Mean over the components, by their weight, of a column's share in the gap between outlier examples and other rows; adds up to 1.
 
     Weights alone would mislead: a column that separates well needs but a small weight. A component that learned nothing relies on
@@ -18,7 +20,7 @@ def feature_importances(learned: Sequence[Learned], component_weights: np.ndarra
     return component_weights @ shares
 
 
-def _shares(learned: Learned, min_weight: float) -> np.ndarray:
+def _shares(learned: LearnedWeights, min_weight: float) -> np.ndarray:
     share = np.zeros_like(learned.w)
     columns = select_columns(learned.w, min_weight)
     share[columns] = np.maximum(learned.gap[columns], 0.0)

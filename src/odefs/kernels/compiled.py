@@ -19,7 +19,7 @@ from odefs.kernels.tiles import Tiles, pack_tiles
 LEVELS = ("portable", "sse2", "neon", "avx2", "avx512", "amx")
 """Instruction sets in ascending order, as ``_kernel.c`` counts them."""
 
-CANCELLATION = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
+COMPILED_CANCELLATION_SHARE = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
 
 MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096, "amx": 4096}
@@ -167,7 +167,7 @@ class Packed:
             n_members=self.n_members,
             is_binary=self.is_binary,
             total=self.total,
-            cancellation=CANCELLATION[self.values.dtype],
+            cancellation=COMPILED_CANCELLATION_SHARE[self.values.dtype],
             tiles=address(self.tiles.values) if self.tiles else None,
             tile_step=self.tiles.step if self.tiles else 0,
             tile_limit=self.tiles.limit if self.tiles else 0,
@@ -202,7 +202,7 @@ def pack_references(
     else:
         values = _in_chunks([members], 8)
         probe = Probe(members)
-        lost = CANCELLATION[rows.dtype] * probe.row_norms
+        lost = COMPILED_CANCELLATION_SHARE[rows.dtype] * probe.row_norms
         if is_binary or probe.share_below(lost) <= MOST_CANCELLED[rows.dtype]:
             norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
             product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)

@@ -13,7 +13,7 @@ import numpy as np
 
 from odefs.kernels.stable_products import SLAB_ROWS, SlabLayout, aligned, slab_layout
 
-CANCELLATION = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
+CANCELLATION_SHARE = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
 """Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
 
 SNAP = 4 * np.finfo(np.float64).eps
@@ -21,7 +21,7 @@ SNAP = 4 * np.finfo(np.float64).eps
 
 RECOMPUTE_BYTES = 8 * 2**20
 
-FEW = 64
+MAX_DIRECT_ROWS = 64
 """Up to this many rows are computed again without looking for equal ones first."""
 
 
@@ -121,7 +121,7 @@ def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
 
 def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarray, references: References) -> None:
     """Replace the squares that lost their digits by direct ones; squares below zero are always among them."""
-    limit = CANCELLATION[nearest.dtype] * norms
+    limit = CANCELLATION_SHARE[nearest.dtype] * norms
     suspects = np.flatnonzero(nearest.min(axis=0) < limit)
     if not suspects.size:
         return
@@ -140,7 +140,7 @@ def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarr
         noise = (squares <= limits[:, None]) & (on_grid & (limits < references.gap / 2))[:, None]
         squares[noise] = 0
         cancelled &= ~noise
-    if suspects.size <= FEW:
+    if suspects.size <= MAX_DIRECT_ROWS:
         which, subset = np.nonzero(cancelled)
         squares[which, subset] = _direct_squares(rows, which, subset, references)
     else:

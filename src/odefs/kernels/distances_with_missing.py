@@ -10,10 +10,10 @@ import numpy as np
 
 from odefs.kernels.stable_products import aligned, slab_layout
 
-CANCELLATION = 1e-8
+MASKED_CANCELLATION_SHARE = 1e-8
 DIRECT_CELLS = 2**20
 
-MANY = 4096
+MIN_LOST_FOR_DEDUPLICATION = 4096
 """From this many lost squares on, it pays to find the pairs that agree first."""
 
 
@@ -28,8 +28,8 @@ def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None =
     mask_x, mask_r = seen_x.astype(np.float64), seen_r * weights
     parts = _products(mask_r, x * x) + _products(r * r * weights, mask_x)
     squares = parts - 2 * _products(r * weights, x)
-    is_lost = squares < CANCELLATION * parts
-    if np.count_nonzero(is_lost) > MANY:
+    is_lost = squares < MASKED_CANCELLATION_SHARE * parts
+    if np.count_nonzero(is_lost) > MIN_LOST_FOR_DEDUPLICATION:
         agree = _agreeing_pairs(X, references)
         squares[is_lost & agree] = 0
         is_lost &= ~agree

@@ -16,7 +16,7 @@ TIE = 1e-12
 SMALL, NEGLIGIBLE = 1e-8, 1e-6
 """A square below the first share of the norms has lost too many digits; what such distances add up to may be left out up to the second share."""
 
-BLOCK = 256
+ROWS_PER_BLOCK = 256
 """Rows at a time, so that distances and sums stay in cache."""
 
 
@@ -48,7 +48,7 @@ def _compiled(
         nearer.norms.reshape(-1, n_subsets),
     )
     out = np.empty(X.shape)
-    for rows in row_blocks(X.shape[0], BLOCK):
+    for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
         x = nearer.weighted(X[rows] - centre)
         squares = scratch("choice distances", (x.shape[0], norms.size), x.dtype)
         np.matmul(x, nearer.product.T, out=squares)
@@ -70,7 +70,7 @@ def _by_products(
     terms = np.concatenate([r, np.square(r[:, many])], axis=1)
     nearer = _Nearer(r, n_subsets, w)
     out = np.empty((n_rows, n_columns))
-    for rows in row_blocks(n_rows, BLOCK):
+    for rows in row_blocks(n_rows, ROWS_PER_BLOCK):
         x, G = X[rows] - centre, out[rows]
         A = scratch("choices", (r.shape[0], x.shape[0]), terms.dtype)
         A.reshape(-1, n_subsets, x.shape[0])[...] = nearer.choices(x)
@@ -92,7 +92,7 @@ def nearest_members(X: np.ndarray, references: np.ndarray, n_subsets: int, w: np
     members = np.zeros((n_subsets, X.shape[0]), dtype=np.intp)
     centre = references.mean(axis=0)
     nearer = _Nearer(references - centre, n_subsets, w)
-    for rows in row_blocks(X.shape[0], BLOCK):
+    for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
         for p, plane in enumerate(nearer.choices(X[rows] - centre)):
             members[:, rows] += p * plane
     return members * n_subsets + np.arange(n_subsets)[:, None]
@@ -112,7 +112,7 @@ def total_shares(
     r = references - centre
     nearer = _Nearer(r, n_subsets, None)
     out, kept, left_out = np.zeros(X.shape[1]), 0.0, 0.0
-    for rows in row_blocks(X.shape[0], BLOCK):
+    for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
         x = X[rows] - centre
         chosen, smallest = nearer.choices_and_minima(x)
         norms = np.einsum("ij,ij->i", x, x) + nearer.norms.max(initial=0.0)

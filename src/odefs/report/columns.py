@@ -14,13 +14,13 @@ from odefs.report.rows import cell
 from odefs.tables.displayed_rows import Extent
 
 SHOWN_COLUMNS = 60
-SAMPLE = 20_000
+SAMPLE_ROWS = 20_000
 BINS = 24
 NAMED_VALUES = 6
 SHORT_TEXT = 48
 """Length to which texts are cut where all columns of many rows are shown."""
 WHOLE_BINS = 40
-TAIL = 0.005
+TAIL_SHARE = 0.005
 """Histograms reach from one quantile of the ordinary rows to the other, with this share of them beyond either: outliers would squeeze
 them, and lie beyond the ends."""
 
@@ -56,7 +56,7 @@ def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str
 
 def collect_distributions(detection: Detected, extent: Extent, names: Sequence[str]) -> list[dict[str, Any]]:
     """Distribution of each named column on a sample of the rows."""
-    rows = sample_rows(extent.drawn, SAMPLE, seed=1)
+    rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     ordinary = ~detection.is_outlier[rows]
     return [_distribution(detection.table[name], rows, ordinary) for name in names]
 
@@ -108,7 +108,7 @@ def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dic
 
 def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
     """The range of ordinary values and the edges of the bins over it; whole numbers get a bin each while they are few."""
-    low, high = (float(bound) for bound in np.quantile(values, [TAIL, 1 - TAIL], method="nearest"))
+    low, high = (float(bound) for bound in np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE], method="nearest"))
     if high <= low:
         low, high = float(values.min()), float(values.max())
     if high <= low:

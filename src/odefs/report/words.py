@@ -10,7 +10,7 @@ from odefs.tables.wording import ordinary as ordinary
 from odefs.tables.wording import trusted as trusted
 
 HIDDEN = "(hidden)"
-MISSING = "missing"
+MISSING_WORD = "missing"
 
 
 def count(value: int, noun: str = "", nouns: str = "") -> str:
@@ -47,7 +47,7 @@ def size(n_bytes: int) -> str:
 def value(cell: Any, kind: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
     """A cell as people read it; ``beside`` are further values of its column."""
     if cell is None:
-        return MISSING
+        return MISSING_WORD
     if kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
     if kind == "time":
@@ -147,7 +147,7 @@ def short_reason(reason: dict[str, Any]) -> str:
     if reason["hidden"]:
         return f"{reason['column']} {HIDDEN}"
     if reason["direction"] == "missing":
-        return f"{reason['column']} {MISSING}"
+        return f"{reason['column']} {MISSING_WORD}"
     text = f"{reason['column']} = {_own_value(reason)}"
     return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
 

@@ -22,7 +22,7 @@ MAX_HALVINGS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedWeights:
     """Outcome of one component's alternation; ``trace`` is the true objective after each round and ``loss`` its last value.
 
     ``gap`` is what each column adds to the mean score of the kept examples above that of unlabelled rows: ``w_k (mean G*_k - mean G_k)``.
@@ -56,7 +56,7 @@ class _Point:
 
 def alternate(
     linearise: Linearise, start: RankingObjective, solver: Solver, pacing: Pacing, tol: float, max_steps: int
-) -> list[Learned]:
+) -> list[LearnedWeights]:
     """Alternate between age, example weights and feature weights until the objective stops falling; ``start`` is at equal weights."""
     n = start.G.shape[0]
     w = np.zeros((n, start.G.shape[2]))
@@ -65,7 +65,7 @@ def alternate(
     pace = pacing.first(point.example_losses)
     last = point.value(pace)
     traces: list[list[float]] = [[value] for value in last.tolist()]
-    learned: dict[int, Learned] = {}
+    learned: dict[int, LearnedWeights] = {}
     for round_ in range(1, MAX_ROUNDS + 1):
         point, steps = _weight_step(point, linearise, pace, solver, tol, max_steps)
         n_steps = n_steps + steps
@@ -87,12 +87,12 @@ def alternate(
     return [learned[i] for i in range(n)]
 
 
-def _outcome(point: _Point, pace: Pace, k: int, trace: list[float], n_steps: int, converged: bool) -> Learned:
+def _outcome(point: _Point, pace: Pace, k: int, trace: list[float], n_steps: int, converged: bool) -> LearnedWeights:
     """What is kept of component ``k`` of those at the point."""
     w, v, G, n_outliers = point.w[k], pace.v[k], point.objective.G[k], point.objective.n_outliers
     gap = w * ((v / v.sum()) @ G[:n_outliers] - G[n_outliers:].mean(axis=0))
     # Copies: a view would keep the arrays of all components.
-    return Learned(w.copy(), gap, v.copy(), float(pace.lam[k]), trace[-1], tuple(trace), n_steps, converged)
+    return LearnedWeights(w.copy(), gap, v.copy(), float(pace.lam[k]), trace[-1], tuple(trace), n_steps, converged)
 
 
 def _weight_step(

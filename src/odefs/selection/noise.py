@@ -42,7 +42,7 @@ MOST_CELLS = 2**22
 ROWS = (1024, 8192)
 """Rows that are looked at: as many as make so many cells, within these bounds."""
 
-BLOCK = 512
+ROWS_PER_BLOCK = 512
 
 
 def farthest_by_chance(n_rows: float) -> float:
@@ -129,10 +129,10 @@ def _related_within_bounds(
 
     def largest(start: int) -> np.ndarray:
         """The largest correlation of each of some columns."""
-        pairs = [(one[:, start : start + BLOCK], other) for one in own for other in (values, squares)]
+        pairs = [(one[:, start : start + ROWS_PER_BLOCK], other) for one in own for other in (values, squares)]
         return np.max([np.abs(one.T @ other).max(axis=1, initial=0) for one, other in pairs], axis=0) / n_rows
 
-    found = np.concatenate(run(largest, range(0, n_columns, BLOCK)))
+    found = np.concatenate(run(largest, range(0, n_columns, ROWS_PER_BLOCK)))
     return np.asarray(np.sqrt(n_rows) * found > -ndtri(CHANCE / (2 * max(1, values.shape[1]))))
 
 
@@ -164,7 +164,7 @@ def _related(
 
     def correlate(start: int) -> np.ndarray:
         """Sum of squares and largest of the correlations of some columns: ``(2, 2, 2, n_block)`` for statistic, own view, others' view."""
-        block = slice(start, min(start + BLOCK, n_columns))
+        block = slice(start, min(start + ROWS_PER_BLOCK, n_columns))
         itself = np.arange(n_columns)[block, None] == partners
         out = np.empty((2, 2, 2, block.stop - start))
         for own in range(2):
@@ -176,7 +176,7 @@ def _related(
                 out[1, own, other] = np.abs(found).max(axis=1)
         return out
 
-    sums, largest = np.concatenate(run(correlate, range(0, n_columns, BLOCK)), axis=-1)
+    sums, largest = np.concatenate(run(correlate, range(0, n_columns, ROWS_PER_BLOCK)), axis=-1)
     related = np.zeros(n_columns, dtype=bool)
     for other in range(2):
         n_others = max(1, int(vary[other][partners].sum()))

@@ -37,7 +37,7 @@ def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[P
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
-    take_away_leftovers(target.parent, _short(target.name))
+    delete_leftovers(target.parent, _short(target.name))
     partial = target.with_name(f".{_short(target.name)}.{owner()}-{secrets.token_hex(4)}.part")
     before = target.stat() if target.exists() else None
     is_made = private or before is not None
@@ -87,7 +87,7 @@ def _is_of_writing(error: OSError, partial: Path) -> bool:
     return error_number(error) in NUMBERS_OF_WRITING or str(partial) in str(error)
 
 
-def take_away_leftovers(folder: Path, name: str | None = None) -> None:
+def delete_leftovers(folder: Path, name: str | None = None) -> None:
     """Delete temporary files, of all names or of one, whose process was on this machine and is gone; files of other names are none of ours."""
     pattern = f".{'*' if name is None else glob.escape(name)}.*.part"
     for left in folder.glob(pattern):

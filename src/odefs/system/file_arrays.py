@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from odefs.system.tempfiles import take_away
+from odefs.system.tempfiles import delete_own
 
 
 class FileArray(np.ndarray):
@@ -46,4 +46,4 @@ class FileArray(np.ndarray):
 
 
 def _let_go(path: Path, maker: int, holder: Any) -> None:
-    take_away(path, maker)
+    delete_own(path, maker)

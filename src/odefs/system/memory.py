@@ -9,7 +9,7 @@ from pathlib import Path
 from odefs.system import physical_memory
 from odefs.system.cgroups import ROOT, memory_left
 
-SHARE = 0.5
+TABLE_SHARE = 0.5
 """Share of the free memory that a table may take; other programs need some as well."""
 
 UNKNOWN = 4 * 2**30
@@ -36,7 +36,7 @@ def memory_budget(root: Path = ROOT) -> int:
     free = free_memory(root)
     if named_limit() is not None:
         return max(0, available_memory(root) - BASELINE)
-    return max(0, min(int(SHARE * free), free + resident_memory(root) - BASELINE))
+    return max(0, min(int(TABLE_SHARE * free), free + resident_memory(root) - BASELINE))
 
 
 def available_memory(root: Path = ROOT) -> int:

@@ -26,7 +26,7 @@ NAME = re.compile(rf"odefs-{OWNER}-.+")
 def folder_of(holder: Any) -> Path:
     """A new folder that lives as long as ``holder``."""
     made = _made()
-    weakref.finalize(holder, take_away, made, os.getpid())
+    weakref.finalize(holder, delete_own, made, os.getpid())
     return made
 
 
@@ -37,10 +37,10 @@ def temporary_folder() -> Iterator[Path]:
     try:
         yield made
     finally:
-        take_away(made, maker)
+        delete_own(made, maker)
 
 
-def take_away(path: Path, maker: int) -> None:
+def delete_own(path: Path, maker: int) -> None:
     """Delete a file or folder, in the process that made it."""
     if os.getpid() != maker:
         return

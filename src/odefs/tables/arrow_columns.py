@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from odefs.tables.columns import SECONDS_PER_DAY
+
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-DAY = 86_400
 MOST_EXACT_POWER = 22
 """The highest power of ten that float64 holds exactly."""
 
@@ -46,7 +47,7 @@ def seconds_of(column: Any) -> np.ndarray | None:
         column = column.cast(pa.int32())
     whole = column.cast(pa.int64()).fill_null(0).to_numpy()
     if pa.types.is_date32(kind):
-        seconds = whole.astype(np.float64) * DAY
+        seconds = whole.astype(np.float64) * SECONDS_PER_DAY
     elif pa.types.is_time(kind):
         seconds = (whole // PER_SECOND[kind.unit]).astype(np.float64)
     else:

@@ -10,10 +10,7 @@ import numpy as np
 Kind = Literal["number", "boolean", "time", "category"]
 LARGE = 2.0**53
 """From here on float64 cannot tell whole numbers apart."""
-
-
-class TableError(ValueError):
-    """The table cannot be used; the message is one sentence for the user."""
+SECONDS_PER_DAY = 86_400
 
 
 @dataclass(frozen=True, eq=False)

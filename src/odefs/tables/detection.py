@@ -11,11 +11,12 @@ from sklearn.base import clone
 
 from odefs._progress import stage, tell
 from odefs._row_selection import frame_index, read_rows
-from odefs.ensemble.combine import Judged
+from odefs.ensemble.combine import RowScores
 from odefs.estimators import ODEFS
 from odefs.estimators.select_engine import judge_rows
+from odefs.exceptions import TableError
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
-from odefs.tables.columns import Table, TableError
+from odefs.tables.columns import Table
 from odefs.tables.displayed_rows import Extent, all_rows
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.flagging import Flagging, flag_rows
@@ -333,9 +334,9 @@ def score(
     )
 
 
-def judge(model: Any, X: Any) -> Judged:
+def judge(model: Any, X: Any) -> RowScores:
     """Scores of encoded rows under a fitted model, and the agreement of models that have it."""
-    return judge_rows(model, X) if isinstance(model, ODEFS) else Judged(model.outlier_scores(X))
+    return judge_rows(model, X) if isinstance(model, ODEFS) else RowScores(model.outlier_scores(X))
 
 
 def _require_names(hide: Sequence[str]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
+from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
 from odefs.system.file_arrays import FileArray
-from odefs.tables.columns import TableError
 
 OF_NONE = {"their score exceeds": "no score exceeds", "they are the": "none is above the limit for the"}
 """How sentences about flagged rows read where there is none, and where there is one."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 
 KEY = b"odefs"
 WORDS = {"model": "another model", "threshold": "another threshold", "id": "other id columns"}

@@ -10,10 +10,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from odefs.exceptions import TableError
 from odefs.kernels.masked_arrays import unmasked
 from odefs.system.threads import available_threads, share_tasks
 from odefs.tables.arrow_columns import (
-    DAY,
     arrow_of,
     cells_of,
     decoded,
@@ -22,7 +22,7 @@ from odefs.tables.arrow_columns import (
     seconds_of,
     seconds_since,
 )
-from odefs.tables.columns import LARGE, Column, Table, TableError
+from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Table
 from odefs.tables.readers.polars_names import nameless
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
@@ -32,7 +32,7 @@ PANDAS_MISSING = ("NaTType", "NAType")
 EPOCH = datetime.date(1970, 1, 1)
 READERS = 4
 """Threads that read columns at once, at most: each holds copies of its own."""
-SHORT = 1000
+SHORT_COLUMN_ROWS = 1000
 """Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
 
 
@@ -63,7 +63,7 @@ def table_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> T
 def _readers(native: Any) -> int:
     """Threads to read a frame with. pandas changes the process's warning filters while it converts, which two threads at once would not put back."""
     is_arrow = native.implementation.is_polars() or native.implementation.is_pyarrow()
-    return min(READERS, available_threads()) if is_arrow and len(native) > SHORT else 1
+    return min(READERS, available_threads()) if is_arrow and len(native) > SHORT_COLUMN_ROWS else 1
 
 
 def frame_names(frame: Any) -> list[str] | None:
@@ -149,7 +149,7 @@ def _polars_seconds(series: Any) -> np.ndarray:
     """From the numbers behind dates: a cast to microseconds would end at the first moment that these have no room for."""
     whole = series.to_physical().cast(int).fill_null(0).to_numpy()
     unit = getattr(series.dtype, "time_unit", None)
-    seconds = whole.astype(np.float64) * DAY if unit is None else seconds_since(whole, unit)
+    seconds = whole.astype(np.float64) * SECONDS_PER_DAY if unit is None else seconds_since(whole, unit)
     return np.where(series.is_null().to_numpy(), np.nan, seconds)
 
 
@@ -191,7 +191,7 @@ def _category(name: str, series: Any) -> Column:
     # Asked before the cast, which turned missing cells of pandas into words in earlier versions of narwhals.
     missing = series.is_null().to_numpy()
     text = series.cast(nw.String)
-    if len(series) <= SHORT:
+    if len(series) <= SHORT_COLUMN_ROWS:
         cells = zip(text.to_list(), missing.tolist(), strict=True)
         return _coded(name, [cell if isinstance(cell, str) and not absent else None for cell, absent in cells])
     levels = sorted(series.drop_nulls().cast(nw.String).unique().to_list())

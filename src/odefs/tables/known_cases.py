@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.encoder.text_formats import is_missing_word
 
 WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.row_blocks import rows_at_once
-from odefs.tables.readers.common_types import as_schema, joined_schema
+from odefs.tables.readers.common_types import as_schema, common_schema
 
 BATCH_BYTES = 256 * 2**20
 """Rows with long texts that are in memory at a time."""
@@ -38,7 +38,7 @@ class LargeTable:
     def schema(self) -> Any:
         import pyarrow.parquet as pq
 
-        return joined_schema(self.files, [pq.read_schema(file) for file in self.files])
+        return common_schema(self.files, [pq.read_schema(file) for file in self.files])
 
     @property
     def names(self) -> list[str]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.engines.row_blocks import RowBlocks
-from odefs.ensemble.combine import Judged
+from odefs.ensemble.combine import RowScores
+from odefs.exceptions import TableError
 from odefs.system.tempfiles import temporary_folder
-from odefs.tables.columns import TableError
 from odefs.tables.detection import Detection
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import TableEncoder
@@ -58,7 +58,7 @@ def detect_large(
             table,
             model,
             encoder,
-            Judged(model.outlier_scores_, getattr(model, "agreement_", None)),
+            RowScores(model.outlier_scores_, getattr(model, "agreement_", None)),
             flagging,
             id=id,
             hidden=frozenset(hide),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.ensemble.combine import Judged
+from odefs.ensemble.combine import RowScores
 from odefs.kernels.row_reductions import stretches
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import Extent
@@ -25,7 +25,7 @@ def hold_rows(
     table: LargeTable,
     model: Any,
     encoder: TableEncoder,
-    judged: Judged,
+    judged: RowScores,
     flagging: Flagging,
     *,
     id: str | None = None,

@@ -9,15 +9,15 @@ import numpy as np
 from odefs.tables.columns import Table
 from odefs.tables.encoder.encoder import TableEncoder
 
-ENOUGH = 0.15
+MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the foremost column's."""
 
 ORDINARY_SAMPLE = 2000
 LIKE_IT = 50
 """How many of the sampled ordinary rows count as being like a row."""
 
-BLOCK = 4096
-FAR = 1e6
+ROWS_PER_BLOCK = 4096
+MAX_DISTANCE = 1e6
 """Where columns are cut off, in their own spread: far is far, and squares stay finite."""
 
 
@@ -68,7 +68,7 @@ class ReasonFinder:
         with np.errstate(over="ignore", invalid="ignore"):
             spread = np.nan_to_num(columns.std(axis=0), nan=0.0, posinf=0.0)
         self._scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
-        self._ordinary = np.clip(columns * self._scale, -FAR, FAR)
+        self._ordinary = np.clip(columns * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
         self._sorted = lru_cache(maxsize=None)(self._sorted_values)
         self._counted = lru_cache(maxsize=None)(self._counted_values)
 
@@ -78,8 +78,8 @@ class ReasonFinder:
         """At most ``k`` reasons for each of some rows of any table, foremost first."""
         wanted = np.asarray(rows, dtype=np.intp)
         found: list[list[Reason]] = []
-        for start in range(0, wanted.size, BLOCK):
-            found += self._of_block(table, X, scores, wanted[start : start + BLOCK], k)
+        for start in range(0, wanted.size, ROWS_PER_BLOCK):
+            found += self._of_block(table, X, scores, wanted[start : start + ROWS_PER_BLOCK], k)
         return found
 
     def _of_block(
@@ -89,12 +89,12 @@ class ReasonFinder:
         values = self.encoder.by_column(np.asarray(explanation))
         excess = values - self.encoder.by_column(explanation.baseline)
         order = np.argsort(-excess, axis=1, kind="stable")[:, :k]
-        scaled = np.clip(X[rows].astype(np.float64) * self._scale, -FAR, FAR)
+        scaled = np.clip(X[rows].astype(np.float64) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
         distances = self._distances(scaled)
         found = []
         for i, row in enumerate(rows):
             foremost = excess[i, order[i, 0]]
-            named = [int(c) for c in order[i] if excess[i, c] > 0 and excess[i, c] >= ENOUGH * foremost]
+            named = [int(c) for c in order[i] if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * foremost]
             usual = [self._usual(c, scaled[i], distances[i]) for c in named]
             cells = [table[self.encoder.columns[c]].at(int(row)) for c in named]
             score = float(scores[row])

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from odefs._row_selection import frame_index, index_labels
-from odefs.tables.columns import Table, TableError
+from odefs.exceptions import TableError
+from odefs.tables.columns import Table
 from odefs.tables.frames import column_cells, table_of
 
 

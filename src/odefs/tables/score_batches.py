@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs._extras import needed_by
 from odefs._warning import warn
-from odefs.ensemble.combine import Judged
+from odefs.ensemble.combine import RowScores
 from odefs.estimators.select_engine import judge_matrix
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import NAMES, is_mostly_unreadable
 from odefs.tables.frames import table_of
@@ -48,7 +48,7 @@ class BatchScorer:
         """The score above which rows are flagged."""
         return float(-self.model.offset_ if threshold is None else threshold)
 
-    def judged(self, batch: Any, ids: Sequence[str]) -> Judged:
+    def judged(self, batch: Any, ids: Sequence[str]) -> RowScores:
         """Outlyingness of the rows of a record batch, and how far components agree about it."""
         import pyarrow as pa
 
@@ -63,7 +63,7 @@ class BatchScorer:
         if twice:
             raise TableError(f"two columns of the batch are called {twice[0]!r}: give each a name of its own.")
         if not batch.num_rows:
-            return Judged(np.empty(0), np.empty(0) if self.has_agreement else None)
+            return RowScores(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
             return judge_matrix(self.model, _encoded(self.encoder, pa.Table.from_batches([batch]).select(names)))
         X = as_matrix(batch.select(names), matrix_dtype(batch.schema, names))
@@ -74,7 +74,7 @@ def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
     """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
     table = table_of(rows)
     read = encoder.recognised(table, is_part=True)
-    encoder.warn_of_strangers(read)
+    encoder.warn_unseen_categories(read)
     for spec, column in zip(encoder.specs_, read, strict=True):
         if is_mostly_unreadable(table[spec.name], column, encoder.na):
             # The sentence has no number in it, so that Python shows it once and not for every batch.

@@ -12,8 +12,8 @@ from typing import Any
 from odefs._progress import stage, tell
 from odefs.engines.parquet import no_parquet, parquet_in
 from odefs.engines.row_blocks import rows_at_once
-from odefs.system.atomic_write import take_away_leftovers
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
+from odefs.system.atomic_write import delete_leftovers
 from odefs.tables.folder_settings import Settings, count, is_made_from, state_of
 from odefs.tables.score_batches import BatchScorer, check_ids, score_batches
 from odefs.tables.writers.files import replacing
@@ -89,7 +89,7 @@ def _prepare(target: Path, folder: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TableError(f"{target}: cannot be written ({error.strerror or error}).") from error
-    take_away_leftovers(target)
+    delete_leftovers(target)
 
 
 def _require_apart(parts: Sequence[Path], outputs: Sequence[Path]) -> None:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from odefs.tables.columns import SECONDS_PER_DAY
 from odefs.tables.readers.file_names import readable
 from odefs.tables.reasons import Reason
-
-DAY = 86400
 
 
 def number(value: float, digits: int = 6) -> str:
@@ -44,13 +43,13 @@ def say_value(value: Any, kind: str, beside: Sequence[Any] = ()) -> str:
 
 def _say_time(seconds: float, beside: Sequence[Any]) -> str:
     """A time of day is seconds within a day, in a column of such: the first day of 1970 is a date where dates are usual."""
-    if all(0 <= second < DAY for second in (seconds, *beside)):
+    if all(0 <= second < SECONDS_PER_DAY for second in (seconds, *beside)):
         return f"{int(seconds) // 3600:02d}:{int(seconds) % 3600 // 60:02d}"
     try:
         when = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
         return f"{seconds:.6g} s"
-    return f"{when:%Y-%m-%d}" if seconds % DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
+    return f"{when:%Y-%m-%d}" if seconds % SECONDS_PER_DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
 
 
 def say_reason(reason: Reason, hidden: bool = False) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from odefs.compat.onnx.graph import Graph, described
-from odefs.kernels.distances import CANCELLATION
+from odefs.kernels.distances import CANCELLATION_SHARE
 
-LOST = CANCELLATION[np.dtype(np.float64)]
+LOST = CANCELLATION_SHARE[np.dtype(np.float64)]
 """Squares below this share of their parts have lost too many digits."""
 
 

@@ -16,8 +16,8 @@ from odefs.engines.dask import tasks
 from odefs.engines.dask.client import running_client
 from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
 from odefs.engines.dask.waiting import connected, wait_for
-from odefs.engines.out_of_core import DistantEngine, Held
-from odefs.ensemble.combine import Judged
+from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine
+from odefs.ensemble.combine import RowScores
 from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
@@ -26,7 +26,7 @@ RETRIES = 3
 """A task that failed, because its worker died or its file could not be read, is tried so many times more."""
 
 
-class DaskEngine(DistantEngine):
+class DaskEngine(OutOfCoreEngine):
     """A Dask array or data frame, or parquet files that all workers can read."""
 
     def __init__(self, X: Any, n_jobs: int | None = None, missing: bool = False) -> None:
@@ -63,10 +63,10 @@ class DaskEngine(DistantEngine):
             total = total.merge(part)
         return self.checked(total)
 
-    def foresee(self, what: str, rows: np.ndarray) -> None:
+    def prefetch(self, what: str, rows: np.ndarray) -> None:
         # The row sample is scored where it is.
         if what != "row sample":
-            super().foresee(what, rows)
+            super().prefetch(what, rows)
 
     def moments(self, scaling: Scaling) -> ColumnMoments:
         total: ColumnMoments | None = None
@@ -76,7 +76,7 @@ class DaskEngine(DistantEngine):
         assert total is not None
         return total
 
-    def bring(self) -> None:
+    def run_prefetch(self) -> None:
         wanted = np.concatenate(list(self._foreseen.values()))
         touched = np.unique(np.searchsorted(self.starts, wanted, side="right") - 1)
         for _ in self._bring(tasks.nothing, touched.tolist(), None):
@@ -84,7 +84,7 @@ class DaskEngine(DistantEngine):
 
     def _bring(self, task: Any, parts: Sequence[int], value: Any) -> Iterator[Any]:
         """One pass over some partitions: the task's results, and the rows that are foreseen."""
-        held = {what: Held(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
+        held = {what: HeldRows(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
         places = [{what: self._span(found.numbers, index) for what, found in held.items()} for index in parts]
         arguments = [
             ({what: held[what].numbers[span] - self.starts[index] for what, span in spans.items()},)
@@ -118,7 +118,7 @@ class DaskEngine(DistantEngine):
         found = self._results(tasks.sample_scores, numbers, (scaling, detector, list(components)))
         return np.concatenate(list(found), axis=1)
 
-    def judged(self, model: Model, known: Known | None = None) -> Judged:
+    def judged(self, model: Model, known: Known | None = None) -> RowScores:
         n_parts = len(self.parts)
         found: list[Any] = [None] * n_parts
         if known is not None:
@@ -131,7 +131,7 @@ class DaskEngine(DistantEngine):
                     lines[:, found[index][0]] = found[index][1]
                 yield lines
 
-        return Judged(*self.folder.lines(blocks()))
+        return RowScores(*self.folder.lines(blocks()))
 
     def _results(
         self,

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from odefs.engines.in_memory import LocalEngine
-from odefs.engines.out_of_core import require_finite, with_known
-from odefs.ensemble.combine import n_lines
+from odefs.engines.in_memory import InMemoryEngine
+from odefs.engines.out_of_core import fill_in_known, require_finite
+from odefs.ensemble.combine import n_outputs
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
 
@@ -22,11 +22,11 @@ def counted(rows: np.ndarray, shared: Any, task: Callable[..., Any], n_rows: int
 
 
 def measure(rows: np.ndarray, _: Any) -> tuple[int, ColumnRanges | None]:
-    return len(rows), LocalEngine(rows, 1).ranges() if len(rows) else None
+    return len(rows), InMemoryEngine(rows, 1).ranges() if len(rows) else None
 
 
 def moments(rows: np.ndarray, scaling: Scaling) -> ColumnMoments | None:
-    return LocalEngine(rows, 1).moments(scaling) if len(rows) else None
+    return InMemoryEngine(rows, 1).moments(scaling) if len(rows) else None
 
 
 def nothing(rows: np.ndarray, _: Any) -> None:
@@ -42,24 +42,24 @@ def raw_scores(rows: np.ndarray, shared: Any) -> np.ndarray:
     scaling, detector, components = shared
     if not len(rows):
         return np.empty((len(components), 0))
-    return LocalEngine(rows, 1).raw_scores(scaling, detector, components)
+    return InMemoryEngine(rows, 1).raw_scores(scaling, detector, components)
 
 
 def sample_scores(rows: np.ndarray, shared: Any, numbers: np.ndarray) -> np.ndarray:
     scaling, detector, components = shared
-    return LocalEngine(rows, 1).sample_scores(scaling, detector, components, numbers)
+    return InMemoryEngine(rows, 1).sample_scores(scaling, detector, components, numbers)
 
 
 def judged(rows: np.ndarray, shared: Any, places: np.ndarray | None) -> np.ndarray:
     """Scores and agreement of a partition, as lines; rows at ``places`` are left out and have none."""
     model, missing = shared
     if not len(rows):
-        return np.empty((n_lines(model), 0))
+        return np.empty((n_outputs(model), 0))
     require_finite(rows, missing)
 
     def score(part: np.ndarray) -> np.ndarray:
-        found = LocalEngine(part, 1).judged(model)
+        found = InMemoryEngine(part, 1).judged(model)
         return np.stack([found.scores] if found.agreement is None else [found.scores, found.agreement])
 
-    unknown = (n_lines(model), 0 if places is None else places.size)
-    return score(rows) if places is None else with_known(score, rows, places, np.full(unknown, np.nan))
+    unknown = (n_outputs(model), 0 if places is None else places.size)
+    return score(rows) if places is None else fill_in_known(score, rows, places, np.full(unknown, np.nan))

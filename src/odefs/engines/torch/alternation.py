@@ -12,7 +12,7 @@ from odefs.engines.torch.objective import BatchObjective
 from odefs.engines.torch.pacing import BatchPace, batch_pacing_for, everyone
 from odefs.engines.torch.solver import solve_batch
 from odefs.ensemble.plan import Plan
-from odefs.selection.alternation import MAX_HALVINGS, MAX_ROUNDS, Learned
+from odefs.selection.alternation import MAX_HALVINGS, MAX_ROUNDS, LearnedWeights
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Point:
         return Point(self.w[which], self.G[which], self.losses[which])
 
 
-def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned]:
+def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[LearnedWeights]:
     """Learn the weights of all components."""
     n, _, n_columns = examples.x.shape
     objective = BatchObjective(n_outliers, PAIR_LOSSES[plan.loss], plan.l1)
@@ -60,7 +60,7 @@ def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned
     return _alternate(Batch(examples, scale, objective), Point(w, G, objective.example_losses(G, w)), plan)
 
 
-def _alternate(batch: Batch, point: Point, plan: Plan) -> list[Learned]:
+def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
     """Alternate between age, example weights and feature weights until the objective stops falling."""
     objective, pacing = batch.objective, batch_pacing_for(plan.self_paced)
     point, n_steps = _weight_step(batch, point, everyone(point.losses), plan)
@@ -68,7 +68,7 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[Learned]:
     last = objective.total(point.losses, point.w, pace.v, pace.lam)
     n = last.shape[0]
     traces: list[list[float]] = [[value] for value in last.tolist()]
-    learned: list[Learned | None] = [None] * n
+    learned: list[LearnedWeights | None] = [None] * n
     who = np.arange(n)
     for round_ in range(1, MAX_ROUNDS + 1):
         point, steps = _weight_step(batch, point, pace, plan)
@@ -123,7 +123,7 @@ def _weight_step(batch: Batch, point: Point, pace: BatchPace, plan: Plan) -> tup
 
 def _collect(
     point: Point, pace: BatchPace, n_steps: Tensor, converged: Tensor, traces: list[list[float]]
-) -> list[Learned]:
+) -> list[LearnedWeights]:
     """What is kept of components that are done."""
     n_outliers = pace.v.shape[1]
     kept = pace.v / pace.v.sum(dim=1, keepdim=True)
@@ -132,6 +132,6 @@ def _collect(
     columns = (part.cpu().numpy() for part in (point.w, gap, pace.v))
     numbers = (part.tolist() for part in (pace.lam, n_steps, converged))
     return [
-        Learned(w, g, v, lam, trace[-1], tuple(trace), steps, settled)
+        LearnedWeights(w, g, v, lam, trace[-1], tuple(trace), steps, settled)
         for w, g, v, trace, lam, steps, settled in zip(*columns, traces, *numbers, strict=True)
     ]

@@ -12,17 +12,17 @@ from torch import Tensor
 from odefs._progress import tell
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.engines.in_memory import FEW_ROWS, LocalEngine
+from odefs.engines.in_memory import FEW_ROWS, InMemoryEngine
 from odefs.engines.torch.contributions import total_shares
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
-from odefs.ensemble.combine import Judged, n_lines, of_lines
+from odefs.ensemble.combine import RowScores, from_rows, n_outputs
 from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.train import Trained, Trainer
+from odefs.ensemble.train import ComponentTrainer, TrainedComponents
 from odefs.kernels.duplicate_rows import repeats_likely
 from odefs.scaling import Scaling
 
@@ -30,7 +30,7 @@ MOST_BLOCK_ROWS = 2**18
 """Higher blocks gain nothing."""
 
 
-class TorchEngine(LocalEngine):
+class TorchEngine(InMemoryEngine):
     """A complete dense table, LeSiNN as detector."""
 
     def __init__(self, X: Any, n_jobs: int | None = None, device: str | None = None) -> None:
@@ -45,8 +45,8 @@ class TorchEngine(LocalEngine):
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
         return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))
 
-    def judged(self, model: Model, known: Known | None = None) -> Judged:
-        lines = self._numbers((n_lines(model), self.table.n_rows))
+    def judged(self, model: Model, known: Known | None = None) -> RowScores:
+        lines = self._numbers((n_outputs(model), self.table.n_rows))
 
         def add(places: slice) -> None:
             part = model.scoring[places]
@@ -57,7 +57,7 @@ class TorchEngine(LocalEngine):
             self._add(lines, raw, means, limits, weights)
 
         self._in_groups(len(model.scoring), add)
-        return of_lines(self.table.spread(lines))
+        return from_rows(self.table.spread(lines))
 
     def _add(self, lines: Tensor, raw: Tensor, means: Tensor, thresholds: list[float] | None, weights: Tensor) -> None:
         """Add the components' scores and, with thresholds, the weights of those that put a row above theirs.
@@ -84,7 +84,7 @@ class TorchEngine(LocalEngine):
         components: Sequence[Component],
         rows: np.ndarray | None,
         rate: float | None = None,
-    ) -> tuple[list[Component], Judged]:
+    ) -> tuple[list[Component], RowScores]:
         """Sweep 3 on the device: components with their normalisers, from ``rows`` (``None``: all), and what they add up to."""
         counts = self.table.counts(rows)
         counts /= counts.sum()
@@ -105,7 +105,7 @@ class TorchEngine(LocalEngine):
             frozen.extend(found)
 
         self._in_groups(len(components), freeze)
-        return frozen, of_lines(self.table.spread(lines))
+        return frozen, from_rows(self.table.spread(lines))
 
     def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
         """Shares of the columns in each component's scores, added up over some rows of the table; ``None`` where the processor must find them."""
@@ -116,7 +116,7 @@ class TorchEngine(LocalEngine):
         except torch.cuda.OutOfMemoryError:
             return [None] * len(model.scoring)
 
-    def train(self, trainer: Trainer, indices: Sequence[int]) -> list[Trained]:
+    def train(self, trainer: ComponentTrainer, indices: Sequence[int]) -> list[TrainedComponents]:
         """Components of the given numbers, all in one batch."""
         if not trains_in_batches(trainer.plan):
             return trainer.in_batches(indices)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.ensemble.model import Component
-from odefs.kernels.distances import CANCELLATION, SNAP, smallest_gap
+from odefs.kernels.distances import CANCELLATION_SHARE, SNAP, smallest_gap
 
 MOST_EXACT_COLUMNS = 1000
 """Up to here all sums of products of zeros and ones, times two, are exact in half precision (up to 2048)."""
@@ -23,7 +23,7 @@ PADDING = 128
 DIRECT_PAIRS = 2**16
 """Pairs of row and subset that are computed again at a time."""
 
-LOST = CANCELLATION[np.dtype(np.float64)]
+LOST = CANCELLATION_SHARE[np.dtype(np.float64)]
 
 
 @dataclass(frozen=True)

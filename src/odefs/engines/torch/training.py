@@ -10,10 +10,10 @@ from odefs.engines.torch.alternation import learn_batch
 from odefs.engines.torch.device import bytes_at_once, in_parts
 from odefs.engines.torch.nearest_members import lay_out
 from odefs.engines.torch.table import DeviceTable
-from odefs.ensemble.component import Draw, Training, prepare_component
+from odefs.ensemble.component import SampledIndices, TrainingRecord, prepare_component
 from odefs.ensemble.plan import Plan
-from odefs.ensemble.train import Trained, Trainer
-from odefs.selection.alternation import Learned
+from odefs.ensemble.train import ComponentTrainer, TrainedComponents
+from odefs.selection.alternation import LearnedWeights
 
 
 def trains_in_batches(plan: Plan) -> bool:
@@ -21,12 +21,12 @@ def trains_in_batches(plan: Plan) -> bool:
     return plan.solver == "proximal"
 
 
-def train_batch(train: Trainer, table: DeviceTable, indices: Sequence[int]) -> list[Trained]:
+def train_batch(train: ComponentTrainer, table: DeviceTable, indices: Sequence[int]) -> list[TrainedComponents]:
     """Components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
     draws = [train.draw(index, rng) for index, rng in zip(indices, generators, strict=True)]
-    found: list[Trained] = []
+    found: list[TrainedComponents] = []
 
     def run(part: slice) -> None:
         found.extend(_train_part(train, table, draws[part], generators[part]))
@@ -37,8 +37,8 @@ def train_batch(train: Trainer, table: DeviceTable, indices: Sequence[int]) -> l
 
 
 def _train_part(
-    train: Trainer, table: DeviceTable, draws: list[Draw], generators: list[np.random.Generator]
-) -> list[Trained]:
+    train: ComponentTrainer, table: DeviceTable, draws: list[SampledIndices], generators: list[np.random.Generator]
+) -> list[TrainedComponents]:
     examples = table.take(np.stack([np.concatenate([draw.outliers, draw.unlabeled]) for draw in draws]), train.scaling)
     references = table.take(np.stack([draw.references for draw in draws]), train.scaling)
     assert isinstance(train.detector, LeSiNNDetector)
@@ -46,19 +46,19 @@ def _train_part(
     del examples
     learned = learn_batch(laid_out, draws[0].outliers.size, train.plan)
 
-    def finish(place: int, result: Learned) -> Trained:
+    def finish(place: int, result: LearnedWeights) -> TrainedComponents:
         def on_columns(columns: np.ndarray) -> np.ndarray:
             picked = references[place].index_select(1, torch.from_numpy(columns).to(table.device))
             return picked.cpu().numpy()
 
         component = prepare_component(train.plan, train.detector, result, on_columns, generators[place])
-        return component, Training(result.w, result)
+        return component, TrainingRecord(result.w, result)
 
     # Small arrays: threads would wait for each other.
     return [finish(place, result) for place, result in enumerate(learned)]
 
 
-def _bytes_per_component(draw: Draw, n_columns: int) -> int:
+def _bytes_per_component(draw: SampledIndices, n_columns: int) -> int:
     """Examples, references and their squares, three ``G``, distances and choices, and what products take in passing."""
     n_examples, n_references = draw.outliers.size + draw.unlabeled.size, draw.references.size
     return 8 * (8 * n_examples * n_columns + 5 * n_references * n_columns + 3 * n_examples * n_references)

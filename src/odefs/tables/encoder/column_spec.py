@@ -6,7 +6,7 @@ from odefs.tables.columns import Kind
 
 RARE = "(rare)"
 MISSING = "(missing)"
-FAR = 1e6
+MAX_ENCODED = 1e6
 """Where encoded numbers are cut off, in their own unit: far is far, and squares stay finite in float32."""
 
 

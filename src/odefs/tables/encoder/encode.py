@@ -10,9 +10,8 @@ import numpy as np
 
 from odefs.kernels.chunking import row_blocks
 from odefs.system.threads import available_threads, share_tasks
-from odefs.tables.columns import Column
-from odefs.tables.encoder.column_spec import FAR, ColumnSpec
-from odefs.tables.encoder.scale import DAY
+from odefs.tables.columns import SECONDS_PER_DAY, Column
+from odefs.tables.encoder.column_spec import MAX_ENCODED, ColumnSpec
 
 ENCODED = np.dtype(np.float32)
 BLOCK_ROWS = 2**14
@@ -63,9 +62,9 @@ def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:
         else:
             # Counted from the median: float32 has too few digits for seconds since 1970.
             with np.errstate(over="ignore"):
-                out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -FAR, FAR)
+                out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -MAX_ENCODED, MAX_ENCODED)
         if spec.by_hour:
-            out[:, 1] = values % DAY / spec.units[1]
+            out[:, 1] = values % SECONDS_PER_DAY / spec.units[1]
         if spec.marks_missing:
             out[:, -1] = missing * spec.units[-1]
 

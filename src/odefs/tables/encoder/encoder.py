@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._warning import warn
+from odefs.exceptions import TableError
 from odefs.persist.json_values import to_plain
 from odefs.system.threads import available_threads, run_tasks
-from odefs.tables.columns import Column, Table, TableError
+from odefs.tables.columns import Column, Table
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encode import encoded
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role
@@ -102,7 +103,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             )
         table = self.recognised(table_of(X, self.is_used))
-        self.warn_of_strangers(table)
+        self.warn_unseen_categories(table)
         return self.encode_table(table)
 
     def is_read(self, name: str) -> bool:
@@ -115,7 +116,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "specs_")
         return frozenset(self.columns).__contains__
 
-    def warn_of_strangers(self, table: Table) -> None:
+    def warn_unseen_categories(self, table: Table) -> None:
         """A column most of whose values were never seen is likely another column, or of another type."""
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:

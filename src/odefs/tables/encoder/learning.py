@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from odefs._progress import tell
-from odefs.tables.columns import Column, Table, TableError
+from odefs.exceptions import TableError
+from odefs.tables.columns import Column, Table
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import without_words

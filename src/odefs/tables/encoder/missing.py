@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefs.tables.columns import LARGE, Column, Kind, TableError
+from odefs.exceptions import TableError
+from odefs.tables.columns import LARGE, Column, Kind
 from odefs.tables.encoder.text_formats import is_missing_word
 
 NAMES = {"number": "numbers", "time": "dates or times", "boolean": "truth values", "category": "text"}
-MOST = 0.5
+MAX_UNREADABLE_SHARE = 0.5
 
 
 def without_words(column: Column, words: Collection[str]) -> Column:
@@ -62,7 +63,7 @@ class Lost:
 
     @property
     def are_most(self) -> bool:
-        return self.cells > MOST * self.known
+        return self.cells > MAX_UNREADABLE_SHARE * self.known
 
     def require_few(self, name: str, kind: Kind, style: str) -> None:
         """Refuse a column most of which is not what it must be; ``style`` says how text was read in training, where it was text."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.tables.columns import LARGE, Column, Kind, TableError
+from odefs.exceptions import TableError
+from odefs.tables.columns import LARGE, Column, Kind
 from odefs.tables.encoder.missing import NAMES, Lost, without_words
-from odefs.tables.encoder.text_formats import PLAIN, STYLES, Style, describe, read_levels, recognise
+from odefs.tables.encoder.text_formats import PLAIN, TEXT_FORMATS, TextFormat, describe, read_levels, recognise
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
 
 IDENTIFIER_NAME = re.compile(
@@ -104,7 +105,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_par
         values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
         read = Column(column.name, "boolean", values[column.category_codes])
     else:
-        found = STYLES[style] if style else PLAIN[kind] if is_part else _guessed(column)
+        found = TEXT_FORMATS[style] if style else PLAIN[kind] if is_part else _guessed(column)
         if found is None or found.kind != kind:
             raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
         read = without_words(_converted(column, found), na)
@@ -115,7 +116,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_par
     return read
 
 
-def _guessed(column: Column) -> Style | None:
+def _guessed(column: Column) -> TextFormat | None:
     counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
     return recognise(column.levels, counts)
 
@@ -155,7 +156,7 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
     counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
     style = recognise(column.levels, counts) if len(column.levels) else None
     if style is None and forced:
-        style = STYLES["numbers"]
+        style = TEXT_FORMATS["numbers"]
     if style is not None and style.kind == "number" and not forced and _have_long_digits(column.levels, counts):
         return column, "", []
     if style is None:
@@ -191,7 +192,7 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
     """A word on columns that hold text and numbers."""
     if not counts.sum() or len(column.levels) > 100_000:
         return []
-    numbers = ~np.isnan(read_levels(column.levels, STYLES["numbers"]))
+    numbers = ~np.isnan(read_levels(column.levels, TEXT_FORMATS["numbers"]))
     share = counts[numbers].sum() / counts.sum()
     if not 0.1 <= share <= 0.9:
         return []
@@ -203,7 +204,7 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
     ]
 
 
-def _converted(column: Column, style: Style) -> Column:
+def _converted(column: Column, style: TextFormat) -> Column:
     values = np.append(read_levels(column.levels, style), np.nan)[column.category_codes]
     infinite = np.isinf(values)  # as 1e999 is
     values[infinite] = np.nan

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-DAY = 86400.0
 NORMAL_RANGE = 7.0
 """Standard deviations that some thousand values of a normal column span."""
 

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from odefs.persist.checks import need, need_count, need_number, require
 from odefs.tables.columns import Kind
-from odefs.tables.encoder.column_spec import FAR, ColumnSpec
-from odefs.tables.encoder.text_formats import STYLES
+from odefs.tables.encoder.column_spec import MAX_ENCODED, ColumnSpec
+from odefs.tables.encoder.text_formats import TEXT_FORMATS
 
 NAMES = ("number", "category", "drop", "keep")
 PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
@@ -70,7 +70,7 @@ def _read_spec(found: Any) -> ColumnSpec:
     require(needed <= found.keys() <= parts.keys(), "a column of its encoder has other parts")
     name, kind, style = need(found, "name", str), need(found, "kind", str), need(found, "style", str)
     require(kind in get_args(Kind), f"its column {name!r} is of a kind that does not exist")
-    fits = not style or (style in STYLES and (kind not in ("number", "time") or STYLES[style].kind == kind))
+    fits = not style or (style in TEXT_FORMATS and (kind not in ("number", "time") or TEXT_FORMATS[style].kind == kind))
     require(fits, f"its column {name!r} is read in a way that does not exist")
     levels, units = need(found, "levels", list), need(found, "units", list)
     require(
@@ -109,14 +109,14 @@ def _can_encode(spec: ColumnSpec) -> bool:
         return False
     if spec.kind == "category":
         filled = spec.marks_missing or spec.fill_level in spec.levels
-        return bool(spec.levels) and filled and all(0 <= unit <= FAR for unit in spec.units)
+        return bool(spec.levels) and filled and all(0 <= unit <= MAX_ENCODED for unit in spec.units)
     if spec.levels or spec.grouped:
         return False
     n_divided = 0 if spec.kind == "boolean" else 1 + spec.by_hour
     divided, others = spec.units[:n_divided], spec.units[n_divided:]
     smallest = (0.0, SMALLEST_HOUR_UNIT)
     return all(unit > least for unit, least in zip(divided, smallest, strict=False)) and all(
-        0 <= unit <= FAR for unit in others
+        0 <= unit <= MAX_ENCODED for unit in others
     )
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from odefs.tables.columns import Column, Kind
+from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.moments import Spread
-from odefs.tables.encoder.scale import DAY, distances_out
+from odefs.tables.encoder.scale import distances_out
 
 
 @dataclass
@@ -35,14 +35,17 @@ class ColumnSummary:
         known = column.values[~column.missing]
         self.values = self.values.merge(Spread.of(known))
         if column.kind == "time":
-            self.times_of_day = self.times_of_day.merge(Spread.of(known % DAY))
+            self.times_of_day = self.times_of_day.merge(Spread.of(known % SECONDS_PER_DAY))
         if column.kind == "boolean":
             self.n_true += int((known == 1).sum())
 
     @property
     def varies_by_hour(self) -> bool:
         """Whether times are of more than a day, and not of days alone."""
-        return self.values.high - self.values.low > DAY and (self.times_of_day.low, self.times_of_day.high) != (0, 0)
+        return self.values.high - self.values.low > SECONDS_PER_DAY and (
+            self.times_of_day.low,
+            self.times_of_day.high,
+        ) != (0, 0)
 
 
 def spec_of(

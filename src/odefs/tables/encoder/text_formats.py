@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 import numpy as np
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
-ENOUGH = 0.9
+MIN_READABLE_SHARE = 0.9
 """Share of a column's rows that must read as numbers (or dates) for the column to be taken as such."""
 
-SAMPLE = 500
+SAMPLE_CELLS = 500
 
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
 # Spaces are taken once and for all (*+): to share a thousand of them out among the parts in every way would take forever.
@@ -34,7 +34,7 @@ _TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?$")
 
 
 @dataclass(frozen=True)
-class Style:
+class TextFormat:
     """How a column's text is read. ``name`` is one of the keys below and is what a model file keeps."""
 
     name: str
@@ -103,14 +103,14 @@ def _time_of_day(text: str) -> float:
 
 
 _ALL = (
-    Style("numbers", "number", lambda text: _number(text, ".")),
-    Style("numbers with decimal comma", "number", lambda text: _number(text, ",")),
-    Style("ISO dates", "time", _iso),
-    Style("day-first dates", "time", lambda text: _date(text, day_first=True)),
-    Style("month-first dates", "time", lambda text: _date(text, day_first=False)),
-    Style("times of day", "time", _time_of_day),
+    TextFormat("numbers", "number", lambda text: _number(text, ".")),
+    TextFormat("numbers with decimal comma", "number", lambda text: _number(text, ",")),
+    TextFormat("ISO dates", "time", _iso),
+    TextFormat("day-first dates", "time", lambda text: _date(text, day_first=True)),
+    TextFormat("month-first dates", "time", lambda text: _date(text, day_first=False)),
+    TextFormat("times of day", "time", _time_of_day),
 )
-STYLES = {style.name: style for style in _ALL}
+TEXT_FORMATS = {style.name: style for style in _ALL}
 
 
 def _plain_time(text: str) -> float:
@@ -118,26 +118,26 @@ def _plain_time(text: str) -> float:
     return _time_of_day(text) if np.isnan(seconds) else seconds
 
 
-PLAIN = {"number": STYLES["numbers"], "time": Style("ISO dates or times of day", "time", _plain_time)}
+PLAIN = {"number": TEXT_FORMATS["numbers"], "time": TextFormat("ISO dates or times of day", "time", _plain_time)}
 """How text is read where training held numbers or times of their own type, and no style can be told from one cell."""
 
 
-def recognise(levels: Sequence[str], counts: np.ndarray) -> Style | None:
+def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
     """The style that reads a column's distinct values, or ``None`` where they are just text. ``counts`` says how often each occurs."""
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
     if not known or any(LEADING_ZERO.match(levels[i]) and levels[i].strip().isdigit() for i in known):
         return None
-    step = max(1, len(known) // SAMPLE)
+    step = max(1, len(known) // SAMPLE_CELLS)
     sample = known[::step]
     weights = counts[sample]
     if _points_are_thousands([levels[i] for i in known]):
-        return STYLES["numbers with decimal comma"]
-    best: tuple[float, Style] | None = None
-    for style in STYLES.values():
+        return TEXT_FORMATS["numbers with decimal comma"]
+    best: tuple[float, TextFormat] | None = None
+    for style in TEXT_FORMATS.values():
         read = ~np.isnan([style.read(levels[i]) for i in sample])
         share = float((weights * read).sum() / weights.sum())
         # The first style wins ties: a point is a decimal mark, and 03/04 is the third of April, unless the column says otherwise.
-        if share >= ENOUGH and (best is None or share > best[0]):
+        if share >= MIN_READABLE_SHARE and (best is None or share > best[0]):
             best = share, style
     return None if best is None else best[1]
 
@@ -152,14 +152,14 @@ def _points_are_thousands(levels: Sequence[str]) -> bool:
     return bool(pointed and plain and all(map(_THOUSANDS.match, pointed)) and all(len(body) <= 3 for body in plain))
 
 
-def read_levels(levels: Sequence[str], style: Style) -> np.ndarray:
+def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
     """The number of each distinct value; NaN for missing words and for what the style cannot read."""
     return np.array([np.nan if is_missing_word(level) else style.read(level) for level in levels], dtype=np.float64)
 
 
-def describe(levels: Sequence[str], style: Style) -> str:
+def describe(levels: Sequence[str], style: TextFormat) -> str:
     """What was recognised, for the screen."""
-    shown = [level for level in levels if not is_missing_word(level)][:SAMPLE]
+    shown = [level for level in levels if not is_missing_word(level)][:SAMPLE_CELLS]
     extras = []
     if style.kind == "number":
         percent = sum("%" in level for level in shown)

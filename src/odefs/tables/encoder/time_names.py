@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from odefs.tables.columns import SECONDS_PER_DAY
 from odefs.tables.encoder.text_formats import PLAIN
 
-DAY = 86_400
 EPOCH = datetime(1970, 1, 1)
 DATE, STAMP, CLOCK = "date", "date and time", "time of day"
 _FORMS = {DATE: re.compile(r"^\d{4}-\d{2}-\d{2}$"), CLOCK: re.compile(r"^\d{1,2}:\d{2}(:\d{2})?$")}
@@ -66,9 +66,9 @@ def _form_of(known: Sequence[str]) -> str | None:
 
 def _form_for(values: Sequence[float]) -> str:
     """As csv files have them: the first day of 1970 alone is no date, but times of day."""
-    if all(0 <= value < DAY for value in values):
+    if all(0 <= value < SECONDS_PER_DAY for value in values):
         return CLOCK
-    return DATE if all(value % DAY == 0 for value in values) else STAMP
+    return DATE if all(value % SECONDS_PER_DAY == 0 for value in values) else STAMP
 
 
 def _named(value: float, form: str) -> str:
@@ -76,6 +76,6 @@ def _named(value: float, form: str) -> str:
         when = EPOCH + timedelta(microseconds=round(value * 1e6))
     except (OverflowError, ValueError):
         return number_name(value)  # a year that has no form of four digits
-    if form == CLOCK and 0 <= value < DAY:
+    if form == CLOCK and 0 <= value < SECONDS_PER_DAY:
         return f"{when:%H:%M:%S}"
-    return when.date().isoformat() if form == DATE and value % DAY == 0 else when.isoformat(sep=" ")
+    return when.date().isoformat() if form == DATE and value % SECONDS_PER_DAY == 0 else when.isoformat(sep=" ")

@@ -5,7 +5,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
 
 DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from odefs.exceptions import TableError
 from odefs.tables.arrow_columns import floats_of
-from odefs.tables.columns import TableError
 
 MOST_DIGITS = 38
 """Digits of the longest decimal that both readers know."""
 
 
-def joined_types(
+def common_types_of(
     files: Sequence[Path],
     schemas: Sequence[Mapping[str, Any]],
     none: Any,
@@ -47,13 +47,13 @@ def joined_types(
     return types
 
 
-def joined_schema(files: Sequence[Path], schemas: Sequence[Any]) -> Any:
+def common_schema(files: Sequence[Path], schemas: Sequence[Any]) -> Any:
     """The schema of a table in files with the given ones, in which every cell may lack."""
     import pyarrow as pa
 
     first = schemas[0]
     held = [{field.name: field.type for field in schema} for schema in schemas]
-    types = joined_types(files, held, pa.null(), common_type) if len(files) > 1 else held[0]
+    types = common_types_of(files, held, pa.null(), common_type) if len(files) > 1 else held[0]
     return pa.schema([field.with_nullable(True).with_type(plain_type(types[field.name])) for field in first])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.gzip_files import beginning, unpacked_beginning
 
 DELIMITERS = (",", ";", "\t", "|")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.ods_scan import OdsScan
 from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
 from odefs.tables.readers.workbook_parts import all_parts, sheet_parts

@@ -14,12 +14,12 @@ def readable(name: str) -> str:
         return name.encode(errors="replace").decode()
 
 
-def handed_to_polars(path: Path) -> Path | bytes:
+def path_for_polars(path: Path) -> Path | bytes:
     """The path, or the content where polars would look for other files: to it all names are UTF-8, and some are patterns."""
     return path if _is_utf8(path) and not glob.has_magic(str(path)) else path.read_bytes()
 
 
-def named_for_scans(path: Path, folder: Path) -> Path:
+def path_for_scans(path: Path, folder: Path) -> Path:
     """The path, or a link in ``folder`` where polars' scans would look for other files."""
     if _is_utf8(path) and not glob.has_magic(str(path)):
         return path

@@ -9,14 +9,14 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 
 GZIP = b"\x1f\x8b"
 OTHERS = {b"\x28\xb5\x2f\xfd": "zstd", b"x\x01": "zlib", b"x\x9c": "zlib", b"x\xda": "zlib", GZIP: "gzip, twice"}
 """How data begins that the reader would unpack too."""
 
 PIECE = 2**20
-ALWAYS = 32 * 2**20
+MIN_UNPACKED_BYTES = 32 * 2**20
 """So many bytes are unpacked in any case."""
 LARGEST_GROWTH = 100
 """Tables become 3 to 20 times smaller by packing; a thousand times is what a file does that is made to fill the memory."""
@@ -82,7 +82,7 @@ def unpack_to(source: Path, name: str, target: Path) -> Path:
 
 def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    most, found = max(ALWAYS, LARGEST_GROWTH * size), 0
+    most, found = max(MIN_UNPACKED_BYTES, LARGEST_GROWTH * size), 0
     try:
         with gzip.open(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
             while piece := file.read(PIECE):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 
 MAX_COLUMNS = 20_000
 

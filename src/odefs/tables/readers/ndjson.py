@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.gzip_files import beginning
 
 ALWAYS_CELLS = 2_000_000
@@ -29,8 +29,8 @@ def lines_schema(pl: Any, source: Any, name: str, content: Path | bytes) -> Any:
     keys = {found[1] for found in STRING.finditer(head) if found[2]}
     _require_filled(name, max(head.count(b"\n"), 1), len(keys), size)
     schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
-    n_lines = sum(piece.count(b"\n") for piece in _pieces(content)) + 1
-    _require_filled(name, n_lines, sum(_leaves(pl, dtype) for dtype in schema.dtypes()), size)
+    n_outputs = sum(piece.count(b"\n") for piece in _pieces(content)) + 1
+    _require_filled(name, n_outputs, sum(_leaves(pl, dtype) for dtype in schema.dtypes()), size)
     n_in_lists = sum(_leaves_in_lists(pl, dtype) for dtype in schema.dtypes())
     if n_in_lists:
         # Without texts, which may hold braces.

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from odefs._extras import command
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
 from odefs.tables.readers.excel import read_sheet
-from odefs.tables.readers.file_names import handed_to_polars, readable
+from odefs.tables.readers.file_names import path_for_polars, readable
 from odefs.tables.readers.limits import require_height, require_width
 from odefs.tables.readers.ndjson import read_lines
 from odefs.tables.readers.partitioned import parts_of, read_parts
@@ -81,7 +81,7 @@ def read_table(
             found: Found = read_parts(pl, source), None, (), True
         else:
             ending = ending_of(source)
-            source = handed_to_polars(source) if isinstance(source, Path) else source
+            source = path_for_polars(source) if isinstance(source, Path) else source
             found = _read_one(pl, source, ending, name, sheet, text_columns, delimiter, header)
         size, digest = fingerprint(source)
     except pl.exceptions.PolarsError as error:

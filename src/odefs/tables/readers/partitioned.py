@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from odefs.engines.parquet import no_parquet, parquet_in
-from odefs.tables.columns import TableError
-from odefs.tables.readers.common_types import common_type, joined_types
-from odefs.tables.readers.file_names import handed_to_polars
+from odefs.exceptions import TableError
+from odefs.tables.readers.common_types import common_type, common_types_of
+from odefs.tables.readers.file_names import path_for_polars
 
 
 def parts_of(path: str | Path) -> list[Path]:
@@ -32,9 +32,9 @@ def parts_of(path: str | Path) -> list[Path]:
 
 def read_parts(pl: Any, parts: Sequence[Path]) -> Any:
     """The rows of all files, in the order of the files."""
-    sources = [handed_to_polars(part) for part in parts]
+    sources = [path_for_polars(part) for part in parts]
     schemas = [_schema(pl, part, source) for part, source in zip(parts, sources, strict=True)]
-    types = joined_types(parts, schemas, pl.Null, partial(_common_type, pl))
+    types = common_types_of(parts, schemas, pl.Null, partial(_common_type, pl))
     return pl.concat([_with_types(pl, pl.read_parquet(source), types) for source in sources])
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.dialect import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
 from odefs.tables.readers.gzip_files import beginning, unpacked
 from odefs.tables.readers.header import (
@@ -46,14 +46,14 @@ def read_text(
         frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
-            tell_fault(source, name, dialect, error)
+            raise_parse_error(source, name, dialect, error)
         dialect = replace(dialect, encoding="cp1252")
         header = read_header(source, dialect)
         notes.append(NOT_UTF8)
         try:
             frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
         except pl.exceptions.ComputeError as again:
-            tell_fault(source, name, dialect, again)
+            raise_parse_error(source, name, dialect, again)
     text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
     numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
@@ -102,7 +102,7 @@ def said_names(header: Header, numbers: Sequence[str], text_columns: Sequence[st
     return [*header.notes, *([LOOKS_LIKE_DATA] if is_data else [])]
 
 
-def tell_fault(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
+def raise_parse_error(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
     """The line that cannot be read, or what the reader says where none is found."""
     fault = broken_line(source, dialect)
     if fault is None:

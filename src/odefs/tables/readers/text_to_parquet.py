@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from odefs.exceptions import TableError
 from odefs.system.atomic_write import NUMBERS_OF_WRITING, error_number
-from odefs.tables.columns import TableError
 from odefs.tables.readers.dialect import Dialect, opened
-from odefs.tables.readers.file_names import named_for_scans, readable
+from odefs.tables.readers.file_names import path_for_scans, readable
 from odefs.tables.readers.gzip_files import unpack_to
 from odefs.tables.readers.header import Header, copied_under_names, read_header
 from odefs.tables.readers.ndjson import lines_schema
@@ -23,13 +23,13 @@ from odefs.tables.readers.text import (
     NOT_UTF8,
     NULLS,
     first_types,
+    raise_parse_error,
     said_encoding,
     said_names,
     said_restored,
     said_short,
     said_zeros,
     sniff_checked,
-    tell_fault,
 )
 from odefs.tables.readers.text_types import TextTypes
 from odefs.tables.writers.formulas import restored
@@ -67,9 +67,9 @@ def spool_to_parquet(
             return _spool_text(pl, path, folder, text_columns, delimiter, has_header)
         target = folder / "table.parquet"
         if ending in ARROW:
-            _sink(pl.scan_ipc(named_for_scans(path, folder)), target)
+            _sink(pl.scan_ipc(path_for_scans(path, folder)), target)
         elif ending in LINES:
-            source = named_for_scans(path, folder)
+            source = path_for_scans(path, folder)
             schema = lines_schema(pl, source, readable(path.name), path)
             _sink(pl.scan_ndjson(source, schema=schema), target)
         else:
@@ -122,7 +122,7 @@ def _spool_text(
     pl: Any, path: Path, folder: Path, text_columns: Sequence[str], delimiter: str | None, has_header: bool | None
 ) -> Spooled:
     given, name = path, readable(path.name)
-    path = named_for_scans(unpack_to(given, name, folder / "unpacked.txt"), folder)
+    path = path_for_scans(unpack_to(given, name, folder / "unpacked.txt"), folder)
     dialect, header = sniff_checked(path, name, delimiter, has_header)
     notes = said_encoding(dialect)
     cells = folder / "cells.parquet"
@@ -131,7 +131,7 @@ def _spool_text(
         _sink_cells(pl, source, dialect, cells)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
-            tell_fault(path, name, dialect, error)
+            raise_parse_error(path, name, dialect, error)
         dialect = replace(dialect, encoding="cp1252")
         header = read_header(path, dialect)
         notes.append(NOT_UTF8)
@@ -139,7 +139,7 @@ def _spool_text(
         try:
             _sink_cells(pl, source, dialect, cells)
         except pl.exceptions.ComputeError as again:
-            tell_fault(path, name, dialect, again)
+            raise_parse_error(path, name, dialect, again)
     short = said_short(path, dialect)
     handed = [header.handed(column) for column in text_columns]
     types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), handed)

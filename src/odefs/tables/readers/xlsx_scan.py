@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
 """Excel's own limits: rows and columns of a sheet, characters of a cell."""
@@ -18,7 +18,7 @@ LONGEST_GAP = 12 * MAX_TEXT
 """Bytes of text between two tags: a character takes up to 12, as in ``&#1114111;``."""
 GRID_BYTES, CELL_BYTES, STRING_BYTES = 40, 80, 64
 """What a place of the grid, a cell in it and a shared string take while a sheet is read and looked at."""
-SHORT = 64
+FREE_TEXT_LENGTH = 64
 """Text of this length is allowed for in what a cell takes."""
 
 PREFIX = re.compile(rb"<(/?)[^\s<>:/\"'=]+:")
@@ -96,7 +96,7 @@ class SheetScan:
             self.text_bytes += size
         elif cells.size and (b"inlineStr" in xml or b'"str"' in xml):
             self.text_bytes += size
-        if cells.size and self._longest > SHORT:
+        if cells.size and self._longest > FREE_TEXT_LENGTH:
             self._refer(a, tags)
         self._bytes += size
 

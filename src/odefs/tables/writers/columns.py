@@ -33,7 +33,7 @@ def result_columns(
         "score": found.scores,
         "rank": found.ranks,
         "agreement": found.agreement,
-        "outlier": spelled(found.is_outlier) if spells else np.asarray(found.is_outlier),
+        "outlier": as_yes_no(found.is_outlier) if spells else np.asarray(found.is_outlier),
         "reasons": None,
     }
     if reasons != "none":
@@ -44,7 +44,7 @@ def result_columns(
     return arranged(found, names, results, own, folds)
 
 
-def spelled(flags: np.ndarray) -> np.ndarray:
+def as_yes_no(flags: np.ndarray) -> np.ndarray:
     """For people; files with types have truth values."""
     return np.where(flags, "yes", "no")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from odefs._extras import command
-from odefs.tables.columns import TableError
+from odefs.exceptions import TableError
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.formulas import formula_cells
 
@@ -46,7 +46,7 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, .
     except ModuleNotFoundError as error:
         raise TableError(f"writing Excel files needs another package: {command('cli')}") from error
     require_room(path, frame.height, frame.width)
-    names = told_apart(frame.columns)
+    names = unique_excel_names(frame.columns)
     changed = [new for name, new in zip(frame.columns, names, strict=True) if len(_units(name)) > 2 * LONGEST_NAME]
     frame.columns = names
     infinite = _infinite_cells(frame)
@@ -82,7 +82,7 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, .
     return tuple(said)
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
+def unique_excel_names(names: Sequence[str]) -> list[str]:
     """Names that Excel can hold and of which no two differ by case alone, which are one name to it; a blank one gets the name that Excel would give it."""
     found: dict[str, str] = {}
     tried: Counter[str] = Counter()

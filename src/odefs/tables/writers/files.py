@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
 from odefs.system.atomic_write import replacing as replacing_file
-from odefs.tables.columns import TableError
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
 from odefs.tables.writers.formulas import defused

@@ -8,16 +8,16 @@ import numpy as np
 
 from odefs._progress import tell
 from odefs.engines.out_of_core import Folder
+from odefs.exceptions import TableError
 from odefs.kernels.ranks import fill_ranks
 from odefs.tables.arrow_columns import cells_of
-from odefs.tables.columns import TableError
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import Extent
 from odefs.tables.frames import table_of
 from odefs.tables.large import LargeTable
 from odefs.tables.row_names import plain_cell
 from odefs.tables.writers.batches import write_batches
-from odefs.tables.writers.columns import arranged, reason_texts, shows_names, spelled
+from odefs.tables.writers.columns import arranged, as_yes_no, reason_texts, shows_names
 from odefs.tables.writers.files import is_spreadsheet
 
 
@@ -75,7 +75,7 @@ def _batches(
             "score": pa.array(np.asarray(extent.scores[rows])),
             "rank": pa.array(np.asarray(ranks[rows])),
             "agreement": None if extent.agreement is None else pa.array(np.asarray(extent.agreement[rows])),
-            "outlier": pa.array(spelled(flags).tolist(), pa.string()) if spells else pa.array(flags),
+            "outlier": pa.array(as_yes_no(flags).tolist(), pa.string()) if spells else pa.array(flags),
             "reasons": texts,
         }
         data = {name: part.column(name) for name in own}
