@@ -68,13 +68,7 @@ def _one(d: int, dtype: np.dtype) -> list[Result]:
             True,
         ),
     ]
-    if packed.tiles:
-        best, median = _tiles_against_vectors(X[: 4 * MAX_BLOCK_ROWS], packed)
-        told = f"{best:.2f} x, in the middle {median:.2f} x"
-        results.append(Result(f"{what}, tiles against vectors, one thread, the best of 100 turns", told, "told", True))
-    ways = {"expanded squares by vectors": replace(packed, tiles=None), "direct squares": replace(packed, product=None)}
-    if packed.tiles:
-        ways = {"expanded squares by tiles": packed, **ways}
+    ways = {"expanded squares": packed, "direct squares": replace(packed, product=None)}
     for way, layout in ways.items():
         share, rate = _share_of_peak(X[: 4 * MAX_BLOCK_ROWS], layout)
         results.append(
@@ -94,37 +88,10 @@ def _against_numpy(what: str, d: int, by_numpy: float, compiled: float) -> Resul
     return Result(what, told, f"at least {TARGETS[d]:.0f} x", ratio >= TARGETS[d])
 
 
-def _tiles_against_vectors(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float]:
-    """How many times as fast, by the best times and by those in the middle."""
-    times = [
-        [
-            best_of(1, lambda level=level: compiled.mean_nearest(X, packed, level=level, root=True))
-            for level in ("avx512", "amx")
-        ]
-        for _ in range(100)
-    ]
-    vectors, tiles = np.array(times).T
-    return vectors.min() / tiles.min(), float(np.median(vectors) / np.median(tiles))
-
-
-def _level(packed: compiled.Packed) -> str:
-    """The instruction set that this machine scores with; tiles are for expanded squares."""
-    here = compiled.levels_here()
-    return here[-1] if packed.tiles and packed.product is not None else [name for name in here if name != "amx"][-1]
-
-
-def _products(packed: compiled.Packed) -> int:
-    """Products for each row and reference: one for each column, or as many as tiles are multiplied for all of a tile's."""
-    if _level(packed) != "amx" or not packed.tiles:
-        return packed.n_columns
-    # Sums of digits begin with a tile that is not multiplied.
-    return packed.tiles.values.shape[1] - (packed.tiles.step > 0)
-
-
 def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], None]:
     """The products of all rows and references on the registers of all threads, nothing loaded or stored."""
-    level = _level(packed)
-    n_products = ROWS * packed.n_subsets * packed.n_members * _products(packed)
+    level = compiled.levels_here()[-1]
+    n_products = ROWS * packed.n_subsets * packed.n_members * packed.n_columns
     repeats = round(n_products / THREADS / compiled.registers_only(level, dtype, True, 1))
     return lambda: run_tasks(
         lambda _: compiled.registers_only(level, dtype, True, repeats), list(range(THREADS)), THREADS
@@ -133,7 +100,7 @@ def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], No
 
 def _share_of_peak(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float]:
     """Products per second of one call, over those of a loop without memory; and floating-point operations per second that they stand for."""
-    level, expanded = _level(packed), packed.product is not None
+    level, expanded = compiled.levels_here()[-1], packed.product is not None
     n_pairs = X.shape[0] * packed.n_subsets * packed.n_members
     of_limit = compiled.registers_only(level, X.dtype, expanded, REPEATS)
     times = []
@@ -144,7 +111,7 @@ def _share_of_peak(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float
     ours, limit = (min(column) for column in zip(*times, strict=True))
     # A product and a sum for each value, and a difference where the square is not expanded.
     rate = (2 if expanded else 3) * n_pairs * packed.n_columns / ours
-    return (n_pairs * _products(packed) / ours) / (of_limit / limit), rate
+    return (n_pairs * packed.n_columns / ours) / (of_limit / limit), rate
 
 
 @contextmanager

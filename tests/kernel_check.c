@@ -84,7 +84,7 @@ static int failures(int level, int n_columns, int is_double, int way) {
 }
 
 int main(void) {
-    static const char *names[] = {"portable", "sse2", "neon", "avx2", "avx512", "amx"};
+    static const char *names[] = {"portable", "sse2", "neon", "avx2", "avx512"};
     static const int widths[] = {1, 3, 8, 13, MOST_COLUMNS};
     int total = 0;
     for (int level = 0; level < N_LEVELS; level++) {

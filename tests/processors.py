@@ -22,7 +22,7 @@ PRODUCTS = (
     "engines/test_stream",
 )
 KERNELS = (
-    *("kernels/test_stable_products", "kernels/test_distances", "kernels/test_kernel", "kernels/test_kernel_tiles"),
+    *("kernels/test_stable_products", "kernels/test_distances", "kernels/test_kernel"),
     "engines/test_stream",
 )
 """Tests in which BLAS shows, and in which the compiled kernel does; those go through all instruction sets by themselves."""

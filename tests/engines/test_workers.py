@@ -76,7 +76,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 import numpy as np
 from odefs import ODEFS, LeSiNN
-from odefs.kernels import threads
+from odefs.system import threads
 
 X = np.random.default_rng(0).normal(size=(400, 12))
 

@@ -255,7 +255,7 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
     assert compiled.level_for(10) == (here[-1] if here else None)
 
 
-UNAVAILABLE = ("fortran", *(name for name in compiled.LEVELS if name not in LEVELS and name != "amx"))
+UNAVAILABLE = ("fortran", *(name for name in compiled.LEVELS if name not in LEVELS))
 
 
 @pytest.mark.parametrize("name", UNAVAILABLE)

@@ -16,8 +16,8 @@ import logging, sys
 if "handler" in sys.argv:
     logging.basicConfig(format="%(levelname)s:%(name)s:%(message)s")
 import numpy
-from odefs.kernels import library
-library.PATH = library.PATH.with_name(sys.argv[1])
+from odefs.kernels import shared_library
+shared_library.PATH = shared_library.PATH.with_name(sys.argv[1])
 from odefs import ODEFS, LeSiNN
 from odefs.versions import collect_versions
 X = numpy.random.default_rng(0).random((200, 5))

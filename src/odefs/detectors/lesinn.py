@@ -44,11 +44,10 @@ class LeSiNNState:
 
     def packed(self, w: np.ndarray | None, has_missing: bool) -> Packed:
         """Ready for the compiled kernel under weights."""
-        with_tiles = not has_missing and level_for(self.rows.shape[1]) == "amx"
-        key = (has_missing, with_tiles, None if w is None else w.tobytes())
+        key = (has_missing, None if w is None else w.tobytes())
 
         def make() -> Packed:
-            return pack_references(self.rows, self.n_subsets, w, has_missing=has_missing, with_tiles=with_tiles)
+            return pack_references(self.rows, self.n_subsets, w, has_missing=has_missing)
 
         return self._remember(key, make)
 

@@ -4,7 +4,6 @@
  * eight members live in registers; minimum and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that nothing
  * cancels; or, where the packing found that little would, as |x|^2 - 2 x.r + |r|^2, half the work, and again directly in the lanes that lost digits.
  * The loops stand in _kernel_body.h, those of training in _kernel_choices.h; this file compiles them for every instruction set and both precisions, and chooses among them.
- * Expanded squares of float rows have another way on processors with tiles, _kernel_tiles.h.
  *
  * No Python header is needed: the library is called through ctypes, which also lets go of the interpreter lock. */
 
@@ -48,17 +47,15 @@ static void *aligned_room(size_t alignment, size_t bytes) {
 /* One block of rows against the packed references. Strides count elements. `columns` picks some of the `table_columns` of `rows` (NULL:
  * the first ones), `centre` and `scale` turn a value x into (x - centre) * scale (NULL: left as it is). `product`
  * holds the references for expanded squares (NULL: direct ones); those below `cancellation` times |x|^2 are computed again. `is_binary` says that
- * references are 0 and 1. `total` is the sum of the weights; only the variant for missing cells reads it. `tiles` has the references as digits of
- * multiples of `tile_step`, with which squares below `tile_limit` are computed again, or as parts where `tile_step` is 0 (NULL: as neither; see
- * _kernel_tiles.h). */
+ * references are 0 and 1. `total` is the sum of the weights; only the variant for missing cells reads it. */
 typedef struct {
     const void *rows;
     int64_t n_rows, row_stride, column_stride;
     const int64_t *columns;
-    const void *centre, *scale, *references, *product, *tiles;
+    const void *centre, *scale, *references, *product;
     int64_t table_columns, n_columns, n_subsets, n_members;
     int64_t take_root, is_binary;
-    double total, cancellation, tile_step, tile_limit;
+    double total, cancellation;
     double *out;
 } Block;
 
@@ -72,24 +69,12 @@ typedef struct {
     double *out;
 } Choices;
 
-/* References without gaps, member after member, eight in a subset, and where their tiles are to be written: digits of multiples of `step`, or parts where
- * it is 0. `lost` gets whole numbers, one for each of the `probed` references and each reference; of parts nothing. */
-typedef struct {
-    const float *references;
-    int64_t n_subsets, n_columns, is_binary;
-    double step;
-    int8_t *tiles;
-    const int64_t *probed;
-    int64_t n_probed;
-    int32_t *lost;
-} Packing;
-
 enum { OK, NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN };
 
 /* Every MIN(a, b) below is a < b ? a : b, hence b where one of them is NaN. */
 
-/* Levels in ascending order; the names are the ones kernel.py shows. */
-enum { PORTABLE, SSE2, NEON, AVX2, AVX512, AMX, N_LEVELS };
+/* Levels in ascending order; the names are the ones compiled.py shows. */
+enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
 
 #define ISA portable
 #define TARGET
@@ -191,17 +176,6 @@ TARGET static inline __attribute__((always_inline)) void four_columns_f32(const 
 }
 #include "_kernel_isa.h"
 
-/* What has no variant of its own for tiles takes that of vectors. */
-#if defined(__linux__) && (defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11)
-#define HAS_TILES
-#include "_kernel_tiles.h"
-#include "_kernel_tile_packing.h"
-#define score_amx_double score_avx512_double
-#define masked_amx_float masked_avx512_float
-#define masked_amx_double masked_avx512_double
-#define peak_amx_double peak_avx512_double
-#define mean_squares_amx_double mean_squares_avx512_double
-#endif
 #endif
 
 #if defined(__aarch64__)
@@ -239,17 +213,14 @@ static const Level levels[N_LEVELS] = {
     [SSE2] = LEVEL(sse2),
     [AVX2] = LEVEL(avx2),
     [AVX512] = LEVEL(avx512),
-#ifdef HAS_TILES
-    [AMX] = LEVEL(amx),
-#endif
 #endif
 #if defined(__aarch64__)
     [NEON] = LEVEL(neon),
 #endif
 };
 
-/* Raised with every change of Block, Choices, Packing or of the packing: library.py refuses a library left over from another version. */
-EXPORT int odefs_kernel_version(void) { return 7; }
+/* Raised with every change of Block, Choices or of the packing: shared_library.py refuses a library left over from another version. */
+EXPORT int odefs_kernel_version(void) { return 8; }
 
 /* Whether this processor (and its system) can run a level. */
 EXPORT int odefs_has_level(int level) {
@@ -260,9 +231,6 @@ EXPORT int odefs_has_level(int level) {
     const int has_vectors = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                             __builtin_cpu_supports("avx512bw");
     if (level == AVX512) return has_vectors;
-#ifdef HAS_TILES
-    if (level == AMX) return has_vectors && __builtin_cpu_supports("avx512vbmi") && tiles_are_granted();
-#endif
 #endif
     return 1;
 }
@@ -275,22 +243,13 @@ EXPORT int odefs_score(int level, int has_missing, int is_double, const Block *b
     return levels[level].score[has_missing != 0][is_double != 0](block);
 }
 
-EXPORT int odefs_pack_tiles(const Packing *packing) {
-#ifdef HAS_TILES
-    return pack_tiles(packing);
-#else
-    (void)packing;
-    return NO_SUCH_LEVEL;
-#endif
-}
-
 EXPORT int odefs_mean_squares(int level, const Choices *choices) {
     if (!odefs_has_level(level)) return NO_SUCH_LEVEL;
     return levels[level].mean_squares(choices);
 }
 
 /* Runs the arithmetic of an inner loop (a difference and a multiply-add, or `expanded` a multiply-add) on registers alone; returns the number
- * of pairs of values done, of tiles that of pairs of rows and references. */
+ * of pairs of values done. */
 EXPORT double odefs_peak(int level, int is_double, int expanded, int64_t repeats) {
     if (!odefs_has_level(level)) return 0;
     return levels[level].peak[is_double != 0](expanded, repeats);

@@ -1,49 +1,38 @@
-"""What expanded squares would lose, tried with a few references as rows: these are a sample of the rows to come."""
+"""Whether expanded squares would lose too many digits, estimated from a few references.
+
+References are a sample of the rows to come, so the distances of some of them to all others show how
+often ``|x|^2 - 2 x.r + |r|^2`` would cancel.
+"""
 
 import numpy as np
 
-PROBED, FEWER = 32, 4
+PROBED_REFERENCES = 32
 
-MOST_CANCELLED = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
-"""Squares are expanded where at most this share of them is to be computed again: a vector of 16 or 8 rows is, if one of its rows is."""
+MAX_CANCELLED_SHARE = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
+"""Squares are expanded if at most this share of them has to be computed again.
+
+A whole vector of 16 or 8 rows is computed again if one of its rows is.
+"""
 
 
-class Probe:
-    """Squared distances of a few references to all. These are of shape (members, subsets, columns), the few are ``probed``, counted member by member.
+def can_expand_squares(members: np.ndarray, cancellation_share: float) -> bool:
+    """Whether few enough squares fall below ``cancellation_share`` of ``|x|^2``.
 
-    The answers must be the same at every call, so the sums are not left to BLAS, whose bits depend on its threads.
+    ``members`` are references of shape ``(members, subsets, columns)``. With a single subset nothing
+    can be estimated and the answer is no.
     """
-
-    def __init__(self, members: np.ndarray) -> None:
-        _, self._n_subsets, n_columns = members.shape
-        references = members.reshape(-1, n_columns).astype(np.float64)
-        self.probed = probed = np.unique(np.linspace(0, len(references) - 1, PROBED).astype(int))
-        rows = references[probed]
-        norms = np.einsum("ik,ik->i", references, references)
-        self.row_norms = np.einsum("ik,ik->i", rows, rows)[:, None]
-        self._squares = self.row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, references)
-        # To its own subset a reference has no distance.
-        self._other = probed[:, None] % self._n_subsets != np.arange(self._n_subsets)
-
-    def share_below(self, limits: np.ndarray) -> float:
-        """How often the square of the distance to a subset is below a row's limit; always, where there is one subset only."""
-        if self._n_subsets == 1:
-            return 1.0
-        return float((self._nearest(self._squares) < limits)[self._other].mean())
-
-    def error(self, off: np.ndarray, limits: np.ndarray) -> float:
-        """The largest relative change of a row's mean distance if the squares of every fourth row were ``off`` by so much, those below its limit excepted."""
-        squares = self._squares[::FEWER]
-        true, found = self._nearest(squares), self._nearest(squares + off)
-        kept = self._other[::FEWER] & (true >= limits[::FEWER])
-        distances = np.sqrt(np.where(kept, true, 0))
-        changes = np.sqrt(np.where(kept, np.maximum(found, 0), 0)) - distances
-        return float(np.max(np.abs(changes.sum(axis=1)) / np.maximum(distances.sum(axis=1), np.finfo(float).tiny)))
-
-    @property
-    def fewer(self) -> np.ndarray:
-        """Every fourth of those probed."""
-        return self.probed[::FEWER]
-
-    def _nearest(self, squares: np.ndarray) -> np.ndarray:
-        return squares.reshape(len(squares), -1, self._n_subsets).min(axis=1)
+    _, n_subsets, n_columns = members.shape
+    if n_subsets == 1:
+        return False
+    references = members.reshape(-1, n_columns).astype(np.float64)
+    probed = np.unique(np.linspace(0, len(references) - 1, PROBED_REFERENCES).astype(int))
+    rows = references[probed]
+    norms = np.einsum("ik,ik->i", references, references)
+    row_norms = np.einsum("ik,ik->i", rows, rows)[:, None]
+    # Not a matrix product: the bits of BLAS depend on its threads, and the answer must not.
+    squares = row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, references)
+    nearest = squares.reshape(len(squares), -1, n_subsets).min(axis=1)
+    # The distance of a reference to its own subset is zero and says nothing.
+    in_other_subset = probed[:, None] % n_subsets != np.arange(n_subsets)
+    cancelled = (nearest < cancellation_share * row_norms)[in_other_subset]
+    return float(cancelled.mean()) <= MAX_CANCELLED_SHARE[members.dtype]

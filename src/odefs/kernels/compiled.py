@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from odefs.kernels.cancellation_check import MOST_CANCELLED, Probe
+from odefs.kernels.cancellation_check import can_expand_squares
 from odefs.kernels.shared_library import address, library
-from odefs.kernels.tiles import Tiles, pack_tiles
 
-LEVELS = ("portable", "sse2", "neon", "avx2", "avx512", "amx")
+LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
 """Instruction sets in ascending order, as ``_kernel.c`` counts them."""
 
 COMPILED_CANCELLATION_SHARE = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
 
-MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096, "amx": 4096}
+MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096}
 """Up to here the compiled kernel is the faster one, measured against OpenBLAS on the same instruction set (those of portable and neon are
 guesses on the safe side). With missing cells it always is."""
 
@@ -40,7 +39,6 @@ class _Block(ctypes.Structure):
         ("scale", ctypes.c_void_p),
         ("references", ctypes.c_void_p),
         ("product", ctypes.c_void_p),
-        ("tiles", ctypes.c_void_p),
         ("table_columns", ctypes.c_int64),
         ("n_columns", ctypes.c_int64),
         ("n_subsets", ctypes.c_int64),
@@ -49,27 +47,15 @@ class _Block(ctypes.Structure):
         ("is_binary", ctypes.c_int64),
         ("total", ctypes.c_double),
         ("cancellation", ctypes.c_double),
-        ("tile_step", ctypes.c_double),
-        ("tile_limit", ctypes.c_double),
         ("out", ctypes.c_void_p),
     )
 
 
-def levels_here() -> tuple[str, ...]:
-    """The instruction sets that the library has and this processor can run, ascending.
-
-    The system grants tiles to a process that asks for them, and from then on refuses signal stacks that have no room for them: they are not
-    asked for where ``ODEFS_KERNEL`` rules them out.
-    """
-    wish = os.environ.get("ODEFS_KERNEL", "").strip().lower()
-    return _levels(wish in ("", "auto", "compiled", "amx"))
-
-
 @cache
-def _levels(with_tiles: bool) -> tuple[str, ...]:
+def levels_here() -> tuple[str, ...]:
+    """The instruction sets that the library has and this processor can run, ascending."""
     found = library()
-    names = [name for name in LEVELS if with_tiles or name != "amx"]
-    return () if found is None else tuple(name for name in names if found.odefs_has_level(LEVELS.index(name)))
+    return () if found is None else tuple(name for name in LEVELS if found.odefs_has_level(LEVELS.index(name)))
 
 
 def level_for(n_columns: int, has_missing: bool = False) -> str | None:
@@ -151,9 +137,6 @@ class Packed:
     is_binary: bool
     """Whether all references are 0 or 1: expanded squares of such rows are exact."""
 
-    tiles: Tiles | None = None
-    """The same references for processors that multiply tiles; ``None`` where these are not to be used."""
-
     @cached_property
     def block(self) -> _Block:
         """The part of a call that is the same for all blocks of rows."""
@@ -168,9 +151,6 @@ class Packed:
             is_binary=self.is_binary,
             total=self.total,
             cancellation=COMPILED_CANCELLATION_SHARE[self.values.dtype],
-            tiles=address(self.tiles.values) if self.tiles else None,
-            tile_step=self.tiles.step if self.tiles else 0,
-            tile_limit=self.tiles.limit if self.tiles else 0,
         )
 
 
@@ -180,9 +160,8 @@ def pack_references(
     w: np.ndarray | None = None,
     *,
     has_missing: bool = False,
-    with_tiles: bool = False,
 ) -> Packed:
-    """Pack member-major references (see :mod:`odefs.kernels.distances`), for tiles too where asked. Subsets are filled up to full chunks with their last member."""
+    """Pack member-major references (see :mod:`odefs.kernels.distances`). Subsets are filled up to full chunks with their last member."""
     rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
     n_columns = rows.shape[1]
     weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
@@ -194,25 +173,19 @@ def pack_references(
         centre, root_weights = middle.astype(rows.dtype), np.sqrt(weights).astype(rows.dtype)
         rows = (rows - centre) * root_weights
     members = rows.reshape(-1, n_subsets, n_columns)
-    product = tiles = None
+    product = None
     is_binary = bool(np.all((rows == 0) | (rows == 1)))
     if has_missing:
         flags = seen.reshape(members.shape).astype(rows.dtype)
         values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
     else:
         values = _in_chunks([members], 8)
-        probe = Probe(members)
-        lost = COMPILED_CANCELLATION_SHARE[rows.dtype] * probe.row_norms
-        if is_binary or probe.share_below(lost) <= MOST_CANCELLED[rows.dtype]:
+        if is_binary or can_expand_squares(members, COMPILED_CANCELLATION_SHARE[rows.dtype]):
             norms = np.einsum("pgk,pgk->pg", members, members)[..., None]
             product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
-            if with_tiles:
-                tiles = pack_tiles(members, is_binary, probe, lost)
     n_members = -(-members.shape[0] // 4) * 4
     total = float(weights.sum())
-    return Packed(
-        values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary, tiles
-    )
+    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary)
 
 
 def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
@@ -264,7 +237,6 @@ def mean_nearest(
 
 
 def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: int) -> float:
-    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for, of tiles that of pairs of rows and
-    references."""
+    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for."""
     found: Any = library()
     return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))

@@ -13,7 +13,7 @@ import numpy as np
 
 from odefs._logging import logger
 
-VERSION = 7
+VERSION = 8
 """As ``_kernel.c`` says it: a library left over from another version is not used."""
 
 PATH = Path(__file__).with_name("_kernel.dll" if sys.platform == "win32" else "_kernel.so")
@@ -23,7 +23,6 @@ FUNCTIONS = {
     "odefs_has_level": ((ctypes.c_int,), ctypes.c_int),
     "odefs_score": ((ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p), ctypes.c_int),
     "odefs_mean_squares": ((ctypes.c_int, ctypes.c_void_p), ctypes.c_int),
-    "odefs_pack_tiles": ((ctypes.c_void_p,), ctypes.c_int),
     "odefs_peak": ((ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64), ctypes.c_double),
 }
 """Arguments and result of every function that the library exports."""
