@@ -45,7 +45,8 @@ FILES = {
             def later():
                 from odefs import sizes
 
-            return import_module("odefs.first"), import_module(f"odefs.rooms.{name}"), import_module("json")
+            import_module("odefs.first").f(1)
+            return import_module(f"odefs.rooms.{name}"), import_module("json")
         """,
     "rooms/partner.py": "import odefs.rooms.apart\n",
     "long.py": f"a = '{'x' * 95}'\nb = '{'x' * 94}'\nc = '{'x' * 115}'\n",

@@ -47,8 +47,9 @@ def read_source(path: Path, root: Path) -> Source:
             kind = comments if token.type == tokenize.COMMENT else code
             kind.update(range(token.start[0], token.end[0] + 1))
     sizes = [1, len(lines), len(code - docstrings), len(docstrings), len(comments - code), len(functions)]
-    calls = [ast.unparse(node) for node in nodes if isinstance(node, ast.Call)]
-    by_string = re.compile(rf"([\w.]+\.)?(import_module|__import__)\(f?['\"]{root.name}\b")
+    called = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+    calls = [f"{ast.unparse(node.func)}({ast.unparse(node.args[0])}" for node in called]
+    by_string = re.compile(rf"([\w.]+\.)?(import_module|__import__)\(f?['\"]{root.name}\b[^()]*")
     local = {node for function in functions for node in ast.walk(function) if isinstance(node, IMPORTS)}
     style = {
         "`Any` in signatures": sum(map(_n_any, functions)),
@@ -56,7 +57,7 @@ def read_source(path: Path, root: Path) -> Source:
         "lines over 100 columns": sum(len(line) > 100 for line in lines),
         "lines over 120 columns": sum(len(line) > 120 for line in lines),
         "imports inside functions": len(local),
-        "modules imported by a string": sum(bool(by_string.match(call)) for call in calls),
+        "modules imported by a string": sum(bool(by_string.fullmatch(call)) for call in calls),
     }
     name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
     guards = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
@@ -94,7 +95,6 @@ def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _n_any(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     annotated = [node.annotation for node in ast.walk(function.args) if isinstance(node, ast.arg)]
-    # As text, so that annotations in quotes count too.
     return sum(len(re.findall(r"\bAny\b", ast.unparse(node))) for node in [function.returns, *annotated] if node)
 
 
