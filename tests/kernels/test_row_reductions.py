@@ -8,10 +8,10 @@ import pytest
 
 from odefs.engines.out_of_core import Folder
 from odefs.exceptions import TableError
-from odefs.experiments import large_metrics
 from odefs.experiments.metrics import evaluate
 from odefs.kernels import ranks, row_reductions
 from odefs.system.file_arrays import FileArray
+from odefs.tables import label_metrics
 from odefs.tables.flagging import flag_rows
 from odefs.tables.known_cases import known_rows
 from odefs.tables.large import LargeTable
@@ -40,7 +40,7 @@ def short_stretches(monkeypatch):
     monkeypatch.setattr(row_reductions, "STRETCH", 50)
     monkeypatch.setattr(ranks, "PER_RANGE", 40)
     monkeypatch.setattr(ranks, "SAMPLED", 8)
-    monkeypatch.setattr(large_metrics, "CHUNK", 11)
+    monkeypatch.setattr(label_metrics, "CHUNK", 11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,9 +64,9 @@ def test_measures(kind):
     scores = numbers(kind, 400, rng)
     y = (rng.random(400) < 0.3).astype(np.uint8)
     expected = evaluate(y, scores)
-    assert large_metrics.evaluate_in_files(in_file(y), in_file(scores)) == pytest.approx(expected)
+    assert label_metrics.evaluate(in_file(y), in_file(scores)) == pytest.approx(expected)
     rows = np.array([399, 0, 57, 57])
-    rest = large_metrics.without_rows(in_file(y), in_file(scores), rows)
+    rest = label_metrics.without_rows(in_file(y), in_file(scores), rows)
     assert np.array_equal(rest[0], np.delete(y, rows))
     assert np.array_equal(rest[1], np.delete(scores, rows))
 

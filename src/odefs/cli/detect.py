@@ -78,9 +78,9 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, labels_of, require_columns, require_measurable, text_columns
     from odefs.exceptions import TableError
-    from odefs.experiments.metrics import evaluate
     from odefs.tables.detection import detect
     from odefs.tables.known_cases import known_rows, say_known
+    from odefs.tables.label_metrics import evaluate
     from odefs.tables.provenance import run_record
     from odefs.tables.readers.open import read_table
     from odefs.tables.readers.polars_names import without_columns

@@ -58,10 +58,10 @@ def _measured(labels: "np.ndarray", scores: "np.ndarray", known: list["np.ndarra
     import numpy as np
 
     from odefs.cli.run import require_measurable
-    from odefs.experiments.large_metrics import evaluate_in_files, without_rows
+    from odefs.tables.label_metrics import evaluate, without_rows
 
     told = np.concatenate(known) if known else np.empty(0, dtype=np.intp)
     if told.size:
         labels, scores = without_rows(labels, scores, told)
         require_measurable(labels)
-    return evaluate_in_files(labels, scores)
+    return evaluate(labels, scores)

@@ -1,4 +1,8 @@
-"""The measures of :mod:`odefs.experiments.metrics` for scores and labels that lie in files: the same numbers, and nothing of their length in memory."""
+"""Agreement of scores with known labels: AUC, precision at k, average precision.
+
+Labels and scores may be file-backed: they are read in stretches, and nothing of their length is held
+in memory.
+"""
 
 import numpy as np
 
@@ -24,7 +28,7 @@ def without_rows(y: np.ndarray, scores: np.ndarray, rows: np.ndarray) -> tuple[n
     return labels, rest
 
 
-def evaluate_in_files(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+def evaluate(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     """AUC (ties count half), precision at k (the expectation over random orders of ties), and average precision."""
     n_outliers = sum(int(np.count_nonzero(y[part])) for part in stretches(y.size))
     n_normal = y.size - n_outliers
