@@ -9,6 +9,7 @@ from typing import Any
 
 from odefs._extras import command
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
 from odefs.tables.readers.excel import read_sheet
@@ -39,7 +40,7 @@ class Reading:
     n_bytes: int
     sha256: str
     lines: Any = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     has_header: bool = True
 
     @property
