@@ -43,7 +43,7 @@ def _is_given(option: str) -> bool:
 def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     """Score the partitions and say what became of them."""
     from odefs.exceptions import UnreadableColumnWarning
-    from odefs.tables.messages import outputs_without_input
+    from odefs.tables.messages import files_scored, outputs_without_input, rows_scored
     from odefs.tables.readers.open import fingerprint
     from odefs.tables.score_batches import BatchScorer
     from odefs.tables.score_folder import score_partitions
@@ -82,8 +82,7 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
         }
         write_document(document_text(counts | more))
     elif not quiet:
-        skipped = f", {done.skipped} were there already" if done.skipped else ""
-        click.echo(f"{chosen['output']}: {done.written} files written{skipped}.")
+        click.echo(files_scored(chosen["output"], done.written, done.skipped))
         if done.n_rows:
-            click.echo(f"{done.n_rows:,} rows, {done.n_flagged:,} flagged ({done.flagged_share:.2%}).")
+            click.echo(rows_scored(done.n_rows, done.n_flagged, done.flagged_share))
     exit_if_exceeded(limit, allowed, done.flagged_share)

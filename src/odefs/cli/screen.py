@@ -73,8 +73,7 @@ def show_columns(out: Screen, found: "Detection") -> None:
     """The columns that gave flagged rows away, and how far the learned ones count; nothing where the model learns nothing about columns."""
     if not hasattr(found.model, "feature_importances_"):
         return
-    columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
-    out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
+    out.say(f"\n{_line(messages.importances(found.importances))}")
     if found.noise:
         out.say(_line(messages.noise(found.noise)))
     if (trust := getattr(found.model, "trust_", None)) is not None:
@@ -138,10 +137,9 @@ def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
 
 def show_drift(out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None) -> None:
     """How the table differs from the training table."""
-    before = "" if flagged_before is None else f", {flagged_before:.2%} in training"
-    out.say(f"Flagged: {flagged:.2%} of the rows{before}")
+    out.say(messages.flagged_share(flagged, flagged_before))
     notable = [entry for entry in drift if entry.is_notable]
     if not notable:
-        out.say("No column differs from training: no value out of range, no unseen category.")
+        out.say(messages.NO_DRIFT)
     for entry in notable:
         out.say(f"  {messages.drift(entry)}")

@@ -65,9 +65,7 @@ def _kinds(summary: dict[str, Any]) -> list[str]:
     if not kinds:
         return ["No row stands out by this rule."]
     total = sum(kind["count"] for kind in kinds)
-    foremost = (
-        [f"Read off the {messages.count(total)} highest-scoring flagged rows."] if total < summary["flagged"] else []
-    )
+    foremost = [messages.kinds_from(total)] if total < summary["flagged"] else []
     return [*foremost, "\n".join(f"- {kind['count']} of {total}: {safe(messages.kind(kind))}" for kind in kinds)]
 
 

@@ -44,7 +44,7 @@ class Overrides:
 
 @dataclass(frozen=True, eq=False)
 class Role:
-    """A column as it will be used, how its text is read, why it is left out, and what should be said about it."""
+    """A column as it will be used, how its text is read, why it is left out, and notes on it."""
 
     column: Column
     style: str = ""

@@ -76,7 +76,7 @@ def _infinite_cells(note: Note) -> str:
 def _apostrophes_removed(note: Note) -> str:
     cells = count(note.count or 0, "cell")
     return (
-        f"scores written by odefs: the apostrophe that protects text from being run as a formula removed from {cells}"
+        f"scores written by odefs: the apostrophe that keeps text from being run as a formula was removed from {cells}"
     )
 
 

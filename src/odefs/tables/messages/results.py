@@ -1,12 +1,11 @@
-"""What was found in a table: how many rows stand out, what the model relies on, how the table differs from training."""
+"""What was found in a table: how many rows stand out, and what the model relies on."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from odefs.tables.messages.values import KIND_NAMES, count, first_of, listed, number, without_controls
+from odefs.tables.messages.values import NAMED, count, first_of, listed, number
 
 if TYPE_CHECKING:
-    from odefs.tables.drift import ColumnDrift
     from odefs.tables.notes import FlagConvention
 
 
@@ -34,7 +33,7 @@ def headline(summary: dict[str, Any]) -> str:
 
 
 def ordinary(median: float) -> str:
-    """What an ordinary row scores: 1.0, unless a few extreme rows have moved the mean away from the median."""
+    """What an ordinary row scores: 1.0, unless a few extreme rows have moved the mean."""
     if 0.8 <= median <= 1.25:
         return "An ordinary row scores 1.0."
     shown = f"{median:.2g}" if median < 0.1 else f"{median:.2f}" if median < 1000 else number(median)
@@ -52,7 +51,10 @@ def labels(measures: dict[str, float]) -> str:
 
 
 def sampled(judged_by: int | None, drawn: int) -> str:
-    """How a table larger than memory was read: rows that decided what columns hold, rows that are shown for all."""
+    """How a table larger than memory was read.
+
+    ``judged_by`` rows decided what columns hold, ``drawn`` rows stand for all in what is shown.
+    """
     types = "" if judged_by is None else f"column types were inferred from {count(judged_by, 'row')}, and "
     return (
         f"The table is larger than memory. All rows were scored; {types}"
@@ -71,7 +73,7 @@ def noise(columns: Sequence[str]) -> str:
 
 
 def trusted(share: float, was_given: bool = False, beside_noise: bool = False) -> str:
-    """How far the score relies on the learned columns; follows :func:`noise` where there are noise columns."""
+    """How far the score relies on the learned columns; ``beside_noise`` if :func:`noise` precedes."""
     which = "All other columns" if beside_noise else "All columns"
     if share == 0 and was_given:
         return f"{which} are weighted equally, as requested."
@@ -82,47 +84,12 @@ def trusted(share: float, was_given: bool = False, beside_noise: bool = False) -
     return f"The selected columns contribute {share:.0%} of the score, all columns together the rest."
 
 
-def drift(entry: "ColumnDrift") -> str:
-    """How a column differs from training."""
-    parts = []
-    if entry.out_of_range:
-        parts.append(f"{_share(entry.out_of_range)} of the values outside the training range")
-    if entry.unseen_share:
-        named = ", ".join(entry.unseen[:3]) + (", ..." if len(entry.unseen) > 3 else "")
-        unseen = f"{_share(entry.unseen_share)} of the rows with categories not seen in training"
-        parts.append(unseen + (f" ({named})" if named else ""))
-    if entry.missing_now != entry.missing_before:
-        parts.append(f"{entry.missing_now:.2%} missing, {entry.missing_before:.2%} in training")
-    return without_controls(f"{entry.column}: {'; '.join(parts)}")
+def importances(shares: Sequence[tuple[str, float]]) -> str:
+    """The columns that contribute most to the scores of flagged rows."""
+    named = ", ".join(f"{column} {share:.0%}" for column, share in shares[:NAMED] if share >= 0.005)
+    return f"Columns that set outliers apart: {named or 'none more than others'}"
 
 
-def unseen_categories(column: str, share: float) -> str:
-    """A warning: the column is likely another one, or of another type."""
-    return f"{share:.0%} of the rows have values in column {column!r} that were not seen in training."
-
-
-def unreadable_column(column: str, kind: str) -> str:
-    """A warning that is the same for every batch."""
-    return (
-        f"column {column!r} held {KIND_NAMES[kind]} in training; other values count as missing, "
-        "in some batches most of them."
-    )
-
-
-def _share(share: float) -> str:
-    """A share above 0, which must not read as 0."""
-    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
-
-
-def model_saved(path: object, hidden: Sequence[str] = ()) -> str:
-    """That a model file holds rows of the table, also cells of hidden columns."""
-    also = f", including the values of {', '.join(hidden)}" if hidden else ""
-    return (
-        f"Model saved to {path}. It contains rows of the training table{also}; treat it as confidential as the table."
-    )
-
-
-def outputs_without_input(folder: object, names: Sequence[str]) -> str:
-    """That files of scores are left from inputs that are gone."""
-    which = f"{first_of(names, 1)} {'has' if len(names) == 1 else 'have'}"
-    return f"{folder}: {which} no input of the same name, so nothing in it is counted; delete it if not needed."
+def kinds_from(total: int) -> str:
+    """Of how many rows the kinds of outliers were found, where not of all flagged ones."""
+    return f"Based on the {count(total)} flagged rows with the highest scores."

@@ -16,7 +16,7 @@ from odefs.tables.readers.text_to_parquet import LINE, spool_to_parquet
 
 @dataclass(frozen=True, eq=False)
 class LargeReading:
-    """A table in files, where it came from, and what should be said about the reading."""
+    """A table in files, where it came from, and notes on the reading."""
 
     table: LargeTable
     name: str

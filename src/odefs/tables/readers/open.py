@@ -33,7 +33,7 @@ LONGEST_QUOTE = 400
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A polars data frame, where it came from, the line of each row if it was text, and what should be said about the reading."""
+    """A polars data frame, where it came from, the line of each row if it was text, and notes on the reading."""
 
     frame: Any
     name: str

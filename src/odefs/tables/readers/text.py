@@ -1,4 +1,4 @@
-"""Reading delimited text through polars: names, types that lose no cell, the line of each row, and what should be said about it."""
+"""Reading delimited text through polars: names, types that lose no cell, the line of each row, and notes on it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

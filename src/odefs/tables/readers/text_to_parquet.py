@@ -44,7 +44,7 @@ LINE = "\x1fline"
 
 @dataclass(frozen=True)
 class Spooled:
-    """A parquet file with the same table, and what should be said about the reading."""
+    """A parquet file with the same table, and notes on the reading."""
 
     path: Path
     has_lines: bool = False
