@@ -32,7 +32,7 @@ frame.head(5)
 
 found = odefs.detect(frame, id="transaction")
 print(found)
-print("left out:", found.left_out)
+print("left out:", {column: str(why) for column, why in found.left_out.items()})
 
 # %%
 # Every row has a score. **1.0 is an ordinary row**; high is abnormal. The flag is a convention (mean + 2 standard deviations) that you may move:

@@ -10,11 +10,11 @@ from odefs.exceptions import ODEFSWarning
 PACKAGE = str(Path(__file__).parent)
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[ODEFSWarning] = ODEFSWarning) -> None:
     """Warn whoever called the library, directly or through scikit-learn."""
     known = getattr(sys.modules.get("sklearn"), "__file__", None)
     between = tuple(folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else [])))
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(between):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, ODEFSWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

@@ -11,6 +11,10 @@ class ODEFSWarning(UserWarning):
     """A fit went through, but not the way the parameters asked for."""
 
 
+class UnreadableColumnWarning(ODEFSWarning):
+    """Most cells of a column in a batch are not what the column held in training, and count as missing."""
+
+
 class Fallback(NamedTuple):
     """A fallback that was taken: a stable keyword and a sentence for people."""
 

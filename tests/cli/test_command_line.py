@@ -24,6 +24,7 @@ from odefs.cli.outputs import default_page, is_own_page
 from odefs.cli.reproduce import command as reproduce
 from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path, truth_path
+from odefs.tables.notes import Note
 
 TABLE = transactions_path()
 
@@ -72,11 +73,11 @@ def test_what_was_recognised_and_left_out_is_said(tmp_path):
     rows = "".join(f'{i + 1},1,,0{i % 9},"{i % 7},5",{i * i % 17}\n' for i in range(40))
     (tmp_path / "t.csv").write_text("number,same,empty,zip,comma,x\n" + rows)
     shown = odefs("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
-    assert "left out: number (it counts the rows)" in shown
+    assert "left out: number (counts the rows)" in shown
     assert "left out: same (one value)" in shown
     assert "left out: empty (empty)" in shown
-    assert "zip: numbers with leading zeros are taken as categories" in shown
-    assert "comma: text read as numbers with decimal comma" in shown
+    assert str(Note("leading_zeros", "zip")) in shown
+    assert str(Note("text_format", "comma", format="numbers with decimal comma")) in shown
 
 
 def test_dropped_columns_give_no_reasons(tmp_path):
@@ -92,7 +93,7 @@ def test_dropped_columns_give_no_reasons(tmp_path):
         "--no-report",
         cwd=tmp_path,
     )
-    assert "left out: country (dropped as asked)" in done.stdout
+    assert "left out: country (dropped as requested)" in done.stdout
     assert "country = " not in done.stdout
     assert "amount = " in done.stdout
 
@@ -269,10 +270,10 @@ def test_hidden_values_are_shown_nowhere(tmp_path):
     base = ("detect", "t.csv", "--id", "name", "--hide", "name", "--hide", "n", "--hide", "code")
     done = odefs(*base, "-o", "o.csv", "--report", "r.html", "--save", "m.odefs", "--with-data", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "with their values of code, n: share it" in done.stdout
+    assert "including the values of code, n" in done.stdout
     (tmp_path / "new.csv").write_text("name,code,n,x\nZoltan,Quito8,3,900\n")
     scored = odefs("score", "m.odefs", "new.csv", cwd=tmp_path)
-    assert "code: 100.00% of the rows with categories never seen\n" in scored.stdout
+    assert "code: 100.00% of the rows with categories not seen in training\n" in scored.stdout
     outputs = [done.stdout, scored.stdout, (tmp_path / "o.csv").read_text(), (tmp_path / "r.html").read_text()]
     outputs.append(odefs("score", "m.odefs", "new.csv", "--json", cwd=tmp_path).stdout)
     outputs.append(odefs("explain", "m.odefs", "new.csv", "--json", cwd=tmp_path).stdout)

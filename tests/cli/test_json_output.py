@@ -74,7 +74,7 @@ def test_detect_and_a_field_that_the_schema_does_not_have(folder):
     found = json.loads((folder / "detect.json").read_text())
     check = validator("detection")
     check.validate(found)
-    assert found["schema_version"] == 1
+    assert found["schema_version"] == 2
     places = [(), ("source",), ("run",), ("scores",), ("top", 0), ("top", 0, "reasons", 0), ("kinds", 0), ("training",)]
     for place in places:
         changed = deepcopy(found)

@@ -290,7 +290,8 @@ def test_the_command_line(words, hidden, tmp_path):
     done = run("detect", "t.csv", "--known", "verdict", "--label", "truth", "--json", "-o", "s.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert "verdict: 6 known outliers, 5 known to be ordinary" in told["notes"]
+    (note,) = [note for note in told["notes"] if note["kind"] == "known_cases"]
+    assert (note["column"], note["count"], note["n_normal"]) == ("verdict", 6, 5)
     assert "verdict" not in told["columns_used"]
     bare = frame.drop("verdict", "truth")
     found = odefs.detect(bare, known_outliers=range(6), known_normal=range(100, 105))

@@ -16,6 +16,7 @@ from odefs.tables.flagging import flag_rows
 from odefs.tables.known_cases import known_rows
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import known_cases
+from odefs.tables.notes import FlagConvention
 
 KINDS = ("different", "tied", "equal", "one frequent")
 
@@ -75,7 +76,9 @@ def test_measures(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_flags(asked, kind):
     scores = numbers(kind, 321, np.random.default_rng(2))
-    here, there = (flag_rows(values, 0.6, "auto", **asked) for values in (scores, in_file(scores)))
+    here, there = (
+        flag_rows(values, 0.6, FlagConvention("auto", rate=2.0), **asked) for values in (scores, in_file(scores))
+    )
     assert isinstance(there.is_outlier, FileArray)
     assert np.array_equal(here.is_outlier, there.is_outlier)
     assert (here.threshold, here.convention) == (there.threshold, there.convention)

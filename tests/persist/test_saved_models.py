@@ -9,9 +9,9 @@ from sklearn.pipeline import make_pipeline
 
 import odefs as library
 from command import odefs, read
-from odefs.cli.screen import _differences
 from odefs.datasets.transactions import transactions_path
 from odefs.tables.drift import ColumnDrift
+from odefs.tables.messages import drift
 
 TABLE = transactions_path()
 
@@ -45,9 +45,7 @@ def test_the_model_loads_in_python_and_takes_the_raw_frame(saved):
 @pytest.mark.parametrize(("share", "said"), [(0.00002, "under 0.01%"), (0.0123, "1.23%")])
 def test_a_share_that_is_not_zero_is_not_said_to_be(share, said):
     entry = ColumnDrift("a", share, [], share, 0.0, 0.0)
-    values, rows = _differences(entry)
-    assert values == f"{said} of the values out of the training range"
-    assert rows == f"{said} of the rows with categories never seen"
+    assert drift(entry).count(said) == 2
 
 
 def test_what_is_new_in_a_table_is_said(saved):
@@ -58,8 +56,8 @@ def test_what_is_new_in_a_table_is_said(saved):
     )
     frame.write_csv(saved / "new.csv")
     done = odefs("score", "m.odefs", "new.csv", cwd=saved)
-    assert "country: 10.00% of the rows with categories never seen (XX)" in done.stdout
-    assert "items: missing 50.00%, 0.00% in training" in done.stdout
+    assert "country: 10.00% of the rows with categories not seen in training (XX)" in done.stdout
+    assert "items: 50.00% missing, 0.00% in training" in done.stdout
     assert "amount: " in done.stdout
     assert "of the values out of the training range" in done.stdout
     drift = json.loads(odefs("score", "m.odefs", "new.csv", "--json", cwd=saved).stdout)["drift"]
@@ -83,7 +81,7 @@ def test_rows_are_explained_by_name(saved):
     best = next(row for row in read(saved / "s.csv") if row["transaction"] == "T0422")
     assert f"transaction T0422: score {float(best['score']):.2f}, rank {best['rank']} of 800, stands out" in done.stdout
     assert "transaction T0058: " in done.stdout
-    assert "of the rows; rows like it have " in done.stdout
+    assert "of the rows; similar rows have " in done.stdout
     assert "% of the score" in done.stdout
     for absent in ("T9999", "T0422,58", "T0422,58-60"):
         done = odefs("explain", "m.odefs", TABLE, "--rows", absent, cwd=saved)

@@ -9,6 +9,7 @@ import odefs
 from command import odefs as run
 from locations import ROOT
 from odefs.persist.reading import read_file
+from odefs.tables.notes import Note
 
 N = 300
 
@@ -39,7 +40,7 @@ def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
     frame = table()
     found = odefs.detect(frame, id="cust", drop=["secretcol"])
     assert set(found.left_out) == {"ssn", "mixed", "letter", "same"}
-    assert any("JOHN DOE" in note for note in found.notes), "it is quoted on the screen"
+    assert any("JOHN DOE" in str(note) for note in found.notes), "it is quoted on the screen"
     found.save(tmp_path / "m.odefs")
     unused = [*found.left_out, "cust", "secretcol"]
     # Three digits occur in any file of numbers.
@@ -56,10 +57,12 @@ def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
 def test_notes_in_a_file_quote_no_cell(tmp_path):
     found = odefs.detect(table(), id="cust", drop=["secretcol"])
     assert "paid" in found.encoder.columns
-    assert any("JANE ROE" in note for note in found.notes)
+    assert any("JANE ROE" in str(note) for note in found.notes)
     found.save(tmp_path / "m.odefs")
     assert b"JANE ROE" not in (tmp_path / "m.odefs").read_bytes()
-    assert odefs.load(tmp_path / "m.odefs")[0].notes_ == ["paid: text read as numbers with decimal comma"]
+    assert odefs.load(tmp_path / "m.odefs")[0].notes_ == [
+        Note("text_format", "paid", format="numbers with decimal comma")
+    ]
 
 
 def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
@@ -71,7 +74,7 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
     assert done.returncode == 0, done.stderr
     extra = read_file(tmp_path / "c.odefs")[0]["extra"]
     assert {part: sorted(extra[part]) for part in ("encoder", "source", "run")} == {
-        "encoder": ["columns", "left_out", "notes", "parameters", "specs"],
+        "encoder": ["columns", "left_out", "parameters", "specs"],
         "source": ["bytes", "columns", "name", "rows", "sha256"],
         "run": ["command", "parameters", "resolved", "seed", "versions"],
     }

@@ -15,8 +15,9 @@ import pytest
 
 from odefs import ODEFS
 from odefs.datasets.transactions import make_transactions, transactions_path
-from odefs.report import build_report, words
+from odefs.report import build_report
 from odefs.report.svg import ACCENT, static_scores
+from odefs.tables import messages
 from odefs.tables.detection import detect
 from pages import Texts, mixed_frame
 
@@ -99,7 +100,7 @@ def test_kinds_match_what_was_planted(report):
     _, truth = make_transactions()
     kinds, top = report.summary["kinds"], report.summary["top"]
     assert sum(kind["count"] for kind in kinds) == report.summary["flagged"]
-    by_words = {words.kind(kind): [truth.get(top[i]["name"]) for i in kind["members"]] for kind in kinds}
+    by_words = {messages.kind(kind): [truth.get(top[i]["name"]) for i in kind["members"]] for kind in kinds}
     (place,) = (kinds for said, kinds in by_words.items() if "distance_km high" in said)
     assert place == ["place"] * 8
     assert set(by_words["amount high"]) == {"amount"}
@@ -128,7 +129,7 @@ def test_controls_have_labels_and_charts_have_words(page):
 
 def test_page_opens_with_the_finding_and_follows_its_order(page, report):
     seen = Texts(page)
-    assert words.headline(report.summary) in seen.text
+    assert messages.headline(report.summary) in seen.text
     assert f"{report.summary['flagged']} of 800 rows stand out, mostly by distance_km" in seen.text
     heads = [a["id"] for tag, a in seen.elements if tag == "h2"]
     assert heads == [f"{name}-title" for name in ("kinds", "read", "scores", "top", "columns", "map", "model")]
@@ -145,7 +146,7 @@ def test_the_command_for_another_threshold_may_replace_its_files(found):
         ("--save=m.odefs --force", ""),
         ("--top 3", ""),
     ):
-        again = build_report(replace(found, run=found.run | {"command": f"odefs detect {options} -- -t.csv"}))
+        again = build_report(replace(found, run=replace(found.run, command=f"odefs detect {options} -- -t.csv")))
         assert again.summary["commands"]["other_threshold"] == f"odefs detect {added}{options} -- -t.csv"
 
 
@@ -158,7 +159,7 @@ def test_equal_values_are_neither_lower_nor_higher():
     sentences = [
         sentence
         for row in build_report(detect(frame, flag=20)).summary["top"]
-        for sentence in map(words.sentence, row["reasons"])
+        for sentence in map(messages.sentence, row["reasons"])
     ]
     assert any("a is 9, higher than 80% of rows" in sentence for sentence in sentences)
 
@@ -184,8 +185,8 @@ def test_far_rows_move_the_average_and_that_is_said():
     X[:2] = 1e6, -1e6
     summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
     assert summary["scores"]["median"] < 0.01
-    assert words.ordinary(summary["scores"]["median"]).startswith("Half of the rows score 0.0001")
-    assert words.ordinary(0.97) == "An ordinary row scores 1.0."
+    assert messages.ordinary(summary["scores"]["median"]).startswith("Half of the rows score 0.0001")
+    assert messages.ordinary(0.97) == "An ordinary row scores 1.0."
 
 
 def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):

@@ -14,7 +14,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import check_quiet, forget_logs, needs_browser, start_browser
 from odefs.datasets.transactions import transactions_path
-from odefs.report import build_report, words
+from odefs.report import build_report
+from odefs.tables import messages
 from odefs.tables.detection import detect
 from pages import EVIL
 
@@ -169,7 +170,7 @@ def test_a_click_opens_a_row_and_a_second_one_closes_it(page, summary):
     assert f"Why {first['name']} stands out" in details
     assert first["reasons"][0]["column"] == "distance_km"
     for reason in first["reasons"]:
-        assert words.sentence(reason) in details
+        assert messages.sentence(reason) in details
     assert "beyond the right end" in details
     assert page.find_element(By.CSS_SELECTOR, "tr.row .open").get_attribute("aria-expanded") == "true"
     assert state(page, "picked") == 0
@@ -195,7 +196,7 @@ def test_sorting_follows_the_headers(page, summary):
 
 
 def test_searching_narrows_and_clearing_widens(page, summary):
-    reasons = {row["name"]: " ".join(map(words.short_reason, row["reasons"])) for row in summary["top"]}
+    reasons = {row["name"]: " ".join(map(messages.short_reason, row["reasons"])) for row in summary["top"]}
     expected = [name for name, said in reasons.items() if "amount = " in said]
     page.find_element(By.ID, "search").send_keys("AMOUNT = ")
     assert shown_names(page) == expected

@@ -6,10 +6,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from odefs.report import words
 from odefs.report.columns import _bins
 from odefs.report.outlier_groups import collect_kinds
 from odefs.report.scores import collect_scores, held_names, short_threshold
+from odefs.tables import messages
 
 
 def row_with(*reasons, count=1, flagged=True):
@@ -28,7 +28,7 @@ def test_kinds_merge_rare_ones_and_count_identical_rows():
         row_with(("a", "high", 1.0, 0.9), flagged=False)
     ]
     kinds = collect_kinds(rows)
-    assert [(words.kind(kind), kind["count"]) for kind in kinds] == [
+    assert [(messages.kind(kind), kind["count"]) for kind in kinds] == [
         ("b low", 40),
         ("a high", 10),
         ("other reasons", 3),
@@ -41,7 +41,7 @@ def test_a_kind_names_one_value_where_it_is_the_rule_and_several_where_they_are_
     one = [row_with(("country", "value", "XX", 0.6), ("amount", "high", 9.0, 0.3)) for _ in range(17)]
     few = [row_with(("city", "value", value, 0.6)) for value in ("P", "Q") * 4]
     many = [row_with(("code", "value", f"v{i}", 0.6)) for i in range(9)]
-    said = [words.kind(kind) for kind in collect_kinds(one + few + many)]
+    said = [messages.kind(kind) for kind in collect_kinds(one + few + many)]
     assert said == ["country = XX and amount high", "rare code", "city = P or Q"]
 
 
@@ -58,8 +58,8 @@ def test_what_is_usual_beside_all_rows_of_a_kind():
 
 
 def test_the_first_day_of_1970_is_a_date_among_dates():
-    assert words.span([0.0, 0.0], "time") == "00:00"
-    assert words.span([0.0, 0.0], "time", beside=[1.7e9, 1.8e9]) == "1970-01-01"
+    assert messages.span([0.0, 0.0], "time") == "00:00"
+    assert messages.span([0.0, 0.0], "time", beside=[1.7e9, 1.8e9]) == "1970-01-01"
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -104,7 +104,7 @@ def test_names_held_by_the_page_are_bounded():
     ],
 )
 def test_numbers_are_short_and_whole(number, text):
-    assert words.number(number) == text
+    assert messages.number(number) == text
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_numbers_are_short_and_whole(number, text):
     ],
 )
 def test_shares_are_never_rounded_to_none_or_all(share, text):
-    assert words.percent(share) == text
+    assert messages.percent(share) == text
 
 
 def luminance(colour):

@@ -17,6 +17,8 @@ from odefs.report import build_report
 from odefs.report.markdown import safe
 from odefs.report.page import safe_json
 from odefs.tables.detection import detect
+from odefs.tables.notes import Exclusion, Note
+from odefs.tables.provenance import Provenance
 from pages import EVIL, Texts, mixed_frame
 
 
@@ -31,9 +33,12 @@ def test_markup_in_data_names_and_file_name_shows_as_text():
     detection = replace(
         detection,
         source={"name": f"{EVIL}.csv"},
-        notes=[EVIL],
-        left_out={EVIL: EVIL},
-        run={"command": f"odefs detect '{EVIL}.csv'"},
+        notes=[
+            Note("leading_zeros", EVIL),
+            Note("unreadable_cells", "x", row=1, count=1, value=EVIL, format="numbers"),
+        ],
+        left_out={EVIL: Exclusion("empty")},
+        run=Provenance(command=f"odefs detect '{EVIL}.csv'"),
     )
     report = build_report(detection)
     page = report.html()
@@ -97,13 +102,15 @@ def test_hidden_columns_show_no_value_in_any_form():
         secret=pl.Series(secret), salary=salary, who=pl.Series([f"PERSON{i}" for i in range(400)])
     )
     detection = detect(frame, id="who", hide=["secret", "salary", "who"])
-    detection = replace(detection, notes=["salary: 9876543.21 looks like a mark for missing", "shop: fine"])
+    detection = replace(
+        detection, notes=[Note("missing_code", "salary", count=6, value=9876543.21), Note("leading_zeros", "shop")]
+    )
     report = build_report(detection)
     reasons = [reason for row in report.summary["top"] for reason in row["reasons"] if reason["hidden"]]
     assert {reason["column"] for reason in reasons} == {"secret", "salary"}, "the hidden columns must be reasons here"
     for text in (report.html(), report.json(), report.markdown(), report._repr_html_()):
         assert not re.search(r"SECRET|PERSON|9,?876,?543|7,?654,?3\d\d", text)
         assert "(hidden)" in text or '"hidden": true' in text
-    assert report.summary["notes"] == ["shop: fine"]
+    assert [(note["kind"], note["column"]) for note in report.summary["notes"]] == [("leading_zeros", "shop")]
     assert report.summary["map"] is None or "salary" not in report.summary["map"]["columns"]
     assert report.summary["top"][0]["name"] == report.summary["top"][0]["row"]

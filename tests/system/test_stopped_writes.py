@@ -103,7 +103,7 @@ def test_a_folder_of_scores(kill, tmp_path):
     assert_stopped(kill, code, said)
     assert {path.name for path in (tmp_path / "out").glob("*.parquet")} == {"a.parquet"}
     done = odefs(*arguments, cwd=tmp_path)
-    assert "2 files written, 1 were there already" in done.stdout
+    assert "2 files written, 1 already there" in done.stdout
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
     first, *others = (pl.read_parquet(tmp_path / "out" / f"{name}.parquet") for name in "abc")
     assert all(first.equals(other) for other in others)

@@ -19,6 +19,7 @@ from odefs.tables.encoder import learning
 from odefs.tables.large import LargeTable
 from odefs.tables.large_detection import detect_large
 from odefs.tables.large_rows import draw_flagged, highest
+from odefs.tables.notes import Exclusion
 from odefs.tables.readers.memory_estimate import bytes_in_memory, fits
 from odefs.tables.readers.open import read_table
 
@@ -155,8 +156,8 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     large = (*common, "-o", "there.csv", "--save", "m.odefs")
     there = run(*large, cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
-    assert "too large for memory" in there.stdout
-    assert "left out: position (it counts the rows)" in there.stdout
+    assert "larger than memory" in there.stdout
+    assert f"left out: position ({Exclusion('row_counter')})" in there.stdout
     assert [page.name for page in tmp_path.glob("*.html")] == [
         f"{'t.folder' if kind == 'folder' else 't'}.outliers.html"
     ]
@@ -234,10 +235,9 @@ def test_text_among_numbers(tmp_path, monkeypatch):
     model = odefs.ODEFS(random_state=0, n_estimators=2, scaling="none")
     found = detect_large(LargeTable((tmp_path / "t.parquet",)), model)
     assert [spec.kind for spec in found.encoder.specs_] == ["number", "number"]
-    (note,) = [note for note in found.notes if "are not numbers" in note]
-    row = int(note.split("in row ")[1].split()[0])
-    assert prices[row - 1] == "unknown"
-    assert note.endswith("(counted in a sample of the rows)")
+    (note,) = [note for note in found.notes if note.kind == "unreadable_cells"]
+    assert prices[note.row - 1] == note.value == "unknown"
+    assert note.is_sampled
     assert found.n_rows == n
 
 
@@ -252,7 +252,7 @@ def test_categories_of_files_that_know_different_ones(tmp_path):
     common = ("detect", "t", "--reasons", "none", "--no-report", "-o")
     here, there = run(*common, "here.csv", cwd=tmp_path), run(*common, "there.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert here.returncode == there.returncode == 0, there.stderr
-    assert "too large for memory" in there.stdout
+    assert "larger than memory" in there.stdout
     a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
     np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
 

@@ -10,6 +10,7 @@ import pytest
 from odefs.tables import frames
 from odefs.tables.encoder import encode
 from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.notes import Exclusion, Note
 
 
 def mixed(n_rows, seed=0):
@@ -62,7 +63,7 @@ def test_whole_numbers_that_count_the_rows_are_seen():
         {"k": rng.permutation(50), "gap": rng.permutation(np.arange(50) * 3), "x": rng.normal(size=50)}
     )
     encoder = TableEncoder().fit(frame)
-    assert encoder.left_out_ == {"k": "it counts the rows"}
+    assert encoder.left_out_ == {"k": Exclusion("row_counter")}
     twice = frame.assign(k=np.r_[frame["k"][:-1], frame["k"][0]])
     assert not TableEncoder().fit(twice).left_out_
 
@@ -95,4 +96,4 @@ def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
     trained = encoder.fit_transform(frame)
     np.testing.assert_array_equal(encoder.transform(frame), trained)
     assert [spec.levels for spec in encoder.specs_] == [("1,000", "2,000", "5,000", "none yet"), ()]
-    assert encoder.notes_ == ["account_id: an identifier by its name, taken as categories"]
+    assert encoder.notes_ == [Note("identifier_as_category", "account_id")]

@@ -14,6 +14,7 @@ import odefs
 from command import messages
 from command import odefs as run
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.open import read_table
 from odefs.tables.writers.columns import result_columns
 from odefs.tables.writers.excel import MAX_COLUMNS, MAX_ROWS, require_room, unique_excel_names
@@ -120,15 +121,13 @@ def test_a_table_with_such_cells_gets_its_file(tmp_path):
 
 def test_texts_that_are_too_long_for_a_cell_are_cut_with_a_word(tmp_path):
     pairs = "\N{GRINNING FACE}" * 20_000  # two units of UTF-16 each
-    said = write_table(tmp_path / "t.xlsx", {"a": ["x" * 40_000, pairs, "y" * 32_767], "b": ["short", None, "z"]})
-    assert said == (f"{tmp_path / 't.xlsx'}: texts of a are cut to the 32,767 characters that an Excel cell holds.",)
+    notes = write_table(tmp_path / "t.xlsx", {"a": ["x" * 40_000, pairs, "y" * 32_767], "b": ["short", None, "z"]})
+    assert notes == (Note("excel_texts_cut", columns=("a",), limit=32_767),)
     assert read_table(tmp_path / "t.xlsx").frame["a"].str.len_chars().to_list() == [32_767, 16_383, 32_767]
     table(story=["x" * 40_000, *map(str, range(59))]).write_parquet(tmp_path / "t.parquet")
     done = run("detect", "t.parquet", "-o", "y.xlsx", "--with-data", *QUICK, cwd=tmp_path)
     assert done.returncode == 0
-    assert messages(done) == [
-        "odefs: y.xlsx: texts of story are cut to the 32,767 characters that an Excel cell holds."
-    ]
+    assert messages(done) == [f"odefs: y.xlsx: {Note('excel_texts_cut', columns=('story',), limit=32_767)}"]
 
 
 ODD = ("\x00", "\x01", "\x0b", "\x1f", "\ufffe", "\uffff", "\ud800", "\t", "\r", "\n", "_x0041_")
@@ -154,9 +153,8 @@ def test_a_file_with_characters_that_xml_has_no_form_for_opens(odd, tmp_path):
 
 def test_long_names_are_cut_to_what_excel_allows_and_stay_apart(tmp_path):
     names = ["n" * 300, "n" * 400, "\N{GRINNING FACE}" * 200, "short"]
-    said = write_table(tmp_path / "t.xlsx", {name: [1, 2] for name in names})
-    assert len(said) == 1
-    assert "3 names of columns are cut" in said[0]
+    notes = write_table(tmp_path / "t.xlsx", {name: [1, 2] for name in names})
+    assert notes == (Note("excel_names_cut", count=3, limit=255),)
     back = read_table(tmp_path / "t.xlsx").frame.columns
     assert len(set(back)) == 4
     assert all(len(name.encode("utf-16-le")) <= 2 * 255 for name in back)

@@ -48,7 +48,7 @@ def detected(file, names, folder, output, in_parts, *more):
     marked = ("--id", names["key"], "--label", names["label"], "--hide", names["shop"], "--reasons", "none")
     done = run("detect", file, *marked, "--with-data", "-o", output, *more, cwd=folder, ODEFS_IN_PARTS=in_parts)
     assert done.returncode == 0, done.stderr
-    assert ("too large for memory" in done.stdout) == (in_parts == "1")
+    assert ("larger than memory" in done.stdout) == (in_parts == "1")
     return pl.read_parquet(folder / output).to_dicts() if output.endswith("parquet") else read(folder / output)
 
 

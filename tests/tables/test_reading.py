@@ -12,6 +12,7 @@ import pytest
 import odefs
 import odefs.tables.readers.text as reading
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.large_reading import read_large
 from odefs.tables.readers.memory_estimate import parquet_parts
 from odefs.tables.readers.open import read_table
@@ -117,21 +118,21 @@ def test_western_text_is_read_and_told(tmp_path):
     (tmp_path / "t.csv").write_bytes("name;ort\nJürgen;Köln\nAnne;Bad\n".encode("cp1252"))
     read = read_table(tmp_path / "t.csv")
     assert read.frame.row(0) == ("Jürgen", "Köln")
-    assert read.notes == ("read as cp1252 text",)
+    assert read.notes == (Note("encoding", value="cp1252"),)
 
 
 def test_an_odd_byte_far_down_the_file_is_read_and_told(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,b\n" + b"x,1\n" * 100_000 + b"\xfc,2\n")
     read = read_table(tmp_path / "t.csv")
     assert read.frame["a"][-1] == "ü"
-    assert "not utf-8" in read.notes[0]
+    assert read.notes == (Note("not_utf8", value="cp1252"),)
 
 
 def test_leading_zeros_are_kept_and_told(tmp_path):
     (tmp_path / "t.csv").write_text("zip,n\n01234,1\n12345,2\n")
     read = read_table(tmp_path / "t.csv")
     assert read.frame["zip"].to_list() == ["01234", "12345"]
-    assert read.notes == ("zip: numbers with leading zeros are taken as categories",)
+    assert read.notes == (Note("leading_zeros", "zip"),)
 
 
 def test_a_type_that_changes_soon_after_the_first_rows(tmp_path):
@@ -151,9 +152,7 @@ def test_lines_that_are_too_short_are_told(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n4\n5,6\n7,8,9\n")
     read = read_table(tmp_path / "t.csv")
     assert read.frame.rows()[1] == (4, None, None)
-    assert read.notes == (
-        "2 lines have fewer fields than the header's 3, which count as missing; the first is line 3 with 1",
-    )
+    assert read.notes == (Note("short_lines", line=3, count=2, n_fields=1, limit=3),)
     assert read_large(tmp_path / "t.csv", tmp_path).notes == read.notes
     (tmp_path / "t.csv").write_text("a,b,c\n1,2,3\n4,5,\n")
     assert read_table(tmp_path / "t.csv").notes == read_large(tmp_path / "t.csv", tmp_path).notes == ()

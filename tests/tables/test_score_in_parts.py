@@ -127,8 +127,7 @@ def test_the_same_rows_are_flagged(choice, folder):
     assert a.equals(b)
     assert 0 < (b["outlier"] == "yes").sum() < 900
     lines = [line.replace("here", "there") for line in here.stdout.splitlines()]
-    parts = "  too large for memory: read in parts, what is usual in a column is read off a sample of the rows"
-    assert parts in there.stdout.splitlines()
+    (parts,) = [line for line in there.stdout.splitlines() if "larger than memory" in line]
     assert [line for line in there.stdout.splitlines() if line != parts] == lines
 
 
@@ -175,7 +174,10 @@ REFUSED = {
     "used id": (("n.parquet", "--id", "amount"), "the table lacks column 'amount', which the model was trained on."),
     "hide": (("n.parquet", "--hide", "nobody"), "there is no column 'nobody'; the columns are key, shop"),
     "type": (("dates.parquet",), "column 'amount' held numbers in training and holds dates or times here."),
-    "text": (("words.parquet",), "column 'price' held numbers in training, which 'much' and most others here are not."),
+    "text": (
+        ("words.parquet",),
+        "column 'price' held numbers in training, but most values here are not (first: 'much').",
+    ),
     "sheet": (("n.parquet", "--sheet", "first"), "--sheet is for Excel files."),
 }
 
@@ -280,7 +282,7 @@ def test_text_is_read_cell_by_cell(tmp_path):
     assert np.array_equal(*found)
     there, _ = score_large(LargeTable((tmp_path / "plain.parquet",)), trained.model, trained.encoder, id="key")
     assert np.array_equal(there.extent.scores, found[0])
-    with pytest.raises(TableError, match="column 'amount' held numbers in training, which '101,25' and most others"):
+    with pytest.raises(TableError, match="column 'amount' held numbers in training, but most"):
         score_large(LargeTable((tmp_path / "commas.parquet",)), trained.model, trained.encoder, id="key")
 
 

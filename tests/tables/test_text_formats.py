@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefs.tables.encoder.text_formats import TEXT_FORMATS, describe, read_levels, recognise
+from odefs.tables.encoder.text_formats import TEXT_FORMATS, format_details, read_levels, recognise
 
 READ = {
     "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),
@@ -84,7 +84,7 @@ def test_a_few_words_among_numbers_are_missing_and_many_make_it_text():
 
 def test_what_was_recognised_is_said():
     levels = ["$1,234.50", "$3.00"]
-    assert describe(levels, recognise(levels, np.ones(2))) == "numbers (currencies, thousands marks)"
+    assert format_details(levels, recognise(levels, np.ones(2))) == ("currencies", "thousands_marks")
 
 
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda v: round(v, 2)), min_size=3, unique=True))

@@ -11,6 +11,7 @@ import pytest
 
 from command import odefs as run
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers import text_to_parquet
 from odefs.tables.readers.header import Header
 from odefs.tables.readers.large_reading import read_large
@@ -198,7 +199,7 @@ def test_the_command_takes_and_writes_any_name(tmp_path):
     settings = ("--no-report", "--set", "n_estimators=2")
     done = run("detect", Path(table.name), "-o", scores.name, *settings, cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert done.returncode == 0, done.stderr
-    assert "too large for memory" in done.stdout
+    assert "larger than memory" in done.stdout
     assert pl.read_parquet(scores.read_bytes()).height == 200
 
 
@@ -231,37 +232,37 @@ HEADERS = {
         "a,a,c\n",
         ["a", "a_duplicated_0", "c"],
         [2, 4, 5],
-        ("a occurs twice in the header; the second is called a_duplicated_0",),
+        (Note("repeated_name", "a", ("a_duplicated_0",)),),
     ),
     "thrice": (
         "a,a,a\n",
         ["a", "a_duplicated_0", "a_duplicated_1"],
         [2, 4, 5],
-        ("a occurs 3 times in the header; the others are called a_duplicated_0, a_duplicated_1",),
+        (Note("repeated_name", "a", ("a_duplicated_0", "a_duplicated_1")),),
     ),
     "twice, and taken": (
         "\na,a,a_duplicated_0\n",
         ["a", "a_duplicated_1", "a_duplicated_0"],
         [3, 5, 6],
-        ("a occurs twice in the header; the second is called a_duplicated_1",),
+        (Note("repeated_name", "a", ("a_duplicated_1",)),),
     ),
     "no name": (
         ",b, \n",
         ["column 1", "b", "column 3"],
         [2, 4, 5],
-        ("columns without a name in the header are called by their places: column 1, column 3",),
+        (Note("unnamed_columns", columns=("column 1", "column 3")),),
     ),
     "no name, and taken": (
         ',"column 1",c\n',
         ["column 1_duplicated_0", "column 1", "c"],
         [2, 4, 5],
-        ("columns without a name in the header are called by their places: column 1_duplicated_0",),
+        (Note("unnamed_columns", columns=("column 1_duplicated_0",)),),
     ),
     "a mark and no name": (
         "\ufeff\n,b,c\n",
         ["column 1", "b", "c"],
         [3, 5, 6],
-        ("columns without a name in the header are called by their places: column 1",),
+        (Note("unnamed_columns", columns=("column 1",)),),
     ),
 }
 
@@ -290,7 +291,7 @@ def test_names_and_lines_below_headers_of_all_kinds(name, encoding, tmp_path):
     assert read.columns == columns
     assert read.frame.rows() == [(1.5, "x", 2), (2.5, "y", 3), (3.5, None, 4)]
     assert read.lines.tolist() == lines
-    assert read.notes == (*(["read as utf-16 text"] if encoding == "utf-16" else []), *notes)
+    assert read.notes == (*([Note("encoding", value="utf-16")] if encoding == "utf-16" else []), *notes)
 
 
 def test_names_that_must_differ_beside_an_odd_byte_far_down(tmp_path):
@@ -307,7 +308,8 @@ def test_faults_below_blank_lines_are_named_by_their_lines(tmp_path):
     assert "line 5 has 3 fields, the header has 2" in said
     assert refused(read_large, tmp_path / "t.csv", tmp_path) == said
     (tmp_path / "t.csv").write_text("\na,b\n1,2\n1\n")
-    assert "the first is line 4 with 1" in read_table(tmp_path / "t.csv").notes[0]
+    (note,) = read_table(tmp_path / "t.csv").notes
+    assert (note.kind, note.line, note.n_fields) == ("short_lines", 4, 1)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
@@ -328,7 +330,7 @@ def test_a_first_line_that_looks_like_data_is_told(tmp_path):
         (tmp_path / "t.csv").write_text(text)
         return both(tmp_path / "t.csv", tmp_path / "work").notes
 
-    assert ["--no-header reads it as a row" in note for note in notes("0.606,-3.506\n1,2\n3,4\n")] == [True]
+    assert notes("0.606,-3.506\n1,2\n3,4\n") == (Note("header_like_data"),)
     assert len(notes("1,1\n1,2\n3,4\n")) == 2
     assert notes("2023,2024\nx,2\ny,4\n") == ()
     assert notes("0,1,2\n1,2,3\n3,4,5\n") == ()

@@ -62,9 +62,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
         with progress(quiet):
             read, found = find_large(file, model, folder, chosen) if folder else _find(file, model, chosen)
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            said = write_outputs(targets, read, found, *form)
-        for sentence in () if quiet else said:
-            say_warning(sentence)
+            notes = write_outputs(targets, read, found, *form)
+        for note in () if quiet else notes:
+            say_warning(f"{targets.scores}: {note}")
         if chosen["as_json"]:
             write_document(found.report().json())
         elif not quiet and not targets.to_screen:
@@ -79,9 +79,10 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     from odefs.cli.run import command_line, described, labels_of, require_columns, require_measurable, text_columns
     from odefs.exceptions import TableError
     from odefs.tables.detection import detect
-    from odefs.tables.known_cases import known_rows, say_known
+    from odefs.tables.known_cases import known_note, known_rows
     from odefs.tables.label_metrics import evaluate
-    from odefs.tables.provenance import run_record
+    from odefs.tables.notes import Exclusion
+    from odefs.tables.provenance import Provenance
     from odefs.tables.readers.open import read_table
     from odefs.tables.readers.polars_names import without_columns
 
@@ -113,10 +114,10 @@ def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
     except ValueError as error:
         raise TableError(f"{file}: {error}") from error
     if outliers is not None and normal is not None:
-        found = replace(found, notes=[*found.notes, say_known(known, outliers.size, normal.size)])
-    dropped = dict.fromkeys(chosen["drop"], "dropped as asked")
+        found = replace(found, notes=[*found.notes, known_note(known, outliers, normal)])
+    dropped = dict.fromkeys(chosen["drop"], Exclusion("dropped"))
     found = replace(
-        described(found, read, run_record(found.model, command_line(), chosen["seed"])),
+        described(found, read, Provenance.of_model(found.model, command_line(), chosen["seed"])),
         left_out=dropped | found.left_out,
         labels={} if labels is None or unknown is None else evaluate(labels[unknown], found.scores[unknown]),
     )

@@ -23,7 +23,8 @@ def find_large(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> t
 def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple["LargeReading", "Detection"]:
     from odefs.cli.run import command_line, described, large_labels_of, require_columns, text_columns
     from odefs.tables.large_detection import detect_large, known_cases
-    from odefs.tables.provenance import run_record
+    from odefs.tables.notes import Exclusion
+    from odefs.tables.provenance import Provenance
     from odefs.tables.readers.large_reading import read_large
 
     label, known = chosen["label"], chosen["known"]
@@ -34,7 +35,7 @@ def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[
         read = read_large(file, folder, text_columns=text_columns(chosen), **form)
         require_columns(read, [*taken_out, *chosen["hide"]])
         labels = large_labels_of(read.table, label) if label else None
-        cases, said = known_cases(read.table, known) if known else ({}, "")
+        cases, note = known_cases(read.table, known) if known else ({}, None)
     options = ("contamination", "threshold", "flag", "hide", "top", "seed", "drop", "keep", "number", "category", "na")
     found = detect_large(
         read.table,
@@ -44,11 +45,11 @@ def _find(file: str, model: Any, folder: Path, chosen: dict[str, Any]) -> tuple[
         ignore=taken_out,
         **{name: chosen[name] for name in options},
     )
-    found = described(found, read, run_record(model, command_line(), chosen["seed"]))
+    found = described(found, read, Provenance.of_model(model, command_line(), chosen["seed"]))
     return read, replace(
         found,
-        left_out=dict.fromkeys(chosen["drop"], "dropped as asked") | found.left_out,
-        notes=[*found.notes, *([said] if said else [])],
+        left_out=dict.fromkeys(chosen["drop"], Exclusion("dropped")) | found.left_out,
+        notes=[*found.notes, *([note] if note else [])],
         labels={} if labels is None else _measured(labels, model.outlier_scores_, list(cases.values())),
     )
 

@@ -96,6 +96,8 @@ def exit_if_exceeded(limit: Limit | None, allowed: float | None, flagged: float)
     """End with exit code 3 where more rows are flagged than allowed."""
     if limit is None or allowed is None or flagged <= allowed:
         return
-    relative = f" ({limit.given} the share in training)" if limit.times is not None else ""
-    say_limit(f"{flagged:.2%} of the rows are flagged, more than the {allowed:.2%} allowed{relative}.", TOO_MANY)
+    from odefs.tables.messages import too_many_flagged
+
+    multiple = limit.given if limit.times is not None else None
+    say_limit(too_many_flagged(flagged, allowed, multiple), TOO_MANY)
     raise SystemExit(TOO_MANY)

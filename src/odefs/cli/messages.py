@@ -112,7 +112,7 @@ def _one_line(sentence: str) -> str:
     if line.isprintable():
         return line
     # Imported where it is needed: it brings others along, which takes seconds on a busy machine.
-    from odefs.tables.wording import without_controls
+    from odefs.tables.messages import without_controls
 
     return without_controls(line)
 

@@ -15,6 +15,7 @@ from odefs._progress import stage, tell
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
+    from odefs.tables.notes import Note
     from odefs.tables.readers.large_reading import LargeReading
     from odefs.tables.readers.open import Reading
 
@@ -114,20 +115,20 @@ def write_outputs(
     with_data: bool,
     excel: bool,
     raw: bool,
-) -> tuple[str, ...]:
-    """Write what was asked for; what should be said about it."""
+) -> tuple["Note", ...]:
+    """Write what was asked for; notes on what the file of scores could not hold."""
     from odefs.tables.model_files import save_detection
 
-    said: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     with stage("writing"):
         tell(0, 0)
         if targets.scores or targets.to_screen:
-            said = _leave_scores(targets.scores, read, found, reasons, with_data, excel, raw)
+            notes = _leave_scores(targets.scores, read, found, reasons, with_data, excel, raw)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:
             write_report(found, targets.page)
-    return said
+    return notes
 
 
 def _leave_scores(
@@ -138,7 +139,7 @@ def _leave_scores(
     with_data: bool,
     excel: bool,
     raw: bool,
-) -> tuple[str, ...]:
+) -> tuple["Note", ...]:
     """Scores of all rows; those of a large table are written batch by batch."""
     from odefs.tables.readers.open import Reading
     from odefs.tables.writers.columns import result_columns

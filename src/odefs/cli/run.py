@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
     from odefs.tables.large import LargeTable
+    from odefs.tables.provenance import Provenance
     from odefs.tables.readers.large_reading import LargeReading
     from odefs.tables.readers.open import Reading
 
@@ -72,7 +73,7 @@ def text_columns(chosen: Mapping[str, Any]) -> list[str]:
     return [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
 
 
-def described(found: "Detection", read: "Reading | LargeReading", run: Mapping[str, Any]) -> "Detection":
+def described(found: "Detection", read: "Reading | LargeReading", run: "Provenance") -> "Detection":
     """A detection that knows its file and its run."""
     source = {
         "name": read.name,
@@ -83,7 +84,7 @@ def described(found: "Detection", read: "Reading | LargeReading", run: Mapping[s
     }
     if not read.has_header:
         source["header"] = False
-    return replace(found, source=source, run=dict(run), notes=[*read.notes, *found.notes])
+    return replace(found, source=source, run=run, notes=[*read.notes, *found.notes])
 
 
 def labels_of(read: "Reading", name: str) -> Any:

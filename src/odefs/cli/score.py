@@ -83,9 +83,9 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             )
             found = scored.found
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            said = write_outputs(targets, scored.read, found, *form)
-        for sentence in () if quiet else said:
-            say_warning(sentence)
+            notes = write_outputs(targets, scored.read, found, *form)
+        for note in () if quiet else notes:
+            say_warning(f"{targets.scores}: {note}")
         flagged, before = found.n_flagged / found.n_rows, share_in_training(scored.model, chosen["threshold"])
         drift = shown_drift(found, drift)
         if chosen["as_json"]:

@@ -1,7 +1,6 @@
 """``odefs score MODEL DIR -o OUTDIR``: one file of scores per parquet file, as many rows as there may be."""
 
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +40,10 @@ def _is_given(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
-def _of_no_input(output: str, names: Sequence[str]) -> str:
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"{output}: {names[0]}{more} has no input of that name (any more) and is not counted; take it away if these files are read together."
-
-
 def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     """Score the partitions and say what became of them."""
-    from odefs.exceptions import ODEFSWarning
+    from odefs.exceptions import UnreadableColumnWarning
+    from odefs.tables.messages import files_scored, outputs_without_input, rows_scored
     from odefs.tables.readers.open import fingerprint
     from odefs.tables.score_batches import BatchScorer
     from odefs.tables.score_folder import score_partitions
@@ -63,8 +58,8 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     loaded.model.set_params(n_jobs=chosen["jobs"])
     identifier = chosen["identifier"] or loaded.identifier
     with warnings.catch_warnings(record=True) as told, progress(quiet):
-        # The command says nothing else of what is warned about; that a column cannot be read, nobody would find out.
-        warnings.filterwarnings("once", "column .* held", ODEFSWarning)
+        # The command shows no other warnings; without this one, nothing would tell that a column cannot be read.
+        warnings.simplefilter("once", UnreadableColumnWarning)
         done = score_partitions(
             BatchScorer(loaded.model, loaded.encoder),
             folder,
@@ -77,7 +72,7 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     for message in () if quiet else told:
         say_warning(str(message.message))
     if done.without_input and not quiet:
-        say_warning(_of_no_input(chosen["output"], done.without_input))
+        say_warning(outputs_without_input(chosen["output"], done.without_input))
     if chosen["as_json"]:
         counts = {"written": done.written, "skipped": done.skipped, "rows": done.n_rows, "flagged": done.n_flagged}
         more = {
@@ -87,8 +82,7 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
         }
         write_document(document_text(counts | more))
     elif not quiet:
-        skipped = f", {done.skipped} were there already" if done.skipped else ""
-        click.echo(f"{chosen['output']}: {done.written} files written{skipped}.")
+        click.echo(files_scored(chosen["output"], done.written, done.skipped))
         if done.n_rows:
-            click.echo(f"{done.n_rows:,} rows, {done.n_flagged:,} flagged ({done.flagged_share:.2%}).")
+            click.echo(rows_scored(done.n_rows, done.n_flagged, done.flagged_share))
     exit_if_exceeded(limit, allowed, done.flagged_share)

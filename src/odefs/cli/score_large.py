@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def score_large_file(path: Path, file: str, folder: Path, chosen: dict[str, Any]) -> tuple[Scored, list["ColumnDrift"]]:
     """Load the model, score the table batch by batch, and say how it differs from the training table; ``folder`` is for what lies in files meanwhile."""
     from odefs.cli.run import command_line, described, require_columns
-    from odefs.tables.provenance import run_record
+    from odefs.tables.provenance import Provenance
 
     opened = open_model(path, chosen["identifier"], chosen["no_header"], chosen["jobs"])
     loaded, hide = opened.model, chosen["hide"]
@@ -35,4 +35,4 @@ def score_large_file(path: Path, file: str, folder: Path, chosen: dict[str, Any]
             hide=(*loaded.hidden, *hide),
             **{name: chosen[name] for name in ("contamination", "threshold", "flag", "top")},
         )
-    return Scored(loaded, read, described(found, read, run_record(loaded.model, command_line()))), drift
+    return Scored(loaded, read, described(found, read, Provenance.of_model(loaded.model, command_line()))), drift

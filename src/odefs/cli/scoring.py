@@ -76,7 +76,7 @@ def score_file(
     from odefs.cli.run import command_line, described, require_columns
     from odefs.exceptions import TableError
     from odefs.tables.detection import score
-    from odefs.tables.provenance import run_record
+    from odefs.tables.provenance import Provenance
     from odefs.tables.readers.open import read_table
 
     opened = open_model(path, identifier, no_header, jobs)
@@ -91,4 +91,4 @@ def score_file(
         found = score(read.frame, loaded.model, loaded.encoder, id=opened.id_of(read.columns), hide=hidden, **flagging)
     except ValueError as error:
         raise TableError(f"{file}: {error}") from error
-    return Scored(loaded, read, described(found, read, run_record(loaded.model, command_line())))
+    return Scored(loaded, read, described(found, read, Provenance.of_model(loaded.model, command_line())))

@@ -17,9 +17,9 @@ from odefs._extras import command
 from odefs.cli.errors import leave_pipe
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
-from odefs.report.words import percent
+from odefs.tables import messages
+from odefs.tables.messages import percent, reason_details, reason_text, without_controls
 from odefs.tables.redaction import shown_names, shown_notes
-from odefs.tables.wording import noise, ordinary, say_place, say_reason, say_usual, trusted, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
@@ -53,37 +53,31 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
     name = found.source.get("name", "table")
     out.say(f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used", style="bold")
     if found.part is not None:
-        judged = "columns judged by" if found.part.judged_by is not None else "what is usual in a column is read off"
-        out.say(f"  too large for memory: read in parts, {judged} a sample of the rows")
+        out.say(f"  {messages.sampled(found.part.judged_by, found.part.drawn.size)}")
     for column, reason in found.left_out.items():
-        out.say(f"  left out: {_line(column)} ({_line(reason)})")
+        out.say(f"  left out: {_line(column)} ({reason})")
     for note in shown_notes(found):
-        out.say(f"  {_line(note)}")
+        out.say(f"  {note}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         out.say(f"  {_line(getattr(fallback, 'message', fallback))}")
-    verb = "row stands" if found.n_flagged == 1 else "rows stand"
-    middle = ordinary(median(found.scores if found.part is None else found.part.scores))
-    out.say(f"{found.n_flagged:,} {verb} out: {found.convention}. {middle}\n")
+    ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
+    out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
     if top:
         out.print(outlier_table(found, top))
     show_columns(out, found)
     if found.labels:
-        quality = found.labels
-        out.say(
-            f"Against the labels: AUC {quality['auc']:.3f}, average precision {quality['ap']:.3f}, p@k {quality['p@k']:.3f}"
-        )
+        out.say(messages.labels(found.labels))
 
 
 def show_columns(out: Screen, found: "Detection") -> None:
     """The columns that gave flagged rows away, and how far the learned ones count; nothing where the model learns nothing about columns."""
     if not hasattr(found.model, "feature_importances_"):
         return
-    columns = ", ".join(f"{_line(column)} {share:.0%}" for column, share in found.importances[:6] if share >= 0.005)
-    out.say(f"\nColumns that set outliers apart: {columns or 'none more than others'}")
+    out.say(f"\n{_line(messages.importances(found.importances))}")
     if found.noise:
-        out.say(_line(noise(found.noise)))
+        out.say(_line(messages.noise(found.noise)))
     if (trust := getattr(found.model, "trust_", None)) is not None:
-        out.say(trusted(trust, found.model.trust != "auto", bool(found.noise)))
+        out.say(messages.trusted(trust, found.model.trust != "auto", bool(found.noise)))
 
 
 def outlier_table(found: "Detection", top: int) -> Table:
@@ -100,7 +94,7 @@ def outlier_table(found: "Detection", top: int) -> Table:
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
-        why = ", ".join(_line(say_reason(reason, reason.column in found.hidden)) for reason in reasons)
+        why = ", ".join(reason_text(reason, reason.column in found.hidden) for reason in reasons)
         agree = [] if found.agreement is None else [percent(found.agreement[row])]
         table.add_row(str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why))
     return table
@@ -117,10 +111,7 @@ def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
         out.say(f"Scores of all rows: {targets.scores}")
     if targets.model:
         hidden = sorted(found.hidden & set(found.encoder.columns))
-        also = f", with their values of {_line(', '.join(hidden))}" if hidden else ""
-        out.say(
-            f"Model: {targets.model} (it holds rows of the table, of a small one all{also}: share it as you would share the table)"
-        )
+        out.say(_line(messages.model_saved(targets.model, hidden)))
     if targets.page:
         out.say(f"Report: {targets.page}")
     elif targets.lacks_report:
@@ -137,38 +128,18 @@ def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
         for reason in reasons:
             hidden = reason.column in found.hidden
-            parts = [] if hidden else [part for part in (say_place(reason), say_usual(reason)) if part]
-            said = f" ({'; '.join(parts)})" if parts else ""
-            out.say(f"  {_line(say_reason(reason, hidden) + said)}: {reason.share:.0%} of the score")
+            details = "" if hidden else reason_details(reason)
+            text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
+            out.say(f"  {text}: {reason.share:.0%} of the score")
         if not reasons:
             out.say("  no column is out of the ordinary")
 
 
 def show_drift(out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None) -> None:
     """How the table differs from the training table."""
-    before = "" if flagged_before is None else f", {flagged_before:.2%} in training"
-    out.say(f"Flagged: {flagged:.2%} of the rows{before}")
+    out.say(messages.flagged_share(flagged, flagged_before))
     notable = [entry for entry in drift if entry.is_notable]
     if not notable:
-        out.say("No column differs from training: no value out of range, no category unseen.")
+        out.say(messages.NO_DRIFT)
     for entry in notable:
-        out.say(f"  {_line(entry.column)}: {_line('; '.join(_differences(entry)))}")
-
-
-def _share(share: float) -> str:
-    """A share that is not 0: nobody should read that it is."""
-    return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
-
-
-def _differences(entry: "ColumnDrift") -> list[str]:
-    parts = []
-    if entry.out_of_range:
-        parts.append(f"{_share(entry.out_of_range)} of the values out of the training range")
-    if entry.unseen_share:
-        named = ", ".join(entry.unseen[:3]) + (", ..." if len(entry.unseen) > 3 else "")
-        parts.append(
-            f"{_share(entry.unseen_share)} of the rows with categories never seen" + (f" ({named})" if named else "")
-        )
-    if entry.missing_now != entry.missing_before:
-        parts.append(f"missing {entry.missing_now:.2%}, {entry.missing_before:.2%} in training")
-    return parts
+        out.say(f"  {messages.drift(entry)}")

@@ -1,12 +1,13 @@
 """The report: collect a plain summary of a detection, then render it as a page, JSON or Markdown.
 
-``collect`` and the modules it calls compute and never format; ``page``, ``picture``, ``markdown`` and ``words`` format and never compute.
+``collect`` and the modules it calls compute and never format; ``page``, ``svg`` and ``markdown`` format and never compute, with the
+sentences of :mod:`odefs.tables.messages`.
 """
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of all JSON documents. It rises when a field is removed or changes its meaning; ``odefs/cli/schemas/output.json`` lists the fields."""
 
 if TYPE_CHECKING:

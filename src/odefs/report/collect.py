@@ -1,4 +1,7 @@
-"""The whole summary of a detection as a plain dict. Nothing here formats: numbers stay numbers, sentences are made by ``words``."""
+"""The whole summary of a detection as a plain dict.
+
+Numbers stay numbers; typed records also carry their sentence as ``message``.
+"""
 
 import re
 import shlex
@@ -16,6 +19,7 @@ from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.report.training import collect_training
 from odefs.tables.displayed_rows import Extent, extent_of
+from odefs.tables.notes import as_plain
 from odefs.tables.redaction import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
@@ -40,20 +44,19 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     summary = {
         "schema_version": SCHEMA_VERSION,
         "source": {"name": "table", "columns": None, "bytes": None, "sha256": None} | _plain_dict(detection.source),
-        "run": {"command": None, "seed": None, "parameters": {}, "resolved": {}, "versions": {}}
-        | _plain_dict(detection.run),
-        "commands": {"other_threshold": _without_choice(detection.run.get("command"))},
+        "run": _plain_dict(detection.run.state()),
+        "commands": {"other_threshold": _without_choice(detection.run.command)},
         "identifier": identifier,
         "rows": extent.n_rows,
         "sampled": _sampled(getattr(detection, "part", None)),
         "flagged": extent.n_flagged,
-        "convention": detection.convention,
+        "convention": as_plain(detection.convention),
         "labels": _plain_dict(getattr(detection, "labels", None) or {}),
         "agreement": mean_agreement(extent.agreement, extent.is_outlier),
         "columns_used": list(detection.encoder.columns),
         "kinds_of_columns": _column_kinds(detection),
-        "left_out": dict(detection.left_out),
-        "notes": shown_notes(detection),
+        "left_out": {column: as_plain(why) for column, why in detection.left_out.items()},
+        "notes": [as_plain(note) for note in shown_notes(detection)],
         "hidden": sorted(detection.hidden),
         "scores": collect_scores(extent.scores, extent.is_outlier, detection.threshold),
         "kinds": kinds,
@@ -90,12 +93,11 @@ def _column_kinds(detection: Detected) -> dict[str, int]:
     return counts
 
 
-def _without_choice(command: Any) -> str | None:
+def _without_choice(command: str | None) -> str | None:
     """The command less the options that choose a threshold; None where the detection came from Python."""
-    text = command if isinstance(command, str) else " ".join(map(str, command or ()))
-    if not text.startswith("odefs "):
+    if command is None or not command.startswith("odefs "):
         return None
-    words = iter(shlex.split(text))
+    words = iter(shlex.split(command))
     kept = []
     for word in words:
         if word in CHOICES:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from odefs.report import words
+from odefs.tables import messages
 
 SHOWN_ROWS, SHOWN_COLUMNS = 50, 20
 
@@ -14,7 +14,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
     agree = summary["agreement"] is not None
     blocks = [
         f"# {safe(summary['source']['name'])}",
-        f"{safe(words.headline(summary))} {safe(words.convention(summary))} {safe(words.labels(summary))}".rstrip(),
+        f"{safe(messages.headline(summary))} {safe(messages.rule(summary['convention']['message']))} {safe(messages.labels(summary['labels']))}".rstrip(),
         "## Kinds of outliers",
         *_kinds(summary),
         "## What was read",
@@ -26,11 +26,11 @@ def render_markdown(summary: dict[str, Any]) -> str:
                 (
                     row["rank"],
                     row["name"],
-                    words.score(row["score"]),
-                    *([words.percent(row["agreement"])] if agree else []),
+                    messages.score(row["score"]),
+                    *([messages.percent(row["agreement"])] if agree else []),
                     "yes" if row["flagged"] else "no",
                     row["count"],
-                    "; ".join(words.short_reason(reason) for reason in row["reasons"]),
+                    "; ".join(messages.short_reason(reason) for reason in row["reasons"]),
                 )
                 for row in summary["top"][:SHOWN_ROWS]
             ),
@@ -40,7 +40,11 @@ def render_markdown(summary: dict[str, Any]) -> str:
         _table(
             ("column", "importance", "selected by"),
             (
-                (one["column"], words.percent(one["importance"]), f"{words.percent(one['stability'])} of components")
+                (
+                    one["column"],
+                    messages.percent(one["importance"]),
+                    f"{messages.percent(one['stability'])} of components",
+                )
                 for one in summary["importances"][:SHOWN_COLUMNS]
             ),
         ),
@@ -59,30 +63,28 @@ def safe(text: str) -> str:
 def _kinds(summary: dict[str, Any]) -> list[str]:
     kinds = summary["kinds"]
     if not kinds:
-        return ["No row stands out by this convention."]
+        return ["No row stands out by this rule."]
     total = sum(kind["count"] for kind in kinds)
-    foremost = (
-        [f"Read off the {words.count(total)} highest-scoring flagged rows."] if total < summary["flagged"] else []
-    )
-    return [*foremost, "\n".join(f"- {kind['count']} of {total}: {safe(words.kind(kind))}" for kind in kinds)]
+    foremost = [messages.kinds_from(total)] if total < summary["flagged"] else []
+    return [*foremost, "\n".join(f"- {kind['count']} of {total}: {safe(messages.kind(kind))}" for kind in kinds)]
 
 
 def _read(summary: dict[str, Any]) -> list[str]:
     used = ", ".join(safe(name) for name in summary["columns_used"])
     lines = [
-        f"- {words.count(summary['rows'], 'row')}, {words.count(len(summary['columns_used']), 'column')} used: {used}"
+        f"- {messages.count(summary['rows'], 'row')}, {messages.count(len(summary['columns_used']), 'column')} used: {used}"
     ]
-    lines += [f"- {safe(words.sampled(summary))}"] if summary["sampled"] else []
-    lines += [f"- {safe(note)}" for note in summary["notes"]]
-    lines += [f"- left out: {safe(column)} ({safe(why)})" for column, why in summary["left_out"].items()]
+    lines += [f"- {safe(messages.sampled(**summary['sampled']))}"] if summary["sampled"] else []
+    lines += [f"- {safe(note['message'])}" for note in summary["notes"]]
+    lines += [f"- left out: {safe(column)} ({safe(why['message'])})" for column, why in summary["left_out"].items()]
     lines += [f"- hidden: {safe(column)}" for column in summary["hidden"]]
     return ["\n".join(lines)]
 
 
 def _trusted(training: dict[str, Any]) -> list[str]:
-    said = [safe(words.noise(training["noise"]))] if training["noise"] else []
+    said = [safe(messages.noise(training["noise"]))] if training["noise"] else []
     if training["trust"] is not None:
-        said.append(words.trusted(training["trust"], training["trust_given"], bool(training["noise"])))
+        said.append(messages.trusted(training["trust"], training["trust_given"], bool(training["noise"])))
     return said
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from odefs.report import words
+from odefs.tables import messages
 
 TOP_INLINE = 10
 SCRIPTS = ("state", "axes", "charts", "histogram", "map", "training", "threshold", "table", "row", "start")
@@ -30,7 +30,7 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
         .get_template("page.html.j2")
         .render(
             summary=summary,
-            words=words,
+            messages=messages,
             policy=Markup(content_policy(script, style)),
             style=Markup(style),
             script=Markup(script),
@@ -72,12 +72,13 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "count": row["count"],
                 "kind": row["kind"],
                 "agreement": row["agreement"],
-                "reasons": [words.sentence(reason) for reason in row["reasons"]],
+                "reasons": [messages.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
                 "missing": [k for k, cell in enumerate(cells) if cell is None],
                 "cells": [_position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
                 "shown": [
-                    words.value(cell, kinds[name], beside=beside[name]) for name, cell in zip(shown, cells, strict=True)
+                    messages.value(cell, kinds[name], beside=beside[name])
+                    for name, cell in zip(shown, cells, strict=True)
                 ],
             }
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
@@ -95,7 +96,7 @@ def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
     return (
         _environment()
         .get_template("inline.html.j2")
-        .render(summary=summary, words=words, page=page, picture=picture, top=summary["top"][:TOP_INLINE])
+        .render(summary=summary, messages=messages, page=page, picture=picture, top=summary["top"][:TOP_INLINE])
     )
 
 
@@ -121,7 +122,7 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
     """A distribution with its labels."""
     of = record["kind"]
     if of in ("category", "boolean"):
-        values = [[words.value(value, of), n] for value, n in record["values"]]
+        values = [[messages.value(value, of), n] for value, n in record["values"]]
         return {
             "name": record["column"],
             "values": values,
@@ -130,7 +131,7 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
             "missing": record["missing"],
         }
     ends = _ends(record)
-    labels = [words.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
+    labels = [messages.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
     return {
         "name": record["column"],
         "low": record["low"],

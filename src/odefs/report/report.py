@@ -64,7 +64,7 @@ class Report:
         return self.markdown()
 
     def __repr__(self) -> str:
-        from odefs.report.words import headline
+        from odefs.tables.messages import headline
 
         return f"<Report: {headline(self.summary)}>"
 

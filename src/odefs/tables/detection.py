@@ -19,8 +19,9 @@ from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.tables.columns import Table
 from odefs.tables.displayed_rows import Extent, all_rows
 from odefs.tables.encoder.encoder import TableEncoder
-from odefs.tables.flagging import Flagging, flag_rows
-from odefs.tables.provenance import run_record
+from odefs.tables.flagging import Flagging, flag_rows, model_convention
+from odefs.tables.notes import Exclusion, FlagConvention, Note
+from odefs.tables.provenance import Provenance
 from odefs.tables.reasons import Reason, ReasonFinder
 from odefs.tables.row_names import row_labels, split_identifier
 
@@ -40,10 +41,14 @@ class Detection:
         Flagged rows score above it.
     model, encoder : the fitted ``ODEFS`` and ``TableEncoder``
     table : the columns that were used, as they were read
-    left_out : dict
+    left_out : dict of Exclusion
         Columns that were not used, and why.
-    notes : list of str
-        What was recognised.
+    notes : list of Note
+        What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
+    convention : FlagConvention
+        The rule by which rows were flagged.
+    run : Provenance
+        Command, seed, parameters and versions.
     index : the frame's own index, where it has one
     """
 
@@ -55,12 +60,12 @@ class Detection:
     flagging: Flagging
     identifier: str
     row_names: Sequence[Any]
-    left_out: dict[str, str]
-    notes: list[str]
+    left_out: dict[str, Exclusion]
+    notes: list[Note]
     index: Any = None
     hidden: frozenset[str] = frozenset()
     source: dict[str, Any] = field(default_factory=dict)
-    run: dict[str, Any] = field(default_factory=dict)
+    run: Provenance = field(default_factory=Provenance)
     named: bool = False
     """Whether ``identifier`` is a column of the table; otherwise the rows go by their numbers."""
     labels: dict[str, float] = field(default_factory=dict)
@@ -96,8 +101,8 @@ class Detection:
         return self.flagging.threshold
 
     @property
-    def convention(self) -> str:
-        """How the flagged rows were chosen."""
+    def convention(self) -> FlagConvention:
+        """The rule by which rows were flagged; ``str`` gives it in words."""
         return self.flagging.convention
 
     @cached_property
@@ -273,7 +278,7 @@ def detect(
         tell(0, 0)
         model.fit(X, **{name: np.unique(rows) for name, rows in cases.items()})
     scores = model.outlier_scores_
-    flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag)
+    flagging = flag_rows(scores, -model.offset_, model_convention(model), contamination, threshold, flag)
     return Detection(
         model,
         encoder,
@@ -288,7 +293,7 @@ def detect(
         index,
         frozenset(hide),
         named=id is not None,
-        run=run_record(model, seed=random_state if isinstance(random_state, int) else None),
+        run=Provenance.of_model(model, seed=random_state if isinstance(random_state, int) else None),
         agreement=getattr(model, "agreement_", None),
     )
 
@@ -315,7 +320,8 @@ def score(
         tell(0, 0)
         judged = judge(model, X)
     scores = judged.scores
-    flagging = flag_rows(scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True)
+    rule = model_convention(model, by_training=True)
+    flagging = flag_rows(scores, -model.offset_, rule, contamination, threshold, flag)
     return Detection(
         model,
         encoder,

@@ -1,4 +1,4 @@
-"""Which rows are flagged, and by what convention. None of the conventions promises an error rate."""
+"""Which rows are flagged, and by which rule."""
 
 import numbers
 from dataclasses import dataclass
@@ -7,79 +7,69 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
+from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
 from odefs.system.file_arrays import FileArray
+from odefs.tables.notes import FlagConvention
 
-OF_NONE = {"their score exceeds": "no score exceeds", "they are the": "none is above the limit for the"}
-"""How sentences about flagged rows read where there is none, and where there is one."""
-OF_ONE = {
-    "their score": "its score",
-    "they are the": "it is the",
-    "rows with the highest scores": "rows with the highest score",
-    "they have the highest scores, as many as were asked for": "it has the highest score, as many rows as were asked for",
-}
+MODEL_RATE = 2.0
+"""Standard deviations above the mean by which models without a ``threshold_rate`` of their own flag."""
 
 
 @dataclass(frozen=True, eq=False)
 class Flagging:
-    """Flagged rows score above ``threshold``; ``convention`` says how it was chosen."""
+    """Flagged rows score above ``threshold``, which was chosen by ``convention``."""
 
     is_outlier: np.ndarray
     threshold: float
-    convention: str
+    convention: FlagConvention
+
+
+def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
+    """The rule behind the threshold of a fitted model; ``by_training`` where another table is scored with it."""
+    if model.contamination != "auto":
+        return FlagConvention("model_contamination", share=float(model.contamination), by_training=by_training)
+    # The baselines have a parameter of this name too, which chooses their candidates only.
+    rate = float(model.threshold_rate) if isinstance(model, ODEFS) else MODEL_RATE
+    return FlagConvention("auto", rate=rate, by_training=by_training)
 
 
 def flag_rows(
     scores: np.ndarray,
     default: float,
-    model_contamination: Any,
+    convention: FlagConvention,
     contamination: float | None = None,
     threshold: float | None = None,
     flag: int | None = None,
-    trained: bool = False,
 ) -> Flagging:
-    """At most one of the last three may be given; without any, the model's own threshold ``default`` counts."""
-    given = [
-        name
-        for name, v in (("contamination", contamination), ("threshold", threshold), ("flag", flag))
-        if v is not None
-    ]
+    """Flag by one of the last three, at most one of which may be given.
+
+    Without any, the threshold is ``default``, which the model chose by ``convention``.
+    """
+    choices = {"contamination": contamination, "threshold": threshold, "flag": flag}
+    given = [name for name, value in choices.items() if value is not None]
     if len(given) > 1:
         raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
     if threshold is not None:
-        return _above(scores, float(threshold), "their score exceeds the threshold that was given")
+        return _above(scores, float(threshold), FlagConvention("threshold"))
     if contamination is not None:
         if not 0 < contamination <= 0.5:
             raise TableError(f"contamination={contamination} must lie above 0 and not above 0.5.")
         limit = percentile(scores, 100 * (1 - contamination))
-        return _above(
-            scores,
-            limit,
-            f"they are the {contamination:.4g} share of the rows with the highest scores, as was asked for",
-        )
+        return _above(scores, limit, FlagConvention("contamination", share=float(contamination)))
     if flag is not None:
         if not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1:
             raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
         lowest = order_statistic(scores, scores.size - min(flag, scores.size))
-        return _above(
-            scores,
-            float(np.nextafter(lowest, -np.inf)),
-            "they have the highest scores, as many as were asked for, with ties",
-        )
-    where = " of the training rows' scores" if trained else " of all scores"
-    if model_contamination == "auto":
-        return _above(scores, default, f"their score exceeds mean + 2 std{where} (a convention, not an error rate)")
-    return _above(scores, default, f"their score exceeds what a {model_contamination:.4g} share{where} exceeds")
+        return _above(scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag)))
+    return _above(scores, default, convention)
 
 
-def _above(scores: np.ndarray, threshold: float, convention: str) -> Flagging:
-    """One truth value for each score, in a file where the scores are in one."""
+def _above(scores: np.ndarray, threshold: float, convention: FlagConvention) -> Flagging:
+    """One boolean for each score, in a file where the scores are in one."""
     in_file = isinstance(scores, FileArray)
     out = Folder().array(scores.shape, bool) if in_file else np.empty(scores.shape, dtype=bool)
     with np.errstate(invalid="ignore"):
         flags = fill(out, lambda part: scores[part] > threshold)
-    wording = {0: OF_NONE, 1: OF_ONE}.get(int(np.count_nonzero(flags)), {})
-    for many, few in wording.items():
-        convention = convention.replace(many, few)
     return Flagging(flags, threshold, convention)

@@ -7,6 +7,7 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.encoder.text_formats import is_missing_word
+from odefs.tables.notes import Note
 
 WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 CODES = {True: 1, False: 0, None: -1}
@@ -19,11 +20,9 @@ def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndar
     return np.flatnonzero(kinds == CODES[True]) + start, np.flatnonzero(kinds == CODES[False]) + start
 
 
-def say_known(name: str, n_outliers: int, n_normal: int) -> str:
+def known_note(name: str, outliers: np.ndarray, normal: np.ndarray) -> Note:
     """What was taken from the column."""
-    if not n_outliers + n_normal:
-        return f"{name}: no known case in it"
-    return f"{name}: {n_outliers} known {'outlier' if n_outliers == 1 else 'outliers'}, {n_normal} known to be ordinary"
+    return Note("known_cases", name, count=int(outliers.size), n_normal=int(normal.size))
 
 
 def _kind(cell: Any, name: str, row: int) -> bool | None:

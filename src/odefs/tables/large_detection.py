@@ -19,11 +19,12 @@ from odefs.tables.detection import Detection
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_large
-from odefs.tables.flagging import flag_rows
-from odefs.tables.known_cases import known_rows, say_known
+from odefs.tables.flagging import flag_rows, model_convention
+from odefs.tables.known_cases import known_note, known_rows
 from odefs.tables.large import LargeTable
 from odefs.tables.large_cells import recognised_batches
 from odefs.tables.large_rows import hold_rows
+from odefs.tables.notes import Note
 
 
 def detect_large(
@@ -52,7 +53,8 @@ def detect_large(
         learn_large(encoder, table, columns, seed)
     with temporary_folder() as folder:
         model.fit(encoded_blocks(table, encoder, folder), **(known or {}))
-    flagging = flag_rows(model.outlier_scores_, -model.offset_, model.contamination, contamination, threshold, flag)
+    rule = model_convention(model)
+    flagging = flag_rows(model.outlier_scores_, -model.offset_, rule, contamination, threshold, flag)
     with stage("reading the foremost rows"):
         return hold_rows(
             table,
@@ -76,15 +78,15 @@ def require_columns(table: LargeTable, names: Sequence[str]) -> None:
             raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
 
 
-def known_cases(table: LargeTable, column: str) -> tuple[dict[str, np.ndarray], str]:
-    """Rows of the known outliers and of the known ordinary rows, and what to say about them."""
+def known_cases(table: LargeTable, column: str) -> tuple[dict[str, np.ndarray], Note]:
+    """Rows of the known outliers and of the known ordinary rows, and a note on them."""
     require_columns(table, [column])
     none = np.empty(0, dtype=np.intp)
     found = [(none, none)]
     for start, part in table.batches([column]):
         found.append(known_rows(part.column(0).to_pylist(), column, start))
     outliers, normal = (np.concatenate(kind) for kind in zip(*found, strict=True))
-    return {"known_outliers": outliers, "known_normal": normal}, say_known(column, outliers.size, normal.size)
+    return {"known_outliers": outliers, "known_normal": normal}, known_note(column, outliers, normal)
 
 
 def encoded_blocks(table: LargeTable, encoder: TableEncoder, folder: Path) -> RowBlocks:

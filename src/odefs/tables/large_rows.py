@@ -12,6 +12,7 @@ from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.large import LargeTable
+from odefs.tables.notes import Note
 from odefs.tables.row_names import split_identifier
 
 FOREMOST_ROWS, DRAWN_ROWS, FLAGGED_ROWS = 20_000, 20_000, 1_000
@@ -30,7 +31,7 @@ def hold_rows(
     *,
     id: str | None = None,
     hidden: frozenset[str] = frozenset(),
-    notes: list[str],
+    notes: list[Note],
     top: int = 10,
     seed: int = 0,
     judged_by: int | None = None,

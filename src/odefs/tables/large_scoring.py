@@ -17,7 +17,7 @@ from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import Lost
-from odefs.tables.flagging import flag_rows
+from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.large import LargeTable
 from odefs.tables.large_cells import recognised_batches
 from odefs.tables.large_detection import require_columns
@@ -59,9 +59,8 @@ def score_large(
         judged = judge(model, RowBlocks(read, len(encoder.get_feature_names_out()), ENCODED, None, table.n_rows))
     for spec, counts in zip(encoder.specs_, seen, strict=True):
         counts.lost.require_few(spec.name, spec.kind, spec.style)
-    flagging = flag_rows(
-        judged.scores, -model.offset_, model.contamination, contamination, threshold, flag, trained=True
-    )
+    rule = model_convention(model, by_training=True)
+    flagging = flag_rows(judged.scores, -model.offset_, rule, contamination, threshold, flag)
     with stage("reading the foremost rows"):
         found = hold_rows(table, model, encoder, judged, flagging, id=id, hidden=frozenset(hide), notes=[], top=top)
     return found, [counts.drift.drift(spec) for spec, counts in zip(encoder.specs_, seen, strict=True)]

@@ -17,7 +17,7 @@ from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.encoder.encoder import TableEncoder
-from odefs.tables.provenance import run_record
+from odefs.tables.provenance import Provenance
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class TableModel:
     """Thresholds with the share of the training rows above each; none in files of older versions."""
     hidden: tuple[str, ...]
     source: dict[str, Any]
-    run: dict[str, Any]
+    run: Provenance
 
     def share_above(self, threshold: float | None) -> float | None:
         """Share of the training rows above a threshold, by default the model's own; None where it is not known."""
@@ -118,7 +118,7 @@ def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
     seed = model.random_state if isinstance(model.random_state, int) else None
     flagged = float(model.is_outlier_.mean())
     shares = _shares_above(model.outlier_scores_, [float(-model.offset_)])
-    save_table_model(path, model, encoder, None, flagged, shares, [], {}, run_record(model, seed=seed))
+    save_table_model(path, model, encoder, None, flagged, shares, [], {}, Provenance.of_model(model, seed=seed))
 
 
 def save_table_model(
@@ -130,7 +130,7 @@ def save_table_model(
     shares_above: list[list[float]],
     hidden: list[str],
     source: dict[str, Any],
-    run: dict[str, Any],
+    run: Provenance,
 ) -> None:
     """Write a model and its encoder with what is noted about the training table."""
     extra = {
@@ -140,7 +140,7 @@ def save_table_model(
         "shares_above": shares_above,
         "hidden": hidden,
         "source": source,
-        "run": run,
+        "run": run.state(),
     }
     save_model(model, path, extra=extra)
 
@@ -163,7 +163,7 @@ def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[
         require(all(type(name) is str for name in hidden), "hidden columns are not names")
         share = need_number(extra, "flagged_share")
         shares = _read_shares(extra)
-        source, run = need(extra, "source", dict), need(extra, "run", dict)
+        source, run = need(extra, "source", dict), Provenance.from_state(need(extra, "run", dict))
     except ModelFileError as error:
         raise refused(path, error) from None
     return TableModel(estimator, encoder, identifier, share, shares, tuple(hidden), source, run)

@@ -1,34 +1,60 @@
-"""What a result came from: command, seed, parameters and versions, for the report, the JSON and the model file."""
+"""Where a result came from: command, seed, parameters and versions, for the report, the JSON and the model file."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from numbers import Integral
+from typing import Any, Self
 
+from odefs.persist.checks import require
 from odefs.versions import collect_versions
 
 PACKAGES = ("odefs", "python", "numpy", "scipy", "scikit-learn", "polars")
+RESOLVED = ("n_components", "n_candidates", "n_outlier_examples", "n_unlabeled_examples", "candidate_threshold")
+PLAIN = (str, int, float, bool, type(None))
 
 
-def run_record(model: Any, command: str = "", seed: int | None = None) -> dict[str, Any]:
-    """Of a fitted model. No time: equal runs leave equal bytes."""
+@dataclass(frozen=True)
+class Provenance:
+    """What produced a result. It holds no time: equal runs write equal bytes."""
 
-    versions = collect_versions()
-    plain = (str, int, float, bool, type(None))
-    parameters = {
-        k: v if isinstance(v, plain) else repr(v)
-        for k, v in model.get_params().items()
-        if k not in ("n_jobs", "verbose")
-    }
-    return {
-        "command": command,
-        "seed": seed if seed is not None else parameters.get("random_state"),
-        "parameters": parameters,
-        "resolved": _resolved(model),
-        "versions": {name: versions[name] for name in PACKAGES},
-    }
+    command: str | None = None
+    """The command line; None for a result that was made in Python."""
+    seed: int | None = None
+    parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
+    """Parameters of the estimator."""
+    resolved: Mapping[str, float] = field(default_factory=dict)
+    """Numbers chosen for parameters that are "auto", and the threshold."""
+    versions: Mapping[str, str | None] = field(default_factory=dict)
+
+    @classmethod
+    def of_model(cls, model: Any, command: str | None = None, seed: int | None = None) -> Self:
+        """Of a fitted model."""
+        versions = collect_versions()
+        parameters = {
+            name: value if isinstance(value, PLAIN) else repr(value)
+            for name, value in model.get_params().items()
+            if name not in ("n_jobs", "verbose")
+        }
+        state = model.get_params().get("random_state")
+        drawn_by = seed if seed is not None else int(state) if isinstance(state, Integral) else None
+        return cls(command, drawn_by, parameters, _resolved(model), {name: versions[name] for name in PACKAGES})
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """What :meth:`state` wrote; refused with a :class:`ModelFileError` where it is something else."""
+        types = {"command": (str, type(None)), "seed": (int, type(None))}
+        require(state.keys() <= cls.__dataclass_fields__.keys(), "its run has parts that this version does not know")
+        for name, value in state.items():
+            require(type(value) in types.get(name, (dict,)), f"{name!r} of its run is of another type")
+        return cls(**state)
+
+    def state(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
 
 
-def _resolved(model: Any) -> dict[str, Any]:
-    """The numbers that stood behind "auto" and the like."""
-    names = ("n_components", "n_candidates", "n_outlier_examples", "n_unlabeled_examples", "candidate_threshold")
+def _resolved(model: Any) -> dict[str, float]:
     info = getattr(model, "fit_info_", {})
-    found = {name: info[name].item() if hasattr(info[name], "item") else info[name] for name in names if name in info}
-    return found | {"threshold": float(-model.offset_)}
+    found = {name: info[name] for name in RESOLVED if name in info}
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
+    return plain | {"threshold": float(-model.offset_)}

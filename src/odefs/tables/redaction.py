@@ -1,6 +1,5 @@
-"""What is shown of a detection with hidden columns: every writer asks here, so that none shows more than another."""
+"""What may be shown of a detection with hidden columns."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.drift import ColumnDrift
+from odefs.tables.notes import Note
 from odefs.tables.reasons import Reason
 
 
@@ -23,7 +23,7 @@ class Hiding(Protocol):
     @property
     def row_names(self) -> Sequence[Any]: ...
     @property
-    def notes(self) -> Sequence[str]: ...
+    def notes(self) -> Sequence[Note]: ...
     @property
     def hidden(self) -> frozenset[str]: ...
 
@@ -35,10 +35,9 @@ def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
     return found.identifier, found.row_names
 
 
-def shown_notes(found: Hiding) -> list[str]:
-    """What was recognised. Notes on hidden columns may quote values and are left out."""
-    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in sorted(found.hidden)]
-    return [note for note in found.notes if not any(word.search(note) for word in words)]
+def shown_notes(found: Hiding) -> list[Note]:
+    """What was recognised, without notes about hidden columns: these may quote cells."""
+    return [note for note in found.notes if not note.names(found.hidden)]
 
 
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:

@@ -14,10 +14,11 @@ from odefs._extras import needed_by
 from odefs._warning import warn
 from odefs.ensemble.combine import RowScores
 from odefs.estimators.select_engine import judge_matrix
-from odefs.exceptions import TableError
+from odefs.exceptions import TableError, UnreadableColumnWarning
 from odefs.tables.encoder.encoder import TableEncoder
-from odefs.tables.encoder.missing import NAMES, is_mostly_unreadable
+from odefs.tables.encoder.missing import is_mostly_unreadable
 from odefs.tables.frames import table_of
+from odefs.tables.messages import unreadable_column
 from odefs.tables.model_files import load
 
 
@@ -78,8 +79,7 @@ def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
     for spec, column in zip(encoder.specs_, read, strict=True):
         if is_mostly_unreadable(table[spec.name], column, encoder.na):
             # The sentence has no number in it, so that Python shows it once and not for every batch.
-            message = f"column {spec.name!r} held {NAMES[spec.kind]} in training; cells that are not count as missing, in some batches most."
-            warn(message)
+            warn(unreadable_column(spec.name, spec.kind), UnreadableColumnWarning)
     return encoder.encode_table(read)
 
 

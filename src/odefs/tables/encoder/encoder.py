@@ -26,6 +26,8 @@ from odefs.tables.encoder.scale import median_of
 from odefs.tables.encoder.state import read_state
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
 from odefs.tables.frames import table_of
+from odefs.tables.messages import unseen_categories
+from odefs.tables.notes import Note
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -55,10 +57,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     specs_ : list of ColumnSpec
-    left_out_ : dict of str
+    left_out_ : dict of Exclusion
         Columns that are not used, and why.
-    notes_ : list of str
-        What was recognised; of an encoder from a file only how text was read.
+    notes_ : list of Note
+        What was recognised; of an encoder from a file only how text was read. ``str`` of a note is a sentence.
     feature_names_in_, n_features_in_
     """
 
@@ -123,8 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 known = [*(level in spec.levels for level in column.levels), True]
                 strange = float(1 - np.array(known)[column.category_codes].mean())
                 if strange > 0.5:
-                    message = f"{strange:.0%} of the rows have values in column {spec.name!r} that training never saw."
-                    warn(message)
+                    warn(unseen_categories(spec.name, strange))
 
     def recognised(self, table: Table, is_part: bool = False) -> Table:
         """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
@@ -171,15 +172,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.add.reduceat(np.asarray(values), starts, axis=-1)
 
     def state(self) -> dict[str, Any]:
-        """Everything that was learned, as plain values.
-
-        Of the notes only what the columns themselves say: others quote cells, also of columns that are left out, which have no place in a file.
-        """
+        """Everything that was learned, as plain values. Notes are not part of it: they may quote cells."""
         return {
             "parameters": {name: to_plain(_listed(value), name) for name, value in self.get_params().items()},
             "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
-            "left_out": self.left_out_,
-            "notes": [f"{spec.name}: text read as {spec.style}" for spec in self.specs_ if spec.style],
+            "left_out": {name: asdict(why) for name, why in self.left_out_.items()},
             "columns": [str(name) for name in self.feature_names_in_],
         }
 
@@ -189,7 +186,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         known = read_state(state)
         encoder = cls(**known.parameters)
         encoder.specs_ = list(known.specs)
-        encoder.left_out_, encoder.notes_ = known.left_out, known.notes
+        encoder.left_out_ = known.left_out
+        encoder.notes_ = [Note("text_format", spec.name, format=spec.style) for spec in known.specs if spec.style]
         encoder._set_names(known.columns)
         return encoder
 
@@ -218,9 +216,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         overrides = Overrides(*(frozenset(v) for v in (self.number, self.category, self.keep, self.na)))
         columns = [column for column in table if column.name not in self.drop]
         roles = run_tasks(lambda column: assign_role(column, overrides), columns, available_threads())
-        self.left_out_ = {role.column.name: role.left_out for role in roles if role.left_out}
+        self.left_out_ = {role.column.name: role.left_out for role in roles if role.left_out is not None}
         self.notes_ = [note for role in roles for note in role.notes]
-        used = [role for role in roles if not role.left_out]
+        used = [role for role in roles if role.left_out is None]
         self.specs_ = run_tasks(
             lambda role: _learn_column(role.column, role.style, self.max_categories, self.mark_missing),
             used,

@@ -5,7 +5,6 @@ column are added: a flag that is set once in a billion rows is no constant. Unit
 of no more rows than the sample is learned from as a whole, exactly as in memory.
 """
 
-import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -20,6 +19,7 @@ from odefs.tables.encoder.statistics import ColumnSummary, spec_of
 from odefs.tables.frames import table_of
 from odefs.tables.large import ColumnFacts, LargeTable
 from odefs.tables.large_cells import recognised_batches
+from odefs.tables.notes import Exclusion
 
 SAMPLE_ROWS = 100_000
 MANY_VALUES = 20_000
@@ -38,25 +38,15 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
     sample = table_of(table.rows(numbers, columns), encoder.is_read)
     encoder.learn_table(sample)
-    encoder.notes_ = [_of_table(note, numbers) for note in encoder.notes_]
+    encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
     counters = [spec.name for spec in encoder.specs_ if _counts_rows(facts[spec.name], sample, spec.name, n_rows)]
     for name in counters:
         if name not in {*encoder.keep, *encoder.number, *encoder.category}:
-            encoder.left_out_[name] = "it counts the rows"
+            encoder.left_out_[name] = Exclusion("row_counter")
     encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
     if not encoder.specs_:
         raise TableError("no column is left to look at.")
     encoder.specs_ = _of_all_rows(encoder, table)
-
-
-def _of_table(note: str, numbers: np.ndarray) -> str:
-    """A note on the sample as one on the table: rows by their number there, counts named as the sample's."""
-    found = re.search(r"(?:the first is .*|it changes) in row (\d+)", note)
-    if found:
-        note = f"{note[: found.start(1)]}{numbers[int(found[1]) - 1] + 1}{note[found.end(1) :]}"
-    return (
-        f"{note} (counted in a sample of the rows)" if found or re.search(r": \d+ (?:infinite )?cells ", note) else note
-    )
 
 
 def _counts_rows(facts: ColumnFacts, sample: Table, name: str, n_rows: int) -> bool:

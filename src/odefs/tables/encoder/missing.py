@@ -8,8 +8,8 @@ import numpy as np
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
 from odefs.tables.encoder.text_formats import is_missing_word
+from odefs.tables.messages import KIND_NAMES
 
-NAMES = {"number": "numbers", "time": "dates or times", "boolean": "truth values", "category": "text"}
 MAX_UNREADABLE_SHARE = 0.5
 
 
@@ -68,9 +68,9 @@ class Lost:
     def require_few(self, name: str, kind: Kind, style: str) -> None:
         """Refuse a column most of which is not what it must be; ``style`` says how text was read in training, where it was text."""
         if self.are_most:
-            held = style or NAMES[kind]
+            held = style or KIND_NAMES[kind]
             raise TableError(
-                f"column {name!r} held {held} in training, which {self.first!r} and most others here are not."
+                f"column {name!r} held {held} in training, but most values here are not (first: {self.first!r})."
             )
 
 

@@ -12,9 +12,11 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
-from odefs.tables.encoder.missing import NAMES, Lost, without_words
-from odefs.tables.encoder.text_formats import PLAIN, TEXT_FORMATS, TextFormat, describe, read_levels, recognise
+from odefs.tables.encoder.missing import Lost, without_words
+from odefs.tables.encoder.text_formats import PLAIN, TEXT_FORMATS, TextFormat, format_details, read_levels, recognise
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
+from odefs.tables.messages import KIND_NAMES
+from odefs.tables.notes import Exclusion, Note
 
 IDENTIFIER_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)|[a-z](?:Id|ID|Nr|No|Key)$"
@@ -42,19 +44,19 @@ class Overrides:
 
 @dataclass(frozen=True, eq=False)
 class Role:
-    """A column as it will be used, how its text is read, why it is left out, and what should be said about it."""
+    """A column as it will be used, how its text is read, why it is left out, and notes on it."""
 
     column: Column
     style: str = ""
-    left_out: str = ""
-    notes: tuple[str, ...] = ()
+    left_out: Exclusion | None = None
+    notes: tuple[Note, ...] = ()
 
 
 def assign_role(column: Column, overrides: Overrides) -> Role:
     """Recognise what a column holds and decide whether it is used."""
     column = text = without_words(column, overrides.na)
     style = ""
-    notes: list[str] = []
+    notes: list[Note] = []
     forced = column.name in (overrides.number | overrides.category)
     if column.kind == "category" and column.name not in overrides.category:
         column, style, notes = _recognised(column, overrides.na, forced)
@@ -69,7 +71,7 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
                 column, style, notes = text, "", []
             else:
                 column = as_category(column)
-            notes.append(f"{column.name}: an identifier by its name, taken as categories")
+            notes.append(Note("identifier_as_category", column.name))
     return Role(column, style, left_out, tuple(notes))
 
 
@@ -95,7 +97,9 @@ def apply_style(
         return _read_as(column, kind, style, na, is_part)
     alike = {column.kind, kind} <= {"number", "boolean"}
     if column.kind != kind and not alike:
-        raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds {NAMES[column.kind]} here.")
+        raise TableError(
+            f"column {column.name!r} held {KIND_NAMES[kind]} in training and holds {KIND_NAMES[column.kind]} here."
+        )
     return column
 
 
@@ -107,7 +111,7 @@ def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_par
     else:
         found = TEXT_FORMATS[style] if style else PLAIN[kind] if is_part else _guessed(column)
         if found is None or found.kind != kind:
-            raise TableError(f"column {column.name!r} held {NAMES[kind]} in training and holds text here.")
+            raise TableError(f"column {column.name!r} held {KIND_NAMES[kind]} in training and holds text here.")
         read = without_words(_converted(column, found), na)
     if not is_part:
         lost = Lost()
@@ -152,7 +156,7 @@ def _same_times(column: Column, levels: Sequence[str]) -> Column:
     return _named(column.name, column.category_codes, [same.get(level, level) for level in column.levels])
 
 
-def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Column, str, list[str]]:
+def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Column, str, list[Note]]:
     counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
     style = recognise(column.levels, counts) if len(column.levels) else None
     if style is None and forced:
@@ -162,12 +166,14 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
     if style is None:
         return column, "", _half_numbers(column, counts)
     read = _converted(column, style)
-    notes = [f"{column.name}: text read as {describe(column.levels, style)}"]
+    details = format_details(column.levels, style)
+    notes = [Note("text_format", column.name, format=style.name, details=details)]
     lost = read.missing & ~column.missing
     if lost.any():
         row = int(np.flatnonzero(lost)[0])
+        count = int(lost.sum())
         notes.append(
-            f"{column.name}: {int(lost.sum())} cells are not {style.name.split()[0]} and count as missing, the first is {column.at(row)!r} in row {row + 1}"
+            Note("unreadable_cells", column.name, row=row + 1, count=count, value=column.at(row), format=style.name)
         )
     return without_words(read, na), style.name, notes
 
@@ -188,8 +194,8 @@ def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
     return merged and bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
 
 
-def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
-    """A word on columns that hold text and numbers."""
+def _half_numbers(column: Column, counts: np.ndarray) -> list[Note]:
+    """A note on columns that hold text and numbers."""
     if not counts.sum() or len(column.levels) > 100_000:
         return []
     numbers = ~np.isnan(read_levels(column.levels, TEXT_FORMATS["numbers"]))
@@ -198,10 +204,7 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[str]:
         return []
     is_number = np.append(numbers, False)[column.category_codes]
     change = int(np.flatnonzero(is_number != is_number[0])[0])
-    return [
-        f"{column.name}: {share:.0%} of its cells are numbers, the others text (it changes in row {change + 1}); it is taken as text, "
-        f"--number {column.name} takes the text as missing"
-    ]
+    return [Note("mixed_cells", column.name, row=change + 1, share=float(share))]
 
 
 def _converted(column: Column, style: TextFormat) -> Column:
@@ -215,31 +218,31 @@ def _converted(column: Column, style: TextFormat) -> Column:
     )
 
 
-def _useless(column: Column, forced: bool, keep: bool) -> str:
+def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
     n_rows, missing = len(column), float(column.missing.mean())
     if column.opaque:
-        return "its cells are neither numbers nor text"
+        return Exclusion("opaque_cells")
     if missing == 1:
-        return "empty"
+        return Exclusion("empty")
     if missing == 0 and column.is_constant:
-        return "one value"
+        return Exclusion("constant")
     if forced or keep:
-        return ""
+        return None
     if missing > MOSTLY_MISSING:
-        return f"missing in {missing:.0%} of the rows"
+        return Exclusion("mostly_missing", missing)
     if column.kind == "category":
         distinct = column.n_distinct
         all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
         if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
             digits = all(level.isdigit() for level in column.levels)
-            return f"{'codes' if digits else 'text'} that differ{'' if digits else 's'} from row to row"
+            return Exclusion("unique_codes" if digits else "unique_text")
     if column.kind == "number" and column.whole and _all_differ(column):
         counts = (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1)
         if counts:
-            return "it counts the rows"
+            return Exclusion("row_counter")
         if IDENTIFIER_NAME.search(column.name):
-            return "an identifier by its name, different in every row"
-    return ""
+            return Exclusion("unique_identifier")
+    return None
 
 
 def _all_differ(column: Column) -> bool:
@@ -250,11 +253,11 @@ def _all_differ(column: Column) -> bool:
     return bool(has_room) and column.n_distinct == n_rows
 
 
-def _infinite(column: Column) -> list[str]:
-    return [f"{column.name}: {column.n_infinite} infinite cells count as missing"] if column.n_infinite else []
+def _infinite(column: Column) -> list[Note]:
+    return [Note("infinite_cells", column.name, count=column.n_infinite)] if column.n_infinite else []
 
 
-def _sentinels(column: Column) -> list[str]:
+def _sentinels(column: Column) -> list[Note]:
     """Values that look like a code for "missing": far out, repeated, and all at one place."""
     values = column.values[~column.missing]
     if values.size < 20:
@@ -269,7 +272,5 @@ def _sentinels(column: Column) -> list[str]:
         spread = max(float(others.max() - others.min()), 1e-12)
         gap = max(float(others.min()) - code, code - float(others.max()))
         if gap > (0.5 * spread if code != -1 else 0) and (code != -1 or (others.min() > 0 and gap > 0.1 * spread)):
-            found.append(
-                f"{column.name}: {count} cells are {code:g}, perhaps a code for missing; --na={code:g} makes them so"
-            )
+            found.append(Note("missing_code", column.name, count=count, value=code))
     return found

@@ -12,6 +12,7 @@ from odefs.persist.checks import need, need_count, need_number, require
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.column_spec import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.text_formats import TEXT_FORMATS
+from odefs.tables.notes import Exclusion, ExclusionKind
 
 NAMES = ("number", "category", "drop", "keep")
 PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
@@ -25,26 +26,30 @@ class EncoderState:
 
     parameters: dict[str, Any]
     specs: tuple[ColumnSpec, ...]
-    left_out: dict[str, str]
-    notes: list[str]
+    left_out: dict[str, Exclusion]
     columns: list[str]
 
 
 def read_state(state: Any) -> EncoderState:
     """The parts of an encoder, each checked."""
     require(isinstance(state, dict), "its encoder is not an object")
-    columns, notes, left_out = (
-        need(state, "columns", list),
-        need(state, "notes", list),
-        need(state, "left_out", dict),
-    )
+    columns = need(state, "columns", list)
     require(_texts(columns) and len(set(columns)) == len(columns), "the columns of its table are not names that differ")
-    require(_texts(notes) and _texts(list(left_out.values())), "notes on its table are not text")
+    left_out = {name: _read_exclusion(why) for name, why in need(state, "left_out", dict).items()}
     specs = tuple(_read_spec(spec) for spec in need(state, "specs", list))
     used = [spec.name for spec in specs]
     require(used and len(set(used)) == len(used), "its encoder has no columns, or one twice")
     require(set(used) <= set(columns), "its encoder uses columns that its table does not have")
-    return EncoderState(_read_parameters(need(state, "parameters", dict)), specs, left_out, notes, columns)
+    return EncoderState(_read_parameters(need(state, "parameters", dict)), specs, left_out, columns)
+
+
+def _read_exclusion(found: Any) -> Exclusion:
+    require(isinstance(found, dict) and found.keys() == {"kind", "share"}, "a column that it left out has no reason")
+    kind, share = found["kind"], found["share"]
+    require(kind in get_args(ExclusionKind), "a column that it left out has a reason that does not exist")
+    is_share = share is None or (_is_number(share) and 0 <= share <= 1)
+    require(is_share, "the missing cells of a column that it left out are not a share")
+    return Exclusion(kind, share)
 
 
 def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:

@@ -157,16 +157,16 @@ def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
     return np.array([np.nan if is_missing_word(level) else style.read(level) for level in levels], dtype=np.float64)
 
 
-def describe(levels: Sequence[str], style: TextFormat) -> str:
-    """What was recognised, for the screen."""
+def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
+    """What the text has besides numbers: stable keywords."""
     shown = [level for level in levels if not is_missing_word(level)][:SAMPLE_CELLS]
     extras = []
     if style.kind == "number":
         percent = sum("%" in level for level in shown)
         if percent:
-            extras.append("percentages" if percent == len(shown) else "percentages beside plain numbers")
+            extras.append("percentages" if percent == len(shown) else "some_percentages")
         extras += ["currencies"] if any(re.search(_CURRENCY, level) for level in shown) else []
         mark = "," if style.name == "numbers" else "."
         grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
-        extras += ["thousands marks"] if any(map(grouped.search, shown)) else []
-    return style.name + (f" ({', '.join(extras)})" if extras else "")
+        extras += ["thousands_marks"] if any(map(grouped.search, shown)) else []
+    return tuple(extras)

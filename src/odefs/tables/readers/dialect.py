@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.gzip_files import beginning, unpacked_beginning
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -154,8 +155,8 @@ def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
         return _first_fault(text, dialect)
 
 
-def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
-    """A word on lines with fewer fields than the header, which the reader fills with blanks without telling; ``None`` where there are none."""
+def short_lines(source: Path | bytes, dialect: Dialect) -> Note | None:
+    """A note on lines with fewer fields than the first, which the reader silently fills; ``None`` without any."""
     with opened(source, dialect) as text:
         reader = csv.reader(text, delimiter=dialect.separator)
         width = len(next((row for row in reader if row), []))
@@ -163,7 +164,7 @@ def short_lines(source: Path | bytes, dialect: Dialect) -> str | None:
     if not found:
         return None
     line, fields = found[0]
-    return f"{len(found)} lines have fewer fields than {dialect.first_line}'s {width}, which count as missing; the first is line {line} with {fields}"
+    return Note("short_lines", line=line, count=len(found), n_fields=fields, limit=width)
 
 
 @contextmanager

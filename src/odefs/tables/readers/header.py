@@ -14,17 +14,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
+from odefs.tables.notes import Note
 from odefs.tables.readers.dialect import Dialect, opened, rows_of
-from odefs.tables.wording import without_controls
 from odefs.tables.writers.formulas import is_own, restored_name
 
 BYTE_MARK = b"\xef\xbb\xbf"
 BYTEWISE = ("utf-8", "cp1252", "latin-1")
 """Encodings in which a line break is one byte."""
 COPIED = 2**20
-SAID = 3
-"""So many names that occur twice are told one by one."""
-LOOKS_LIKE_DATA = "the first line looks like data, and was taken for names of columns; --no-header reads it as a row, and a line of names above it names the columns"
+NAMED_REPEATS = 3
+"""Names that occur several times get a note each up to this number; the others are counted."""
 STAND_INS = "\x1e\x1d\x1c\x1b"
 """Characters of any encoding, one of which stands for a quote in names that polars is handed: it would show quotes as they are doubled in the file."""
 _NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
@@ -75,28 +74,19 @@ class Header:
         return self.is_there and all(map(_NUMBER.match, self.given)) and self.given != counted
 
     @property
-    def notes(self) -> list[str]:
-        """What should be said about names that the first line lacks or gives twice."""
+    def notes(self) -> list[Note]:
+        """Notes on names that the first line lacks or gives several times."""
         if not self.is_there:
             return []
-        pairs = [(given.strip(), name) for given, name in zip(self.given, self.names, strict=True)]
-        nameless = [name for given, name in pairs if not given]
-        notes = (
-            [f"columns without a name in the header are called by their places: {_listed(nameless)}"]
-            if nameless
-            else []
-        )
-        counts = Counter(self.given)
-        twice = [name for name, count in counts.items() if count > 1 and name.strip()]
-        for repeated in twice[:SAID]:
-            others = [name for given, name in zip(self.given, self.names, strict=True) if given == repeated][1:]
-            called = (
-                f"the second is called {others[0]}" if len(others) == 1 else f"the others are called {_listed(others)}"
-            )
-            times = "twice" if len(others) == 1 else f"{len(others) + 1} times"
-            notes.append(without_controls(f"{repeated} occurs {times} in the header; {called}"))
-        more = len(twice) - SAID
-        return [*notes, f"{more} more names occur several times in the header"] if more > 0 else notes
+        pairs = list(zip(self.given, self.names, strict=True))
+        nameless = tuple(name for given, name in pairs if not given.strip())
+        notes = [Note("unnamed_columns", columns=nameless)] if nameless else []
+        repeated = [name for name, n in Counter(self.given).items() if n > 1 and name.strip()]
+        for repeat in repeated[:NAMED_REPEATS]:
+            others = tuple(name for given, name in pairs if given == repeat)[1:]
+            notes.append(Note("repeated_name", repeat, others))
+        more = len(repeated) - NAMED_REPEATS
+        return [*notes, Note("more_repeated_names", count=more)] if more > 0 else notes
 
 
 def read_header(source: Path | bytes, dialect: Dialect) -> Header:
@@ -144,11 +134,6 @@ def _as_polars(given: Sequence[str]) -> Iterator[str]:
     for name in given:
         yield f"{name}_duplicated_{before[name] - 1}" if before[name] else name
         before[name] += 1
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
-    return without_controls(", ".join(names[:SAID]) + more)
 
 
 def under_names(source: Path | bytes, dialect: Dialect, header: Header) -> tuple[Path | bytes, Dialect]:

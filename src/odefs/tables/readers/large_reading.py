@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from odefs.tables.large import LargeTable
+from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_parquet
 from odefs.tables.readers.file_names import named_for_arrow, readable
 from odefs.tables.readers.limits import require_height, require_width
@@ -15,13 +16,13 @@ from odefs.tables.readers.text_to_parquet import LINE, spool_to_parquet
 
 @dataclass(frozen=True, eq=False)
 class LargeReading:
-    """A table in files, where it came from, and what should be said about the reading."""
+    """A table in files, where it came from, and notes on the reading."""
 
     table: LargeTable
     name: str
     n_bytes: int
     sha256: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     has_header: bool = True
 
     @property
@@ -47,7 +48,7 @@ def read_large(
     parts = parquet_parts(path)
     check_asked(name, ".parquet" if parts else ending_of(Path(path)), sheet, delimiter, header)
     size, digest = fingerprint(parts if len(parts) > 1 or Path(path).is_dir() else Path(path))
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     has_header = True
     if parts:
         require_modest_parquet(parts, name)

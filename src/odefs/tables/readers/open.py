@@ -9,6 +9,7 @@ from typing import Any
 
 from odefs._extras import command
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
 from odefs.tables.readers.excel import read_sheet
@@ -32,14 +33,14 @@ LONGEST_QUOTE = 400
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A polars data frame, where it came from, the line of each row if it was text, and what should be said about the reading."""
+    """A polars data frame, where it came from, the line of each row if it was text, and notes on the reading."""
 
     frame: Any
     name: str
     n_bytes: int
     sha256: str
     lines: Any = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     has_header: bool = True
 
     @property

@@ -1,4 +1,4 @@
-"""Reading delimited text through polars: names, types that lose no cell, the line of each row, and what should be said about it."""
+"""Reading delimited text through polars: names, types that lose no cell, the line of each row, and notes on it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.dialect import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
 from odefs.tables.readers.gzip_files import beginning, unpacked
 from odefs.tables.readers.header import (
-    LOOKS_LIKE_DATA,
     Header,
     has_numbered_names,
     read_header,
@@ -19,14 +19,15 @@ from odefs.tables.readers.limits import MAX_COLUMNS, require_width
 from odefs.tables.readers.text_types import first_type, has_zeros, may_be_dates
 from odefs.tables.writers.formulas import restored
 
-NOT_UTF8 = "read as cp1252 text, for it is not utf-8"
+FALLBACK_ENCODING = "cp1252"
+"""Of text that is not UTF-8 and has no mark of another encoding."""
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
 HEAD_ROWS = 10_000
 CHECKED_BYTES = 32 * 2**20
 FIRST_LINE = 2 * 2**20
 """Bytes of the first line that are looked at before it is taken apart."""
 
-Found = tuple[Any, Any, tuple[str, ...], bool]
+Found = tuple[Any, Any, tuple[Note, ...], bool]
 """A frame, the lines of its rows, notes, and whether it had a header."""
 
 
@@ -41,15 +42,15 @@ def read_text(
     """The table in a file or in its content; ``text_columns`` are not to be taken for numbers."""
     source = unpacked(source, name)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
-    notes = said_encoding(dialect)
+    notes = encoding_notes(dialect)
     try:
         frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             raise_parse_error(source, name, dialect, error)
-        dialect = replace(dialect, encoding="cp1252")
+        dialect = replace(dialect, encoding=FALLBACK_ENCODING)
         header = read_header(source, dialect)
-        notes.append(NOT_UTF8)
+        notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
         try:
             frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
         except pl.exceptions.ComputeError as again:
@@ -57,10 +58,11 @@ def read_text(
     text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
     frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
     numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
-    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros), *said_restored(header, n_restored)]
+    notes += header_notes(header, numbers, text_columns)
+    notes += [*zeros_notes(zeros), *restored_notes(header, n_restored)]
     # Only a line whose last cell is blank can be short.
     if frame.width > 1 and frame[:, -1].null_count():
-        notes += said_short(source, dialect)
+        notes += short_notes(source, dialect)
     return (*_numbered(pl, frame, header.line), tuple(notes), dialect.header)
 
 
@@ -89,17 +91,17 @@ def _require_narrow(source: Path | bytes, name: str, dialect: Dialect) -> None:
         )
 
 
-def said_short(source: Path | bytes, dialect: Dialect) -> list[str]:
-    """What should be said about lines with too few fields; looking for them takes longer than reading, so of small files only."""
+def short_notes(source: Path | bytes, dialect: Dialect) -> list[Note]:
+    """Lines with too few fields. To find them takes longer than reading, so only small files are searched."""
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     short = short_lines(source, dialect) if size <= CHECKED_BYTES else None
     return [] if short is None else [short]
 
 
-def said_names(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[str]:
-    """What should be said about the names; ``numbers`` are the columns that turned out to be such."""
+def header_notes(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[Note]:
+    """Notes on the names; ``numbers`` are the columns that turned out to be numeric."""
     is_data = header.may_be_data and set(header.names) <= {*numbers, *text_columns}
-    return [*header.notes, *([LOOKS_LIKE_DATA] if is_data else [])]
+    return [*header.notes, *([Note("header_like_data")] if is_data else [])]
 
 
 def raise_parse_error(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
@@ -162,22 +164,18 @@ def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:
     return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS, passes_over=True).schema)
 
 
-def said_encoding(dialect: Dialect) -> list[str]:
-    return [] if dialect.encoding == "utf-8" else [f"read as {dialect.encoding} text"]
+def encoding_notes(dialect: Dialect) -> list[Note]:
+    return [] if dialect.encoding == "utf-8" else [Note("encoding", value=dialect.encoding)]
 
 
-def said_zeros(columns: Sequence[str]) -> list[str]:
-    return [f"{column}: numbers with leading zeros are taken as categories" for column in columns]
+def zeros_notes(columns: Sequence[str]) -> list[Note]:
+    return [Note("leading_zeros", column) for column in columns]
 
 
-def said_restored(header: Header, n_cells: int) -> list[str]:
-    """A note where text of a file of scores is not as the file has it."""
+def restored_notes(header: Header, n_cells: int) -> list[Note]:
+    """A note where text of a file of scores differs from what the file holds."""
     n = n_cells + header.n_restored
-    cells = "1 cell" if n == 1 else f"{n:,} cells"
-    said = (
-        f"read as scores written by odefs: the apostrophe that keeps text from being a formula was removed from {cells}"
-    )
-    return [said] if n else []
+    return [Note("apostrophes_removed", count=n)] if n else []
 
 
 def _read_csv(

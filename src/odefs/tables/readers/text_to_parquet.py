@@ -13,6 +13,7 @@ from typing import Any
 
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import NUMBERS_OF_WRITING, error_number
+from odefs.tables.notes import Note
 from odefs.tables.readers.dialect import Dialect, opened
 from odefs.tables.readers.file_names import path_for_scans, readable
 from odefs.tables.readers.gzip_files import unpack_to
@@ -20,16 +21,16 @@ from odefs.tables.readers.header import Header, copied_under_names, read_header
 from odefs.tables.readers.ndjson import lines_schema
 from odefs.tables.readers.open import ARROW, LINES, TEXT, ending_of, first_line
 from odefs.tables.readers.text import (
-    NOT_UTF8,
+    FALLBACK_ENCODING,
     NULLS,
+    encoding_notes,
     first_types,
+    header_notes,
     raise_parse_error,
-    said_encoding,
-    said_names,
-    said_restored,
-    said_short,
-    said_zeros,
+    restored_notes,
+    short_notes,
     sniff_checked,
+    zeros_notes,
 )
 from odefs.tables.readers.text_types import TextTypes
 from odefs.tables.writers.formulas import restored
@@ -43,11 +44,11 @@ LINE = "\x1fline"
 
 @dataclass(frozen=True)
 class Spooled:
-    """A parquet file with the same table, and what should be said about the reading."""
+    """A parquet file with the same table, and notes on the reading."""
 
     path: Path
     has_lines: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     has_header: bool = True
 
 
@@ -124,7 +125,7 @@ def _spool_text(
     given, name = path, readable(path.name)
     path = path_for_scans(unpack_to(given, name, folder / "unpacked.txt"), folder)
     dialect, header = sniff_checked(path, name, delimiter, has_header)
-    notes = said_encoding(dialect)
+    notes = encoding_notes(dialect)
     cells = folder / "cells.parquet"
     source = _plain(path, dialect, header, folder)
     try:
@@ -132,15 +133,15 @@ def _spool_text(
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             raise_parse_error(path, name, dialect, error)
-        dialect = replace(dialect, encoding="cp1252")
+        dialect = replace(dialect, encoding=FALLBACK_ENCODING)
         header = read_header(path, dialect)
-        notes.append(NOT_UTF8)
+        notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
         source = _plain(path, dialect, header, folder)
         try:
             _sink_cells(pl, source, dialect, cells)
         except pl.exceptions.ComputeError as again:
             raise_parse_error(path, name, dialect, again)
-    short = said_short(path, dialect)
+    short = short_notes(path, dialect)
     handed = [header.handed(column) for column in text_columns]
     types = TextTypes(pl, first_types(pl, source, Dialect(dialect.separator, "utf-8")), handed)
     for copy in {source, path} - {given}:
@@ -151,8 +152,8 @@ def _spool_text(
     n_restored = _write_typed(pl, cells, types, target, header)
     cells.unlink()
     numbers, zeros = ([header.own(column) for column in columns] for columns in (types.numbers, types.zeros))
-    notes += [*said_names(header, numbers, text_columns), *said_zeros(zeros)]
-    notes += [*said_restored(header, n_restored), *short]
+    notes += [*header_notes(header, numbers, text_columns), *zeros_notes(zeros)]
+    notes += [*restored_notes(header, n_restored), *short]
     return Spooled(target, True, tuple(notes), dialect.header)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from odefs.tables.detection import Detection
+from odefs.tables.messages import reason_text
 from odefs.tables.reasons import Reason
 from odefs.tables.redaction import shown_names
-from odefs.tables.wording import say_reason
 
 RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")
 LEAST_RESULTS = 4
@@ -86,5 +86,5 @@ def reason_texts(
     """A text for each row, none for those that are not among ``rows``."""
     texts: list[str | None] = [None] * n_rows
     for row, found in zip(rows, reasons, strict=True):
-        texts[row] = "; ".join(say_reason(reason, reason.column in hidden) for reason in found)
+        texts[row] = "; ".join(reason_text(reason, reason.column in hidden) for reason in found)
     return texts

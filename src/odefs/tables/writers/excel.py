@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from odefs._extras import command
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.formulas import formula_cells
 
@@ -39,8 +40,8 @@ def require_room(path: Path, n_rows: int, n_columns: int) -> None:
             )
 
 
-def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, ...]:
-    """Write a table as a workbook of one sheet; what should be said about it."""
+def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[Note, ...]:
+    """Write a table as a workbook of one sheet; notes on what it could not hold."""
     try:
         from xlsxwriter import Workbook
     except ModuleNotFoundError as error:
@@ -70,16 +71,9 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[str, .
         for row, column, text in formula_cells(pl, frame):
             sheet.write_string(row + 1, column, text, marked)
     file.write(content.getvalue())
-    said = []
-    if changed:
-        said.append(
-            f"{path}: {len(changed)} names of columns are cut to the {LONGEST_NAME} characters that Excel allows."
-        )
-    if cut:
-        said.append(
-            f"{path}: texts of {', '.join(cut)} are cut to the {LONGEST_TEXT:,} characters that an Excel cell holds."
-        )
-    return tuple(said)
+    notes = [Note("excel_names_cut", count=len(changed), limit=LONGEST_NAME)] if changed else []
+    notes += [Note("excel_texts_cut", columns=tuple(cut), limit=LONGEST_TEXT)] if cut else []
+    return tuple(notes)
 
 
 def unique_excel_names(names: Sequence[str]) -> list[str]:

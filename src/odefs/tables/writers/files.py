@@ -13,6 +13,7 @@ from typing import Any
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
 from odefs.system.atomic_write import replacing as replacing_file
+from odefs.tables.notes import Note
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
 from odefs.tables.writers.formulas import defused
@@ -58,11 +59,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def write_table(
     path: Path | None, columns: Mapping[str, Any], excel: bool = False, raw: bool = False
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Write columns of equal length; ``None`` means csv to standard output.
 
-    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, also where a spreadsheet would run it as a formula. What should be said about
-    the file is returned.
+    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, also where a spreadsheet would run it as a formula. Notes on
+    what the file could not hold are returned.
     """
     import polars as pl
 

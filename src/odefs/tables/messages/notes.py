@@ -1,0 +1,173 @@
+"""The sentences of :mod:`odefs.tables.notes`, one entry for each kind."""
+
+from collections.abc import Callable
+
+from odefs.tables.messages.values import count, exact_percent, first_of, number, percent, without_controls
+from odefs.tables.notes import ConventionKind, Exclusion, ExclusionKind, FlagConvention, Note, NoteKind
+
+NAMED_COLUMNS = 3
+DETAILS = {
+    "percentages": "percentages",
+    "some_percentages": "percentages next to plain numbers",
+    "currencies": "currencies",
+    "thousands_marks": "thousands separators",
+}
+
+
+def note_message(note: Note) -> str:
+    """One sentence without a full stop."""
+    sampled = " (counted in a sample of the rows)" if note.is_sampled else ""
+    return without_controls(NOTES[note.kind](note) + sampled)
+
+
+def exclusion_message(exclusion: Exclusion) -> str:
+    """Why a column is left out, in a few words."""
+    return EXCLUSIONS[exclusion.kind](exclusion)
+
+
+def convention_message(convention: FlagConvention) -> str:
+    """The rule by which rows were flagged, in a few words that hold for any number of rows."""
+    return CONVENTIONS[convention.kind](convention)
+
+
+def _repeated_name(note: Note) -> str:
+    others = note.columns
+    times = "twice" if len(others) == 1 else f"{len(others) + 1} times"
+    which = "the second is" if len(others) == 1 else "the others are"
+    return f"{note.column} occurs {times} in the header; {which} called {first_of(others, NAMED_COLUMNS)}"
+
+
+def _short_lines(note: Note) -> str:
+    lines = count(note.count or 0, "line has", "lines have")
+    return (
+        f"{lines} fewer than {note.limit} fields; the absent cells count as missing "
+        f"(first: line {note.line}, with {note.n_fields})"
+    )
+
+
+def _text_format(note: Note) -> str:
+    details = f" ({', '.join(DETAILS[detail] for detail in note.details)})" if note.details else ""
+    return f"{note.column}: text read as {note.format}{details}"
+
+
+def _unreadable_cells(note: Note) -> str:
+    cells = count(note.count or 0, "cell is", "cells are")
+    counts = "counts" if note.count == 1 else "count"
+    return f"{note.column}: {cells} not {note.format} and {counts} as missing (first: {note.value!r} in row {note.row})"
+
+
+def _mixed_cells(note: Note) -> str:
+    return (
+        f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text (first change in "
+        f"row {note.row}); used as text, --number {note.column} treats the text as missing"
+    )
+
+
+def _missing_code(note: Note) -> str:
+    cells = count(note.count or 0, "cell is", "cells are")
+    return f"{note.column}: {cells} {note.value:g}, possibly a code for missing; --na={note.value:g} treats it so"
+
+
+def _infinite_cells(note: Note) -> str:
+    cells = count(note.count or 0, "infinite cell counts", "infinite cells count")
+    return f"{note.column}: {cells} as missing"
+
+
+def _apostrophes_removed(note: Note) -> str:
+    cells = count(note.count or 0, "cell")
+    return (
+        f"scores written by odefs: the apostrophe that keeps text from being run as a formula was removed from {cells}"
+    )
+
+
+def _known_cases(note: Note) -> str:
+    if not note.count and not note.n_normal:
+        return f"{note.column}: no known cases"
+    return f"{note.column}: {count(note.count or 0, 'known outlier')}, {note.n_normal or 0:,} known to be ordinary"
+
+
+def _more_repeated_names(note: Note) -> str:
+    return f"{count(note.count or 0, 'more name occurs', 'more names occur')} several times in the header"
+
+
+def _excel_names_cut(note: Note) -> str:
+    names = count(note.count or 0, "column name is", "column names are")
+    return f"{names} cut to the {note.limit} characters that Excel allows."
+
+
+def _excel_texts_cut(note: Note) -> str:
+    texts = f"text in {first_of(note.columns)}"
+    return f"{texts} is cut to the {note.limit or 0:,} characters that an Excel cell holds."
+
+
+def _whose_scores(convention: FlagConvention) -> str:
+    return "the training scores" if convention.by_training else "all scores"
+
+
+def _auto(convention: FlagConvention) -> str:
+    rate = number(convention.rate or 0.0)
+    return f"score above mean + {rate} std of {_whose_scores(convention)} (a convention, not an error rate)"
+
+
+def _model_contamination(convention: FlagConvention) -> str:
+    rows = "training rows" if convention.by_training else "rows"
+    return f"score above the threshold that flags {exact_percent(convention.share or 0.0)} of the {rows}"
+
+
+def _contamination(convention: FlagConvention) -> str:
+    return f"the {exact_percent(convention.share or 0.0)} of the rows with the highest scores, as requested"
+
+
+def _top(convention: FlagConvention) -> str:
+    highest = (
+        "the row with the highest score"
+        if convention.count == 1
+        else (f"the {convention.count:,} rows with the highest scores")
+    )
+    return f"{highest}, as requested, including ties"
+
+
+NOTES: dict[NoteKind, Callable[[Note], str]] = {
+    "encoding": lambda note: f"read as {note.value} text",
+    "not_utf8": lambda note: f"read as {note.value} text because it is not valid UTF-8",
+    "header_like_data": lambda note: (
+        "the first line looks like data but was used as column names; --no-header reads it as a row"
+    ),
+    "unnamed_columns": lambda note: (
+        f"columns without a name are named by position: {first_of(note.columns, NAMED_COLUMNS)}"
+    ),
+    "repeated_name": _repeated_name,
+    "more_repeated_names": _more_repeated_names,
+    "leading_zeros": lambda note: f"{note.column}: numbers with leading zeros are used as categories",
+    "apostrophes_removed": _apostrophes_removed,
+    "short_lines": _short_lines,
+    "text_format": _text_format,
+    "unreadable_cells": _unreadable_cells,
+    "mixed_cells": _mixed_cells,
+    "missing_code": _missing_code,
+    "infinite_cells": _infinite_cells,
+    "identifier_as_category": lambda note: f"{note.column}: an identifier by its name, used as categories",
+    "known_cases": _known_cases,
+    "excel_names_cut": _excel_names_cut,
+    "excel_texts_cut": _excel_texts_cut,
+}
+
+EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
+    "opaque_cells": lambda why: "cells are neither numbers nor text",
+    "empty": lambda why: "empty",
+    "constant": lambda why: "one value",
+    "mostly_missing": lambda why: f"missing in {percent(why.share or 0.0)} of the rows",
+    "unique_text": lambda why: "text that differs from row to row",
+    "unique_codes": lambda why: "codes that differ from row to row",
+    "row_counter": lambda why: "counts the rows",
+    "unique_identifier": lambda why: "an identifier by its name, different in every row",
+    "dropped": lambda why: "dropped as requested",
+}
+
+CONVENTIONS: dict[ConventionKind, Callable[[FlagConvention], str]] = {
+    "auto": _auto,
+    "model_contamination": _model_contamination,
+    "contamination": _contamination,
+    "threshold": lambda convention: "score above the given threshold",
+    "top": _top,
+}

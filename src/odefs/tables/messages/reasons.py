@@ -1,0 +1,127 @@
+"""Why a row stands out, in words.
+
+The screen and files of scores take a :class:`~odefs.tables.reasons.Reason`; the page and the
+Markdown take the same reason as a record of the report's summary.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from odefs.tables.messages.values import HIDDEN, MISSING, listed, percent, span, value, without_controls
+
+if TYPE_CHECKING:
+    from odefs.tables.reasons import Reason
+
+
+def reason_text(reason: "Reason", hidden: bool = False) -> str:
+    """``amount = 1426.89``, in one line whatever names and values hold."""
+    beside = reason.usual if reason.kind == "time" and reason.usual else ()
+    cell = "(missing)" if reason.value is None else value(reason.value, reason.kind, beside=beside)
+    return without_controls(f"{reason.column} = {HIDDEN if hidden else cell}")
+
+
+def reason_details(reason: "Reason") -> str:
+    """Where the value lies in its column, and what similar ordinary rows have."""
+    return "; ".join(part for part in (reason_place(reason), reason_usual(reason)) if part)
+
+
+def reason_place(reason: "Reason") -> str:
+    """Where the value lies in its column."""
+    if reason.percentile is not None and reason.beyond is not None:
+        side = "above" if reason.percentile >= 50 else "below"
+        return f"{side} {percent(reason.beyond / 100)} of the rows"
+    if reason.frequency is not None:
+        return f"in {percent(reason.frequency)} of the rows"
+    return ""
+
+
+def reason_usual(reason: "Reason") -> str:
+    """What ordinary rows like this one have in the column."""
+    if reason.usual is None:
+        return ""
+    first, second = reason.usual
+    if reason.kind in ("number", "time"):
+        low, high = (value(bound, reason.kind, beside=reason.usual) for bound in (first, second))
+        return f"similar rows have {low} to {high}"
+    return f"{percent(second)} of similar rows have {value(first, reason.kind)}"
+
+
+def short_reason(reason: dict[str, Any]) -> str:
+    """A reason in a few words, for tables."""
+    if reason["hidden"]:
+        return f"{reason['column']} {HIDDEN}"
+    if reason["direction"] == "missing":
+        return f"{reason['column']} {MISSING}"
+    text = f"{reason['column']} = {_own_value(reason)}"
+    return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
+
+
+def sentence(reason: dict[str, Any]) -> str:
+    """A reason as a sentence."""
+    part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
+    if reason["hidden"]:
+        return f"{reason['column']} {HIDDEN} contributes {part}."
+    usual = f"; {_usual(reason)}" if reason["usual"] else ""
+    return f"{reason['column']} is {_own_value(reason)}, {_place(reason)}{usual}. It contributes {part}."
+
+
+def _own_value(reason: dict[str, Any]) -> str:
+    usual = reason["usual"] if reason["kind"] == "time" else None
+    return value(reason["value"], reason["kind"], beside=usual or ())
+
+
+def _usual(reason: dict[str, Any]) -> str:
+    usual, of = reason["usual"], reason["kind"]
+    if of in ("number", "time"):
+        return f"similar ordinary rows have {span(usual, of, 4)}"
+    return f"similar ordinary rows most often have {value(usual[0], of)} ({percent(usual[1])})"
+
+
+def _place(reason: dict[str, Any]) -> str:
+    direction, at = reason["direction"], reason["percentile"]
+    if direction in ("missing", "value"):
+        return f"as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else "a rare case"
+    if direction == "within":
+        return "not unusual by itself, but unusual given the rest of the row"
+    high = direction == "high"
+    if at is None:
+        return "higher than usual" if high else "lower than usual"
+    # Equal values are neither lower nor higher.
+    beyond = round((at if high else 100 - at) - (reason["equal"] or 0) / 2, 6)
+    if beyond >= 99.95:
+        return f"among the {'highest' if high else 'lowest'} of all rows"
+    return f"{'higher' if high else 'lower'} than {math.floor(10 * beyond) / 10:g}% of rows"
+
+
+def trait(record: dict[str, Any]) -> str:
+    """What the rows of a kind share: "amount high", "country = PA or SG"."""
+    column, what = record["column"], record["what"]
+    if what == "hidden":
+        return f"{column} {HIDDEN}"
+    if what in ("value", "any"):
+        if record["distinct"] > len(record["values"]):
+            return f"rare {column}"
+        return f"{column} = {listed([value(one, record['kind']) for one in record['values']], 'or')}"
+    return f"{column} {({'within': 'unusual for the row'}).get(what, what)}"
+
+
+def kind(record: dict[str, Any]) -> str:
+    """A kind of outliers."""
+    return listed([trait(one) for one in record["traits"]]) if record["traits"] else "other reasons"
+
+
+def kind_details(record: dict[str, Any]) -> list[str]:
+    """For each trait what its rows have and what ordinary rows have."""
+    return [f"{one['column']}: {line}" for one in record["traits"] if (line := _trait_details(one))]
+
+
+def _trait_details(one: dict[str, Any]) -> str:
+    of, usual = one["kind"], one.get("usual")
+    if one.get("range"):
+        return span(one["range"], of, beside=usual or ()) + (f"; usually {span(usual, of, 4)}" if usual else "")
+    if one["what"] not in ("value", "any"):
+        return ""
+    unnamed = one["distinct"] - len(one["values"])
+    parts = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
+    parts += [f"usually {value(usual[0], of)}"] if usual else []
+    return "; ".join(parts)

@@ -1,0 +1,119 @@
+"""Numbers, shares, sizes, times and cells as people read them."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from odefs.tables.columns import SECONDS_PER_DAY
+from odefs.tables.readers.file_names import readable
+
+MISSING = "missing"
+HIDDEN = "(hidden)"
+KIND_NAMES = {"number": "numbers", "time": "dates or times", "boolean": "booleans", "category": "text"}
+"""What a column of a kind holds."""
+NAMED = 6
+"""Columns that a sentence names; the others are counted."""
+
+
+def number(value: float, digits: int = 6) -> str:
+    """At most ``digits`` digits, but all of those before the decimal point.
+
+    Thousands are separated from 10,000 on, so that years stay years.
+    """
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= 1e15 or abs(value) < 1e-4:
+        return f"{value:.4g}"
+    digits = max(0, digits - max(1, math.floor(math.log10(abs(value))) + 1))
+    text = f"{value:,.{digits}f}" if abs(value) >= 10_000 else f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(value: int, noun: str = "", nouns: str = "") -> str:
+    """A number of things: ``count(1, "row") == "1 row"``."""
+    text = f"{value:,}"
+    return text if not noun else f"{text} {noun if value == 1 else nouns or noun + 's'}"
+
+
+def score(value: float) -> str:
+    return f"{value:.2f}" if value < 1000 else number(value)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage that is never rounded to none or all."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1:
+        return ">99.9%"
+    points = 100 * share
+    if 99 < points < 100:
+        return f"{math.floor(10 * points) / 10:g}%"
+    return f"{points:.1f}%" if points < 10 and round(points, 1) != round(points) else f"{points:.0f}%"
+
+
+def exact_percent(share: float) -> str:
+    """A share that the user has given."""
+    return f"{100 * share:.4g}%"
+
+
+def size(n_bytes: int) -> str:
+    amount = float(n_bytes)
+    for unit in ("bytes", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} GB"
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+
+
+def first_of(names: Sequence[str], shown: int = NAMED) -> str:
+    """``a, b, c and 5 more``."""
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+def without_controls(text: str) -> str:
+    """Text in one line, without characters that would move a terminal's cursor or colour it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in readable(text))
+
+
+def value(cell: Any, kind: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
+    """A cell of a column of the given kind.
+
+    ``beside`` are other values of the column: they tell times of day from dates.
+    """
+    if cell is None:
+        return MISSING
+    if kind == "boolean" and cell in (0, 1):
+        return "yes" if cell else "no"
+    if kind == "time":
+        return _time(float(cell), beside)
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return number(float(cell), digits)
+    return str(cell)
+
+
+def _time(seconds: float, beside: Sequence[Any]) -> str:
+    """A column whose values all lie within one day holds times of day; otherwise it holds dates."""
+    if all(0 <= second < SECONDS_PER_DAY for second in (seconds, *beside)):
+        return f"{int(seconds) // 3600:02d}:{int(seconds) % 3600 // 60:02d}"
+    try:
+        when = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:.6g} s"
+    return f"{when:%Y-%m-%d}" if seconds % SECONDS_PER_DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
+
+
+def span(bounds: Sequence[Any], of: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
+    """``3 to 5``."""
+    low, high = (value(bound, of, digits, (*bounds, *beside) if of == "time" else ()) for bound in bounds)
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,204 @@
+"""The wording of messages: the one place where tests read sentences. Elsewhere they compare kinds."""
+
+from dataclasses import replace
+from typing import get_args
+
+import pandas as pd
+import pytest
+
+import odefs
+from odefs import ODEFS, LeSiNN
+from odefs.baselines import CINFO
+from odefs.datasets.transactions import transactions_path
+from odefs.report import build_report
+from odefs.tables import messages
+from odefs.tables.drift import ColumnDrift
+from odefs.tables.flagging import model_convention
+from odefs.tables.messages.notes import CONVENTIONS, EXCLUSIONS, NOTES
+from odefs.tables.messages.values import first_of
+from odefs.tables.notes import (
+    ConventionKind,
+    Exclusion,
+    ExclusionKind,
+    FlagConvention,
+    Note,
+    NoteKind,
+    as_plain,
+)
+from odefs.tables.reasons import Reason
+
+EXAMPLES = {
+    "encoding": Note("encoding", value="cp1252"),
+    "not_utf8": Note("not_utf8", value="cp1252"),
+    "header_like_data": Note("header_like_data"),
+    "unnamed_columns": Note("unnamed_columns", columns=("column 1",)),
+    "repeated_name": Note("repeated_name", "a", ("a_duplicated_0",)),
+    "more_repeated_names": Note("more_repeated_names", count=2),
+    "leading_zeros": Note("leading_zeros", "a"),
+    "apostrophes_removed": Note("apostrophes_removed", count=2),
+    "short_lines": Note("short_lines", line=4, count=2, n_fields=1, limit=3),
+    "text_format": Note("text_format", "a", format="numbers", details=("currencies", "thousands_marks")),
+    "unreadable_cells": Note("unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"),
+    "mixed_cells": Note("mixed_cells", "a", row=51, share=0.5),
+    "missing_code": Note("missing_code", "a", count=2, value=-999.0),
+    "infinite_cells": Note("infinite_cells", "a", count=2),
+    "identifier_as_category": Note("identifier_as_category", "a"),
+    "known_cases": Note("known_cases", "a", count=2, n_normal=5),
+    "excel_names_cut": Note("excel_names_cut", count=2, limit=255),
+    "excel_texts_cut": Note("excel_texts_cut", columns=("a", "b"), limit=32_767),
+}
+SENTENCES = {
+    "not_utf8": "read as cp1252 text because it is not valid UTF-8",
+    "repeated_name": "a occurs twice in the header; the second is called a_duplicated_0",
+    "short_lines": "2 lines have fewer than 3 fields; the absent cells count as missing (first: line 4, with 1)",
+    "text_format": "a: text read as numbers (currencies, thousands separators)",
+    "unreadable_cells": "a: 2 cells are not ISO dates and count as missing (first: 'x' in row 7)",
+    "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
+    "known_cases": "a: 2 known outliers, 5 known to be ordinary",
+}
+OF_ONE = {
+    "more_repeated_names": "1 more name occurs",
+    "apostrophes_removed": "from 1 cell",
+    "short_lines": "1 line has",
+    "unreadable_cells": "1 cell is not ISO dates and counts as missing",
+    "missing_code": "1 cell is -999",
+    "infinite_cells": "1 infinite cell counts",
+    "known_cases": "1 known outlier,",
+    "excel_names_cut": "1 column name is",
+}
+
+
+def test_every_kind_has_a_sentence():
+    assert EXAMPLES.keys() == NOTES.keys() == set(get_args(NoteKind))
+    assert EXCLUSIONS.keys() == set(get_args(ExclusionKind))
+    assert CONVENTIONS.keys() == set(get_args(ConventionKind))
+    made = [*EXAMPLES.values(), *map(Exclusion, EXCLUSIONS)]
+    made += [FlagConvention(kind, rate=2.0, share=0.05, count=3) for kind in CONVENTIONS]
+    sentences = [str(one) for one in made]
+    assert all(sentences)
+    assert len(set(sentences)) == len(sentences)
+    assert not any("None" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_sentences(kind):
+    assert str(EXAMPLES[kind]) == SENTENCES[kind]
+
+
+@pytest.mark.parametrize("kind", OF_ONE)
+def test_one_is_singular(kind):
+    assert OF_ONE[kind] in str(replace(EXAMPLES[kind], count=1))
+
+
+def test_names_are_listed_up_to_a_number_and_have_no_control_characters():
+    assert str(Note("unnamed_columns", columns=tuple("abcde"))).endswith(": a, b, c and 2 more")
+    assert str(Note("leading_zeros", "a\x1b[31m\nb")).startswith("a[31m b: ")
+    assert first_of("ab", 2) == "a, b"
+
+
+def test_notes_on_a_sample_have_the_rows_of_the_table():
+    note = EXAMPLES["unreadable_cells"].of_sample([3 * row for row in range(10)])
+    assert (note.row, note.is_sampled) == (19, True)
+    assert str(note).endswith("'x' in row 19) (counted in a sample of the rows)")
+    assert EXAMPLES["leading_zeros"].of_sample([]) == EXAMPLES["leading_zeros"]
+
+
+def test_notes_as_plain_values_have_what_applies():
+    note = EXAMPLES["unnamed_columns"]
+    assert as_plain(note) == {"kind": "unnamed_columns", "columns": ["column 1"], "message": str(note)}
+    assert as_plain(Note("known_cases", "a", count=0, n_normal=0))["count"] == 0
+    assert as_plain(Exclusion("empty")) == {"kind": "empty", "message": "empty"}
+
+
+@pytest.mark.parametrize(
+    ("convention", "sentence"),
+    [
+        (FlagConvention("auto", rate=2.0), "mean + 2 std of all scores"),
+        (FlagConvention("auto", rate=2.5, by_training=True), "mean + 2.5 std of the training scores"),
+        (FlagConvention("model_contamination", share=0.05), "the threshold that flags 5% of the rows"),
+        (FlagConvention("contamination", share=0.125), "the 12.5% of the rows with the highest scores"),
+        (FlagConvention("top", count=1), "the row with the highest score,"),
+        (FlagConvention("top", count=2000), "the 2,000 rows with the highest scores,"),
+    ],
+)
+def test_rules(convention, sentence):
+    assert sentence in str(convention)
+
+
+def test_numbers_of_flagged_rows():
+    rule = FlagConvention("threshold")
+    assert [messages.flagged(n, rule).partition(".")[0] for n in (0, 1, 2000)] == [
+        "No row stands out",
+        "1 row stands out",
+        "2,000 rows stand out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "rate"), [(ODEFS(threshold_rate=3), 3), (ODEFS(), 2), (LeSiNN(), 2), (CINFO(threshold_rate=3), 2)]
+)
+def test_the_rule_has_the_rate_of_the_threshold(model, rate):
+    assert model_convention(model) == FlagConvention("auto", rate=rate)
+
+
+def test_a_rate_of_one_s_own_is_reported():
+    frame = pd.read_csv(transactions_path())
+    found = odefs.detect(frame, id="transaction", model=ODEFS(threshold_rate=3, scaling="none", random_state=0))
+    assert found.convention == FlagConvention("auto", rate=3.0)
+    scores = found.scores
+    assert found.threshold == pytest.approx(scores.mean() + 3 * scores.std())
+    assert "mean + 3 std" in build_report(found).markdown()
+
+
+def table_with_notes():
+    return pd.DataFrame(
+        {
+            "text": ["SECRET"] * 3 + [f"{i % 7},5" for i in range(57)],
+            "amount": [f"{i % 9},25" for i in range(60)],
+            "x": [float(i * i % 17) for i in range(60)],
+        }
+    )
+
+
+def test_hiding_a_column_drops_its_notes_and_no_others():
+    """The sentence on ``amount`` has the word "text", which is the name of the hidden column."""
+    notes = {note.column for note in odefs.detect(table_with_notes()).notes}
+    assert notes == {"text", "amount"}
+    hidden = build_report(odefs.detect(table_with_notes(), hide=["text"]))
+    assert {(note["kind"], note["column"]) for note in hidden.summary["notes"]} == {("text_format", "amount")}
+    for shown in (hidden.html(), hidden.markdown(), hidden.json()):
+        assert "SECRET" not in shown
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_no_sentence_mentions_a_hidden_column(kind):
+    note = EXAMPLES[kind]
+    named = frozenset({*note.columns, *([note.column] if note.column else [])})
+    assert all(note.names(frozenset({name})) for name in named)
+    assert not note.names(frozenset({"another", "text", "cells"}))
+
+
+def test_numbers_times_and_control_characters_as_people_read_them():
+    assert messages.value(12345678.91, "number") == "12,345,679"
+    assert messages.value(1426.89, "number") == "1426.89"
+    midnight = Reason("t", "time", 0.0, 1.0, 1.0, 1.0, 0.0, None, (1.7e9, 1.7e9 + 86400))
+    assert messages.reason_text(midnight) == "t = 1970-01-01"
+    assert messages.reason_text(midnight._replace(usual=(3600.0, 7260.0))) == "t = 00:00"
+    assert messages.reason_usual(midnight._replace(usual=(0.0, 7260.0))) == "similar rows have 00:00 to 02:01"
+    assert messages.reason_text(midnight._replace(value=None)) == "t = (missing)"
+    assert messages.reason_text(midnight, hidden=True) == "t = (hidden)"
+    assert messages.without_controls("a\x1b[31mb\nc\x9b\x07d\u202e") == "a[31mb cd"
+
+
+def test_shares_of_rows_are_never_rounded_to_none_or_all():
+    rare = Reason("c", "category", "x", 1.0, 1.0, 1.0, None, 0.0004, ("y", 0.9999))
+    assert messages.reason_details(rare) == "in <0.1% of the rows; >99.9% of similar rows have y"
+    assert "under 0.01% of the values" in messages.drift(ColumnDrift("a", 0.00002, [], 0.0, 0.0, 0.0))
+
+
+def test_what_the_model_relies_on():
+    assert messages.noise([]) == ""
+    assert messages.noise(list("abcdefgh")).endswith("a, b, c, d, e, f and 2 more.")
+    assert messages.trusted(0, beside_noise=True).startswith("All other columns are weighted equally: ")
+    assert messages.trusted(0, was_given=True) == "All columns are weighted equally, as requested."
+    assert "25%" in messages.trusted(0.25)
