@@ -13,11 +13,24 @@ from .record import RECORD, read_record, write_record
 from .runs import RUNS
 
 
-def _execute_all(names, workers):
+def _execute_all(names, workers, keep=lambda records: None):
     """Records by name; each run is made of processes, so threads are enough to wait for them."""
+    records = {}
     with ThreadPoolExecutor(workers) as pool:
-        records = pool.map(execute, [RUNS[name] for name in names])
-        return {record["name"]: record for record in records}
+        started = {name: pool.submit(execute, RUNS[name]) for name in names}
+        for name, run in started.items():
+            if run.exception() is None:
+                records[name] = run.result()
+                keep(records)
+            else:
+                print(f"{name}: failed: {run.exception()}", flush=True)
+    return records
+
+
+def _keep(records):
+    """Write after each run, so that a recording that is stopped is not lost."""
+    kept = (read_record() if RECORD.exists() else {}) | records
+    write_record({name: kept[name] for name in RUNS if name in kept})
 
 
 def _compare(before, after, sentences):
@@ -46,14 +59,12 @@ def main():
         return 0
     names = [name for name in RUNS if not given.names or any(part in name for part in given.names)]
     start = time.monotonic()
-    records = _execute_all(names, given.workers)
-    n_different = 0
     if given.task == "record":
-        kept = read_record() if given.names and RECORD.exists() else {}
-        kept |= records
-        write_record({name: kept[name] for name in RUNS if name in kept})
+        records = _execute_all(names, given.workers, _keep)
+        n_different = len(names) - len(records)
     else:
-        n_different = _compare(read_record(), records, given.sentences)
+        records = _execute_all(names, given.workers)
+        n_different = len(names) - len(records) + _compare(read_record(), records, given.sentences)
     print("\nScores that should be the same (run, reference, bits, largest relative difference, facts that differ):")
     for line in bit_table([RUNS[name] for name in names], records):
         print(line)

@@ -100,7 +100,7 @@ def call_here(name):
         warnings.simplefilter("always")
         try:
             facts, sentences, scores = _reduced(CALLS[name].function())
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # whatever it is, it is what a caller gets
             facts, sentences, scores = {"error": type(error).__name__}, {"error": str(error)}, None
     # Warnings of other packages come and go with their versions.
     said = sorted({str(w.message) for w in told if w.category.__module__.startswith("odefs")})
