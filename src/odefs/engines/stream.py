@@ -38,7 +38,7 @@ class StreamEngine(OutOfCoreEngine):
 
     def __init__(self, blocks: RowBlocks, n_jobs: int | None = None, missing: bool = False) -> None:
         super().__init__(blocks.n_columns, working_dtype(blocks.dtype), n_jobs, missing)
-        self.blocks = blocks
+        self.blocks, self.names = blocks, blocks.names
         self.n_rows = blocks.n_rows or 0
 
     def ranges(self) -> ColumnRanges:

@@ -7,11 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._logging import logger, verbose_logging
-from odefs._warning import warn
 from odefs.detectors.base import Detector
-from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import InMemoryEngine
-from odefs.engines.names import check_engine, complete_references, device_engine, on_device, why_not_on_device
+from odefs.engines.select import check_engine, in_memory_engine, scoring_engine
 from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.fit import FitInputs, FitResult, fit_ensemble
@@ -331,20 +329,10 @@ class ODEFS(BaseOutlierEstimator):
         return agreement
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
-        if on_device(self.engine) and why_not_on_device(X, detector) is None:
-            return device_engine(self.engine, X, self.n_jobs)
-        return InMemoryEngine(X, self.n_jobs)
+        return in_memory_engine(X, self.engine, detector, self.n_jobs)
 
     def _engine(self, X: Any) -> InMemoryEngine:
-        """For a fitted model, which scores anywhere: one fitted on a GPU must not be useless where there is none."""
-        model = self._model
-        if not isinstance(model.detector, LeSiNNDetector) or not complete_references(model):
-            return InMemoryEngine(X, self.n_jobs)
-        try:
-            return self._engine_for_fit(X, model.detector)
-        except (ModuleNotFoundError, ValueError) as error:
-            warn(f"{error} The rows are scored with engine='local'.")
-            return InMemoryEngine(X, self.n_jobs)
+        return scoring_engine(X, self.engine, self._model, self.n_jobs)
 
     def _check_settings(self, detector: Detector) -> None:
         self._plan()
