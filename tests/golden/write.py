@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from odefs.persist.layout import VERSION
 
 import odefs
 from odefs import ODEFS, LeSiNN, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import IForestDetector, TailsDetector
-from odefs.persist.layout import VERSION
 
 FOLDER = Path(__file__).parent
 
