@@ -16,7 +16,7 @@ from command import odefs as run
 from command import read
 from odefs import ODEFS
 from odefs.engines.stream import RowBlocks
-from odefs.ensemble import train
+from odefs.ensemble import trainer
 from odefs.ensemble.known_outliers import draw_outliers
 from odefs.ensemble.trust import KNOWN_GAIN, measured_trust
 from odefs.experiments.known_cases import MAX_KNOWN, auc_with_known, draw_known
@@ -38,14 +38,14 @@ def hidden():
 def drawn_rows(monkeypatch, *args, **kwargs):
     """The draws of all components of a fit."""
     draws = []
-    plain = train.draw_component
+    plain = trainer.draw_component
 
     def spy(*arguments):
         draws.append(plain(*arguments))
         return draws[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(train, "draw_component", spy)
+        patch.setattr(trainer, "draw_component", spy)
         model = ODEFS(random_state=0, **kwargs.pop("settings", {})).fit(*args, **kwargs)
     return draws, model
 

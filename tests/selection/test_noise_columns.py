@@ -129,8 +129,8 @@ def test_missing_cells_make_no_tail(rng, share, together):
 def test_many_columns_are_compared_with_a_sample(rng, monkeypatch):
     from odefs.selection import noise
 
-    monkeypatch.setattr(noise, "MOST_PARTNERS", 64)
-    monkeypatch.setattr(noise, "MOST_CELLS", 2**17)
+    monkeypatch.setattr(noise, "MAX_PARTNERS", 64)
+    monkeypatch.setattr(noise, "MAX_CELLS", 2**17)
     X = np.hstack([np.repeat(rng.normal(size=(N, 1)), 60, axis=1) + rng.normal(size=(N, 60)), rng.random((N, 90))])
     found = found_in(X)
     assert not set(found) & set(range(60))

@@ -1,12 +1,15 @@
 """An interrupt ends threaded work after the tasks that are running, not after all that wait."""
 
-import _thread
+import contextlib
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
+from functools import partial
 
 import pytest
 
@@ -33,21 +36,21 @@ def test_an_interrupt_drops_the_tasks_that_wait():
 
 
 def test_a_thread_that_cannot_start_ends_the_work(monkeypatch):
-    """The first helper works already when the second cannot be had."""
+    """The first thread works already when the second cannot be had."""
     done, starts = [], []
-    start = _thread.start_new_thread
+    start = threading.Thread.start
 
-    def start_once(function, arguments):
-        starts.append(function)
+    def start_once(thread):
+        starts.append(thread)
         if len(starts) > 1:
             raise RuntimeError("can't start new thread")
-        return start(function, arguments)
+        start(thread)
 
     def task(number):
         time.sleep(0.002)
         done.append(number)
 
-    monkeypatch.setattr(_thread, "start_new_thread", start_once)
+    monkeypatch.setattr(threading.Thread, "start", start_once)
     with pytest.raises(RuntimeError, match="can't start"):
         run_tasks(task, range(100), n_threads=3, calls_blas=False)
     at_once = len(done)
@@ -129,8 +132,9 @@ def test_every_task_is_told_once():
     assert told == [(done, 20) for done in range(1, 21)]
 
 
-def test_an_interrupt_while_the_last_task_runs_waits_for_it():
-    """It comes when the caller has nothing left to do but to wait for the others."""
+@pytest.mark.parametrize("n_interrupts", [1, 3])
+def test_an_interrupt_while_the_last_task_runs_waits_for_it(n_interrupts):
+    """The task writes to arrays of the caller, who may press Ctrl-C again."""
     finished = threading.Event()
     caller = threading.get_ident()
     both = threading.Barrier(2)
@@ -139,13 +143,12 @@ def test_an_interrupt_while_the_last_task_runs_waits_for_it():
 
     def task(number):
         both.wait()
-        if threading.get_ident() != caller:
+        if number == 0:
             time.sleep(0.2)
-            signal.pthread_kill(caller, signal.SIGINT)
-            time.sleep(0.1)
+            for _ in range(n_interrupts):
+                signal.pthread_kill(caller, signal.SIGINT)
+                time.sleep(0.1)
             finished.set()
-        else:
-            time.sleep(0.05)
 
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -153,3 +156,24 @@ def test_an_interrupt_while_the_last_task_runs_waits_for_it():
     finally:
         signal.signal(signal.SIGINT, before)
     assert finished.is_set()
+
+
+def test_a_failing_task_leaves_no_arrays_behind():
+    """Without a garbage collection: large arrays must go as soon as the error is handled."""
+
+    class Large:
+        pass
+
+    def fail(number, held):
+        raise ValueError("no")
+
+    held = Large()
+    is_there = weakref.ref(held)
+    gc.disable()
+    try:
+        with contextlib.suppress(ValueError):
+            run_tasks(partial(fail, held=held), range(4), n_threads=2, calls_blas=False)
+        del held
+        assert is_there() is None
+    finally:
+        gc.enable()

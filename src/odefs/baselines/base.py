@@ -9,9 +9,10 @@ import numpy as np
 from odefs._logging import verbose_logging
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
-from odefs.ensemble.fit import ScaledTable, fit_subsets, scale_table
+from odefs.ensemble.fit_fixed import fit_subsets
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
+from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows

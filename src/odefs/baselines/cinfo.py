@@ -11,7 +11,8 @@ import numpy as np
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
-from odefs.ensemble.fit import score_bare, subset_component
+from odefs.ensemble.fit import score_bare
+from odefs.ensemble.fit_fixed import subset_component
 from odefs.estimators.fallbacks import few_candidates, no_relevant_column, stopped_regressions
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.selection.candidates import find_candidates
@@ -80,7 +81,7 @@ class CINFO(ColumnSelector):
 
     def _choose(self, context: Context) -> Chosen:
         engine, detector, scaling = context.engine, context.detector, context.scaled.scaling
-        scores = score_bare(engine, detector, context.scaled).scores
+        scores = score_bare(engine, detector, context.scaled)
         fallbacks = few_candidates(find_candidates(scores, self.threshold_rate))
         rounds = stopped = 0
         subsets: list[np.ndarray] = []

@@ -93,7 +93,7 @@ class DisFS(ColumnSelector):
 
     def _choose(self, context: Context) -> Chosen:
         bare = score_bare(context.engine, context.detector, context.scaled)
-        found = find_candidates(bare.scores, self.threshold_rate)
+        found = find_candidates(bare, self.threshold_rate)
         candidates, fallbacks = found.rows, few_candidates(found)
         if candidates.size > self.max_candidates:
             candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))

@@ -14,22 +14,20 @@ from scipy import sparse
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import working_dtype
 from odefs.ensemble.combine import RowScores, add_block, from_rows, n_outputs, raw_scores
-from odefs.ensemble.engine import Known
+from odefs.ensemble.engine import Engine, Known
 from odefs.ensemble.model import Component, Model
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
 from odefs.kernels.duplicate_rows import Distinct, equal_bytes, group_hashes, repeats_likely, row_hashes
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 from odefs.system.threads import available_threads, run_tasks
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 FEW_ROWS = 256
 """Fewer rows are scored as they come: looking for equal ones would take as long."""
 
 
-class InMemoryEngine:
+class InMemoryEngine(Engine):
     """A table in memory."""
 
     def __init__(self, X: Any, n_jobs: int | None = None) -> None:
@@ -71,10 +69,6 @@ class InMemoryEngine:
         self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
         return _merged([parts[start] for start in sorted(parts)])
 
-    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
-        part = self.rows(rows)
-        return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
-
     def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
         places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
@@ -105,9 +99,6 @@ class InMemoryEngine:
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
         return np.zeros(self.n_rows, dtype=dtype)
-
-    def outlier_scores(self, model: Model) -> np.ndarray:
-        return self.judged(model).scores
 
     def judged(self, model: Model, known: Known | None = None) -> RowScores:
         places = self._places()
@@ -162,9 +153,6 @@ class InMemoryEngine:
             return equal_bytes(self.X[rows], self.X[groups.first[groups.copy_of[rows]]])
 
         return groups if all(self.map(holds, blocks)) else None
-
-    def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
-        return run_tasks(task, arguments, self.n_threads)
 
 
 def call_blas(detector: Detector, components: Sequence[Component]) -> bool:

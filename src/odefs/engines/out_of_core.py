@@ -6,28 +6,25 @@ The files live in a temporary folder (``TMPDIR`` says where) that goes when the 
 import errno
 import os
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import RowScores, raw_scores
-from odefs.ensemble.engine import Known
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.combine import raw_scores
+from odefs.ensemble.engine import Engine
+from odefs.ensemble.model import Component
 from odefs.kernels.chunking import block_rows, row_blocks
 from odefs.scaling import ColumnRanges, Scaling
 from odefs.system.file_arrays import FileArray
 from odefs.system.tempfiles import folder_of
-from odefs.system.threads import available_threads, run_tasks
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from odefs.system.threads import available_threads
 
 IN_MEMORY = 32 * 2**20
 """Rows that were brought along lie in a file where they take more."""
@@ -153,12 +150,8 @@ class HeldRows:
         return np.asarray(self.rows[np.searchsorted(self.numbers, numbers)])
 
 
-class OutOfCoreEngine(ABC):
+class OutOfCoreEngine(Engine):
     """Base of the engines that read rows in passes."""
-
-    n_rows: int
-    n_columns: int
-    dtype: np.dtype[Any]
 
     def __init__(self, n_columns: int, dtype: np.dtype[Any], n_jobs: int | None, missing: bool) -> None:
         self.n_columns, self.dtype = n_columns, dtype
@@ -205,13 +198,6 @@ class OutOfCoreEngine(ABC):
         return next((held for held in self._held.values() if held.holds(rows)), None)
 
     @abstractmethod
-    def judged(self, model: Model, known: Known | None = None) -> RowScores:
-        """Make a pass for scores and agreement."""
-
-    def outlier_scores(self, model: Model) -> np.ndarray:
-        return self.judged(model).scores
-
-    @abstractmethod
     def run_prefetch(self) -> None:
         """Make a pass for the rows that are foreseen."""
 
@@ -221,10 +207,6 @@ class OutOfCoreEngine(ABC):
         if n_rows * self.n_columns * self.dtype.itemsize > IN_MEMORY:
             return self.folder.array(shape, self.dtype)
         return np.empty(shape, dtype=self.dtype)
-
-    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
-        part = self.rows(rows)
-        return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
 
     def sample_scores(
         self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
@@ -241,6 +223,3 @@ class OutOfCoreEngine(ABC):
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:
         return self.folder.array((self.n_rows,), dtype)
-
-    def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
-        return run_tasks(task, arguments, self.n_threads)

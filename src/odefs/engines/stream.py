@@ -1,6 +1,8 @@
 """The engine for tables larger than memory: passes over blocks of rows, read anew each time.
 
-A fit makes five: ranges; moments, with the references and the row sample brought along; bare scores; the few rows that components learn from; final scores.
+Those of a fit: ranges; moments, which also read the references and the samples; with a given
+``trust``, scores on all columns; for each round of learning, the rows that its components draw,
+unless they are held already; final scores.
 Blocks are re-cut to fixed heights at fixed places, so how they came changes no bit. The next rows are read while threads work on the present ones.
 """
 
@@ -36,7 +38,7 @@ class StreamEngine(OutOfCoreEngine):
 
     def __init__(self, blocks: RowBlocks, n_jobs: int | None = None, missing: bool = False) -> None:
         super().__init__(blocks.n_columns, working_dtype(blocks.dtype), n_jobs, missing)
-        self.blocks = blocks
+        self.blocks, self.names = blocks, blocks.names
         self.n_rows = blocks.n_rows or 0
 
     def ranges(self) -> ColumnRanges:

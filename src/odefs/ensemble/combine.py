@@ -5,6 +5,8 @@ ranks the same and makes 1.0 the score of an ordinary row. The normalisers are f
 
 Beside the sum stands the agreement: the share ``u_i`` of the components that put a row above their own threshold, ``mean + a std`` of their training
 scores. Both are lines of one array, ``(2, n_rows)``; where components have no thresholds there is one line.
+
+A component's score splits over its columns with the same weight and normaliser, so that the contributions of a row add up to its score.
 """
 
 from dataclasses import dataclass, replace
@@ -115,3 +117,22 @@ def on_columns(component: Component, X: np.ndarray) -> np.ndarray:
     if component.columns.size == X.shape[1]:
         return X
     return np.take(X, component.columns, axis=1)
+
+
+def component_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
+    """What each of the component's columns adds to the outlier scores of a scaled block."""
+    part = on_columns(component, X)
+    split = detector.contributions(part, component.state, component.w) / component.normaliser
+    unknown = np.isnan(split).any(axis=1)
+    if unknown.any():
+        # Such a row counts as ordinary (1.0); no column is to blame more than another.
+        split[unknown] = 1.0 / part.shape[1]
+    return component.weight * split
+
+
+def total_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
+    """:func:`component_contributions` added up over the rows, which detectors may do faster."""
+    total = detector.total_contributions(on_columns(component, X), component.state, component.w)
+    if np.isnan(total).any():
+        return np.asarray(component_contributions(component, detector, X).sum(axis=0))
+    return component.weight / component.normaliser * total

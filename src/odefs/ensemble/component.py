@@ -99,6 +99,14 @@ def prepare_component(
     return Component(columns, w, state, normaliser=1.0, weight=1.0, loss=learned.loss)
 
 
+def unweighted_component(
+    detector: Detector, references: np.ndarray, columns: np.ndarray, rng: np.random.Generator
+) -> Component:
+    """The detector on given columns, all of equal weight, which nothing was learned for."""
+    state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng)
+    return Component(columns, None, state, normaliser=1.0, weight=1.0, loss=0.0)
+
+
 def learn_weights(
     plan: Plan, detector: Detector, n_outliers: int, rows: Sequence[np.ndarray], states: Sequence[object]
 ) -> list[LearnedWeights]:

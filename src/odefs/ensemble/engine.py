@@ -1,37 +1,47 @@
-"""What an engine offers: passes over rows that may be anywhere, and a way to run independent tasks.
+"""The base class of engines: passes over rows that may be anywhere, and a way to run tasks.
 
-Blocks go in, reductions come out. What has one number per row (scores) comes back as an array, which lies in memory or in a file.
+Blocks go in, reductions come out. Scores, one number per row, come back as an array that lies in
+memory or in a file. An engine implements the abstract methods; the others have defaults that only
+need those, and that an engine overrides where it has a faster way, as the one for GPUs does.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import RowScores
+from odefs.ensemble.combine import RowScores, from_rows, total_contributions, with_normaliser
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
+from odefs.system.threads import run_tasks
+
+if TYPE_CHECKING:
+    from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+SCORE_BYTES = 128 * 2**20
+"""Memory for raw scores of several components before they are combined."""
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Row numbers in ascending order, and these rows' scores and agreement, as lines."""
+    """Row numbers in ascending order, and the scores and agreement of these rows, as lines."""
 
     rows: np.ndarray
     lines: np.ndarray
 
     def within(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """Places of the known rows between two row numbers, counted from the first, and what is known of them."""
+        """The known rows from ``start`` to ``stop``, counted from ``start``, and their lines."""
         first, last = np.searchsorted(self.rows, (start, stop))
         return self.rows[first:last] - start, self.lines[:, first:last]
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """Holds the rows of one table. ``n_rows`` is known after :meth:`ranges` at the latest."""
 
     n_rows: int
@@ -40,40 +50,132 @@ class Engine(Protocol):
     dtype: np.dtype[Any]
 
     @property
+    @abstractmethod
     def held_rows(self) -> int | None:
-        """Up to how many rows may be taken at once; ``None`` where all rows are in memory and taking some costs nothing."""
+        """The most rows that can be taken at once; ``None`` where all rows are in memory."""
 
+    @abstractmethod
     def ranges(self) -> ColumnRanges:
-        """Sweep 1: ranges of the columns."""
+        """Sweep over all rows for the ranges of the columns."""
 
+    @abstractmethod
     def moments(self, scaling: Scaling) -> ColumnMoments:
-        """Moments of the scaled columns, for the scalings that need them."""
+        """Sweep over all rows for the moments of the scaled columns."""
 
+    @abstractmethod
     def prefetch(self, what: str, rows: np.ndarray) -> None:
-        """Rows that will be taken soon: the next pass brings them along. They replace those that were foreseen under the same name."""
+        """Announce rows that will be taken soon: the next sweep reads them on the way.
 
+        They replace the rows that were announced under the same name.
+        """
+
+    @abstractmethod
     def rows(self, rows: np.ndarray) -> np.ndarray:
         """The given rows as they are, dense."""
 
-    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
-        """The given rows, scaled, in the given order."""
-
-    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+    @abstractmethod
+    def raw_scores(
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+    ) -> np.ndarray:
         """Raw scores of all rows, shape ``(n_components, n_rows)``."""
 
+    @abstractmethod
     def sample_scores(
-        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+        rows: np.ndarray,
     ) -> np.ndarray:
         """Raw scores of the given rows, shape ``(n_components, rows.size)``."""
 
+    @abstractmethod
     def judged(self, model: Model, known: Known | None = None) -> RowScores:
-        """Combined scores and agreement of all rows under a frozen model; rows that are known need not be scored again."""
+        """Combined scores and agreement of all rows under a frozen model.
+
+        Rows that are ``known`` need not be scored again.
+        """
+
+    @abstractmethod
+    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+        """An array of one number per row, all of them 0."""
+
+    def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:
+        """The given rows, scaled, in the given order."""
+        part = self.rows(rows)
+        return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
 
     def outlier_scores(self, model: Model) -> np.ndarray:
-        """The scores alone."""
-
-    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
-        """Room for one number per row, all of them 0."""
+        """Combined scores of all rows under a frozen model, without the agreement."""
+        return self.judged(model).scores
 
     def map(self, task: Callable[[Task], Result], arguments: Sequence[Task]) -> list[Result]:
-        """Independent tasks that need few rows each."""
+        """Run independent tasks that need few rows each."""
+        return run_tasks(task, arguments, self.n_threads)
+
+    def train(
+        self,
+        trainer: "ComponentTrainer",
+        indices: Sequence[int],
+    ) -> list["TrainedComponent"]:
+        """Train the components of the given numbers."""
+        return trainer.in_batches(indices)
+
+    def score_and_normalise(
+        self,
+        detector: Detector,
+        scaling: Scaling,
+        components: Sequence[Component],
+        rows: np.ndarray | None,
+        rate: float | None = None,
+    ) -> tuple[list[Component], RowScores]:
+        """The last sweep: score all rows, and freeze each component's normaliser.
+
+        Normalisers, and with a ``rate`` thresholds, come from ``rows`` (``None``: from all rows).
+        """
+        if rows is not None and self.held_rows is not None:
+            # Raw scores of all rows would go to disk for every component. Normalisers of a row
+            # sample can be found first: then the sweep adds up final scores only.
+            frozen, lines = self._normalise_on(rows, detector, scaling, components, rate)
+            model = Model(detector, scaling, tuple(frozen), self.dtype)
+            return frozen, self.judged(model, Known(rows, lines))
+        frozen = []
+        judged = RowScores(self.per_row(), None if rate is None else self.per_row())
+        for part in _groups(components, self.n_rows):
+            for component, raw in zip(part, self.raw_scores(scaling, detector, part), strict=True):
+                frozen.append(with_normaliser(component, raw if rows is None else raw[rows], rate))
+                judged.add(frozen[-1], raw)
+        return frozen, judged
+
+    def _normalise_on(
+        self,
+        rows: np.ndarray,
+        detector: Detector,
+        scaling: Scaling,
+        components: Sequence[Component],
+        rate: float | None,
+    ) -> tuple[list[Component], np.ndarray]:
+        """Components with normalisers from ``rows``, and the lines of these rows."""
+        frozen: list[Component] = []
+        lines = np.zeros((1 if rate is None else 2, rows.size))
+        judged = from_rows(lines)
+        for part in _groups(components, rows.size):
+            scores = self.sample_scores(scaling, detector, part, rows)
+            for component, raw in zip(part, scores, strict=True):
+                frozen.append(with_normaliser(component, raw, rate))
+                judged.add(frozen[-1], raw)
+        return frozen, lines
+
+    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray]:
+        """Contributions of the columns of each scoring component, added up over some rows."""
+        X = self.take(rows, model.scaling)
+        return self.map(lambda one: total_contributions(one, model.detector, X), model.scoring)
+
+
+def _groups(components: Sequence[Component], n_rows: int) -> list[list[Component]]:
+    """As many components at a time as :data:`SCORE_BYTES` has room for."""
+    size = max(1, SCORE_BYTES // (8 * n_rows))
+    return [list(components[start : start + size]) for start in range(0, len(components), size)]

@@ -1,326 +1,219 @@
-"""The sweeps of a fit, written once for all engines.
+"""How ODEFS is fitted: the paper's Algorithm 1, from top to bottom.
 
-1. column statistics, then the references of the full space and the trial rows are read;
-2. with a given trust, bare scores of all rows, hence the candidates; otherwise these come from the trial rows, and there is no such sweep;
-3. scores on subsets and full space, from which normalisers and training scores follow. Before it every component reads the few rows it has drawn and is trained on them.
+- Lines 1 and 2: rows are scored on all columns, and those that stand out become candidates.
+- Lines 3 to 13: components learn, from candidates and rows that each draws, which columns rank
+  candidates higher (:mod:`odefs.ensemble.train`).
+- Line 14: all rows are scored on the columns that were selected, and the scores are combined.
 
-Engines bring blocks in and give reductions out; scores, one number per row, may lie in a file and are worked on a stretch at a time.
+The columns have been scaled before (:mod:`odefs.ensemble.scaled_table`). The paper scores all rows
+in line 1, and so does a fit with a given ``trust``. By default a pilot sample of the rows is scored
+instead, which makes learning independent of the number of rows; the detector on all columns, which
+keeps the share of the score that learned columns do not get, then scores all rows in line 14.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.base import Detector
-from odefs.ensemble.all_columns import MAX_MEMBERS_ALONE, AllColumnsEnsemble, AllColumnsScores
-from odefs.ensemble.batch_engine import BatchEngine
-from odefs.ensemble.combine import RowScores, component_weights, from_rows, normalised, with_normaliser
+from odefs.ensemble.all_columns import AllColumnsEnsemble, AllColumnsScores
+from odefs.ensemble.combine import RowScores, component_weights, with_normaliser
 from odefs.ensemble.component import TrainingRecord
-from odefs.ensemble.engine import Engine, Known
+from odefs.ensemble.engine import Engine
 from odefs.ensemble.known_outliers import KnownCases
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one, take_trial, trial_rows
-from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
+from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one, take_trial
+from odefs.ensemble.plan import Plan, Seeds, sample_rows
+from odefs.ensemble.scaled_table import ScaledTable
 from odefs.ensemble.stopping import StoppingRule
-from odefs.ensemble.train import ComponentTrainer, TrainedComponents, train_ensemble
+from odefs.ensemble.train import train_ensemble
+from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.ensemble.trust import Trust
-from odefs.kernels.row_reductions import fill
-from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
 from odefs.selection.candidates import Candidates, find_candidates
-from odefs.selection.noise import DAMPING, noise_columns
-
-MOST_KNOWN = 1024
-"""Known outliers that are asked whether a column sets them apart."""
-
-SCORE_BYTES = 128 * 2**20
-"""How much memory raw scores of several components may take before they are combined."""
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledTable:
-    """Sweep 1: how columns are scaled, and the detector on all of them, ready to score."""
+class FitInputs:
+    """What a fit starts from: the rows, the method and its parameters, and what is known."""
 
-    ranges: ColumnRanges
-    scaling: Scaling
-    references: np.ndarray
-    component: Component
-    more_references: tuple[np.ndarray, ...] = ()
-    """Of further members on all columns, for fits that may want them."""
-    noise: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    """Columns that look like pure noise and were scaled down."""
-
-
-@dataclass(frozen=True, eq=False)
-class BareScores(ScaledTable):
-    """Sweep 2: the raw scores of all rows on all columns."""
-
-    scores: np.ndarray = field(kw_only=True)
+    engine: Engine
+    detector: Detector
+    plan: Plan
+    scaled: ScaledTable
+    seeds: Seeds
+    known: KnownCases
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """A model and what its fit found out about the training rows."""
+    """A model, the scores of the training rows, and what the fit found on the way."""
 
     model: Model
     judged: RowScores
     candidates: Candidates
     training: tuple[TrainingRecord, ...]
-    settling: StoppingRule
+    stopping: StoppingRule
     trust: Trust
     learned: tuple[Component, ...]
-    """The components that have learned subsets; without a share in the score where these are not trusted."""
+    """Components on learned subsets; with weight 0 where these are not trusted."""
     n_full_space: int
+    """Number of components on all columns."""
 
 
-def scale_table(
-    engine: Engine,
-    detector: Detector,
-    scaling_kind: str,
-    seeds: Seeds,
-    plan: Plan | None = None,
-    known: Callable[[int], KnownCases] = lambda n_rows: KnownCases(),
-) -> ScaledTable:
-    """Find the scaling, draw references, prepare the detector on all columns. What a ``plan`` will want is read on the way.
-
-    ``known`` tells the known cases once the number of rows is known.
-    """
-    with stage("looking at the columns"):
-        ranges = engine.ranges()
-        scaling = fit_scaling(ranges, scaling_kind)
-        rng = seeds.bare()
-        references = detector.sample(engine.n_rows, rng)
-        n_more = MAX_MEMBERS_ALONE - 1 if plan is not None and plan.trust is None else 0
-        more = tuple(detector.sample(engine.n_rows, seeds.full_space(i, 0)) for i in range(n_more))
-        engine.prefetch("references", np.concatenate([references, *more]))
-        _foresee_samples(engine, plan, seeds)
-        looks_for_noise = plan is not None and plan.damps_noise
-        outliers = known(engine.n_rows).outliers[:MOST_KNOWN]
-        if looks_for_noise and outliers.size:
-            engine.prefetch("known outliers", outliers)
-        if scaling_kind in ("rootstd", "damped") or looks_for_noise:
-            moments = engine.moments(fit_scaling(ranges, "minmax"))
-            scaling = scale_by_moments(scaling, moments, scaling_kind)
-        noise = np.empty(0, dtype=np.intp)
-        if plan is not None and looks_for_noise:
-            rows = engine.take(trial_rows(engine.n_rows, engine.n_columns, plan, seeds), scaling)
-            outlying = engine.take(outliers, scaling)
-            noise = noise_columns(rows, moments.farthest, engine.n_rows, seeds.noise(), engine.map, outlying)
-            scaling = scaling.damped(noise, DAMPING)
-    scaling = scaling.centred(engine.take(references, scaling))
-    return ScaledTable(
-        ranges, scaling, references, _full_member(engine, detector, scaling, references, rng), more, noise
+def fit_ensemble(inputs: FitInputs) -> FitResult:
+    """Algorithm 1 on a scaled table."""
+    measures_trust = inputs.plan.trust is None
+    first = _look_at_pilot_sample(inputs) if measures_trust else _look_at_all_rows(inputs)
+    with stage("learning which columns matter"):
+        trained = train_ensemble(
+            _trainer(inputs, first.candidates),
+            first.pilot,
+            first.pilot_scores,
+            first.n_candidates,
+        )
+    share = trained.trust.share
+    learned = _with_weights(trained.components, share)
+    full = first.members(share)
+    full = [replace(one, weight=(1 - share) / len(full)) for one in full]
+    # Components without a share in the score need not score; they are kept for inspection.
+    scoring, full, judged = _score_all_rows(inputs, learned if share > 0 else [], full, first.bare)
+    learned = scoring or learned
+    detector, scaling = inputs.detector, inputs.scaled.scaling
+    return FitResult(
+        Model(detector, scaling, (*learned, *full), inputs.engine.dtype),
+        judged,
+        first.candidates,
+        tuple(record for _, record in trained.components),
+        trained.stopping,
+        trained.trust,
+        tuple(learned),
+        len(full),
     )
 
 
-def _full_member(
-    engine: Engine, detector: Detector, scaling: Scaling, references: np.ndarray, rng: np.random.Generator
-) -> Component:
-    """The detector on all columns."""
-    state = detector.prepare(engine.take(references, scaling), rng)
-    return Component(np.arange(engine.n_columns), None, state, normaliser=1.0, weight=1.0, loss=0.0)
+@dataclass(frozen=True, eq=False)
+class FirstLook:
+    """Lines 1 and 2: what scores on all columns show before anything is learned."""
+
+    candidates: Candidates
+    n_candidates: int
+    """Candidates among all rows, counted or estimated from the pilot sample."""
+    pilot: PilotSample | None
+    pilot_scores: AllColumnsScores | None
+    members: Callable[[float], list[Component]]
+    """Components on all columns, by the share of the score that learned subsets have."""
+    bare: np.ndarray | None = None
+    """Raw scores of all rows by the only member, where all rows were scored."""
 
 
-def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
-    """Name the rows that a fit will want whatever the scores are."""
-    engine.prefetch("baseline", baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline()))
-    if plan is None:
-        return
-    if plan.tries or plan.damps_noise:
-        engine.prefetch("trial", trial_rows(engine.n_rows, engine.n_columns, plan, seeds))
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    if rows is not None:
-        engine.prefetch("row sample", rows)
-
-
-def score_bare(engine: Engine, detector: Detector, scaled: ScaledTable) -> BareScores:
-    """Score all rows on all columns."""
+def score_bare(engine: Engine, detector: Detector, scaled: ScaledTable) -> np.ndarray:
+    """Line 1: raw scores of all rows by the detector on all columns."""
     with stage("scoring on all columns"):
-        scores = engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
-    return BareScores(scaled.ranges, scaled.scaling, scaled.references, scaled.component, scores=scores)
+        return engine.raw_scores(scaled.scaling, detector, [scaled.component])[0]
 
 
-def fit_bare(engine: Engine, detector: Detector, scaling_kind: str, seeds: Seeds) -> BareScores:
-    """Sweeps 1 and 2."""
-    return score_bare(engine, detector, scale_table(engine, detector, scaling_kind, seeds))
-
-
-def bare_model(engine: Engine, detector: Detector, bare: BareScores) -> tuple[Model, np.ndarray]:
-    """The bare detector as a model of one component, and its training scores."""
-    component = with_normaliser(bare.component, bare.scores)
-    scores = fill(engine.per_row(), lambda part: normalised(component, bare.scores[part]))
-    return Model(detector, bare.scaling, (component,), engine.dtype), scores
-
-
-def fit_ensemble(
-    engine: Engine, detector: Detector, plan: Plan, scaled: ScaledTable, seeds: Seeds, known: KnownCases
-) -> FitResult:
-    """Find candidates, train the components, score all rows with them."""
-    if plan.trust is None:
-        return _fit_by_trial(engine, detector, plan, scaled, seeds, known)
-    bare = score_bare(engine, detector, scaled)
-    candidates = find_candidates(bare.scores, plan.threshold_rate, known.normal)
+def _look_at_all_rows(inputs: FitInputs) -> FirstLook:
+    """Lines 1 and 2 as the paper has them."""
+    scaled, known, rate = inputs.scaled, inputs.known, inputs.plan.threshold_rate
+    bare = score_bare(inputs.engine, inputs.detector, scaled)
+    candidates = find_candidates(bare, rate, known.normal)
     candidates = replace(candidates, rows=known.joined(candidates.rows))
-    trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
-    view = None if trial is None else AllColumnsScores(normalise_to_mean_one(bare.scores[trial.numbers]))
-    train = ComponentTrainer(
-        engine, detector, plan, scaled.scaling, candidates.rows, (scaled.references,), scaled.noise, seeds, known
-    )
-    trained, settling, trust = _train(train, trial, view, candidates.rows.size)
-    learned = _with_shares(trained, trust.share)
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    judged = RowScores(engine.per_row(), engine.per_row())
-    if trust.share > 0:
-        with stage("scoring on the selected columns"):
-            learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, plan.threshold_rate)
-    full = []
-    if trust.share < 1:
-        seen = bare.scores if rows is None else bare.scores[rows]
-        member = with_normaliser(bare.component, seen, plan.threshold_rate)
-        full = [replace(member, weight=1 - trust.share)]
-        judged.add(full[0], bare.scores)
-    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, judged)
+    # n_estimators="auto" and further rounds of learning use pilot rows with any trust.
+    pilot, view = _take_pilot(inputs), None
+    if pilot is not None:
+        view = AllColumnsScores(normalise_to_mean_one(bare[pilot.numbers]))
+
+    def members(share: float) -> list[Component]:
+        return [scaled.component] if share < 1 else []
+
+    return FirstLook(candidates, candidates.rows.size, pilot, view, members, bare)
 
 
-def _fit_by_trial(
-    engine: Engine, detector: Detector, plan: Plan, scaled: ScaledTable, seeds: Seeds, known: KnownCases
-) -> FitResult:
-    """All that is learned is learned from the trial rows and what they say; one sweep then scores all rows, on subsets and full space at once."""
-    trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
-    assert trial is not None
+def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
+    """Lines 1 and 2 on a sample of the rows, which several members on all columns score."""
+    engine, known, rate = inputs.engine, inputs.known, inputs.plan.threshold_rate
+    pilot = _take_pilot(inputs)
+    assert pilot is not None
 
     def member(index: int) -> Component:
-        if index == 0:
-            return scaled.component
-        references, rng = scaled.more_references[index - 1], seeds.full_space(index - 1, 1)
-        return _full_member(engine, detector, scaled.scaling, references, rng)
+        return inputs.scaled.member(index, engine, inputs.detector, inputs.seeds)
 
-    members = AllColumnsEnsemble(trial, member)
+    ensemble = AllColumnsEnsemble(pilot, member)
     with stage("scoring on all columns"):
-        view = members.view(plan.threshold_rate)
-    among_trial = find_candidates(view.scores, plan.threshold_rate, known.never(trial.numbers))
-    candidates = replace(among_trial, rows=known.joined(trial.numbers[among_trial.rows]))
-    references = (scaled.references, *scaled.more_references)
-    train = ComponentTrainer(
-        engine, detector, plan, scaled.scaling, candidates.rows, references, scaled.noise, seeds, known
-    )
+        view = ensemble.view(rate)
+    found = find_candidates(view.scores, rate, known.never(pilot.numbers))
+    candidates = replace(found, rows=known.joined(pilot.numbers[found.rows]))
     if not candidates.rows.size:
-        raise ValueError("every row that was looked at is known to be normal: there is nothing to learn from.")
-    n_candidates = max(candidates.rows.size, round(among_trial.rows.size * engine.n_rows / trial.numbers.size))
-    trained, settling, trust = _train(train, trial, view, n_candidates)
-    learned = _with_shares(trained, trust.share)
-    with stage("scoring on all columns"):
-        full = members.for_share(trust.share)
-    full = [replace(member, weight=(1 - trust.share) / len(full)) for member in full]
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
-    with stage("scoring all rows"):
-        used = [*learned, *full] if trust.share > 0 else full
-        used, judged = _score_and_normalise(engine, detector, scaled.scaling, used, rows, plan.threshold_rate)
-    if trust.share > 0:
-        learned = used[: len(learned)]
-    full = used[len(used) - len(full) :]
-    return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, judged)
+        raise ValueError(
+            "Every row of the pilot sample is in known_normal, so there is nothing to learn from: "
+            "name fewer rows as normal."
+        )
+    estimate = round(found.rows.size * engine.n_rows / pilot.numbers.size)
+
+    def members(share: float) -> list[Component]:
+        with stage("scoring on all columns"):
+            return ensemble.for_share(share)
+
+    return FirstLook(candidates, max(candidates.rows.size, estimate), pilot, view, members)
 
 
-def _train(
-    train: ComponentTrainer, trial: PilotSample | None, view: AllColumnsScores | None, n_candidates: int
-) -> tuple[list[TrainedComponents], StoppingRule, Trust]:
-    with stage("learning which columns matter"):
-        return train_ensemble(train, trial, view, n_candidates)
+def _take_pilot(inputs: FitInputs) -> PilotSample | None:
+    scaling = inputs.scaled.scaling
+    return take_trial(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
 
 
-def _with_shares(trained: Sequence[TrainedComponents], trust: float) -> list[Component]:
-    shares = component_weights(np.array([component.loss for component, _ in trained]))
-    return [replace(one, weight=float(trust * share)) for (one, _), share in zip(trained, shares, strict=True)]
+def _trainer(inputs: FitInputs, candidates: Candidates) -> ComponentTrainer:
+    """Lines 4 to 12 for any number of components."""
+    scaled = inputs.scaled
+    return ComponentTrainer(
+        inputs.engine,
+        inputs.detector,
+        inputs.plan,
+        scaled.scaling,
+        candidates.rows,
+        (scaled.references, *scaled.more_references),
+        scaled.noise,
+        inputs.seeds,
+        inputs.known,
+    )
 
 
-def _fitted(
-    engine: Engine,
-    detector: Detector,
-    scaled: ScaledTable,
-    candidates: Candidates,
-    trained: Sequence[TrainedComponents],
-    settling: StoppingRule,
-    trust: Trust,
-    learned: Sequence[Component],
-    full: Sequence[Component],
-    judged: RowScores,
-) -> FitResult:
-    model = Model(detector, scaled.scaling, (*learned, *full), engine.dtype)
-    training = tuple(part for _, part in trained)
-    return FitResult(model, judged, candidates, training, settling, trust, tuple(learned), len(full))
+def _with_weights(trained: Sequence[TrainedComponent], share: float) -> list[Component]:
+    """The weights ``u`` of Eq. 11, which add up to the share of learned subsets in the score."""
+    weights = component_weights(np.array([component.loss for component, _ in trained]))
+    pairs = zip(trained, weights, strict=True)
+    return [replace(one, weight=float(share * weight)) for (one, _), weight in pairs]
 
 
-def subset_component(
-    engine: Engine, detector: Detector, scaling: Scaling, columns: np.ndarray, rng: np.random.Generator
-) -> Component:
-    """The detector on given columns, with references of its own."""
-    references = engine.take(detector.sample(engine.n_rows, rng), scaling)
-    state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng)
-    return Component(columns, None, state, normaliser=1.0, weight=1.0, loss=0.0)
-
-
-def fit_subsets(
-    engine: Engine,
-    detector: Detector,
-    scaling: Scaling,
-    subsets: Sequence[np.ndarray],
-    weights: np.ndarray,
-    seeds: Seeds,
-) -> tuple[Model, np.ndarray]:
-    """A model of given subsets of columns and its training scores: sweep 3 without learning."""
-
-    def prepare(index: int) -> Component:
-        component = subset_component(engine, detector, scaling, subsets[index], seeds.component(index))
-        return replace(component, weight=float(weights[index]))
-
-    components = engine.map(prepare, range(len(subsets)))
-    components, judged = _score_and_normalise(engine, detector, scaling, components, None, None)
-    return Model(detector, scaling, tuple(components), engine.dtype), judged.scores
-
-
-def _score_and_normalise(
-    engine: Engine,
-    detector: Detector,
-    scaling: Scaling,
-    components: list[Component],
-    rows: np.ndarray | None,
-    rate: float | None,
-) -> tuple[list[Component], RowScores]:
-    """Sweep 3, a few components at a time so that memory stays bounded; normalisers, and with a ``rate`` thresholds, come from ``rows`` (``None``: all)."""
-    if isinstance(engine, BatchEngine):
-        return engine.score_and_normalise(detector, scaling, components, rows, rate)
-    if rows is not None and engine.held_rows is not None:
-        frozen, known = _normalise_on(engine, detector, scaling, components, rows, rate)
-        return frozen, engine.judged(Model(detector, scaling, tuple(frozen), engine.dtype), known)
-    at_once = max(1, SCORE_BYTES // (8 * engine.n_rows))
-    frozen = []
-    judged = RowScores(engine.per_row(), None if rate is None else engine.per_row())
-    for start in range(0, len(components), at_once):
-        part = components[start : start + at_once]
-        for component, raw in zip(part, engine.raw_scores(scaling, detector, part), strict=True):
-            frozen.append(with_normaliser(component, raw if rows is None else raw[rows], rate))
-            judged.add(frozen[-1], raw)
-    return frozen, judged
-
-
-def _normalise_on(
-    engine: Engine,
-    detector: Detector,
-    scaling: Scaling,
-    components: list[Component],
-    rows: np.ndarray,
-    rate: float | None,
-) -> tuple[list[Component], Known]:
-    """Normalisers from the row sample alone, before the sweep over the other rows: raw scores of all rows and components are nowhere kept."""
-    at_once = max(1, SCORE_BYTES // (8 * rows.size))
-    frozen: list[Component] = []
-    lines = np.zeros((1 if rate is None else 2, rows.size))
-    judged = from_rows(lines)
-    for start in range(0, len(components), at_once):
-        part = components[start : start + at_once]
-        for component, raw in zip(part, engine.sample_scores(scaling, detector, part, rows), strict=True):
-            frozen.append(with_normaliser(component, raw, rate))
-            judged.add(frozen[-1], raw)
-    return frozen, Known(rows, lines)
+def _score_all_rows(
+    inputs: FitInputs,
+    learned: list[Component],
+    full: list[Component],
+    bare: np.ndarray | None,
+) -> tuple[list[Component], list[Component], RowScores]:
+    """Line 14: both kinds of components with their normalisers, and the combined scores."""
+    engine, plan, scaling = inputs.engine, inputs.plan, inputs.scaled.scaling
+    rate = plan.threshold_rate
+    rows = sample_rows(engine.n_rows, plan.row_sample, inputs.seeds.row_sample())
+    if bare is None:
+        with stage("scoring all rows"):
+            every = [*learned, *full]
+            every, judged = engine.score_and_normalise(inputs.detector, scaling, every, rows, rate)
+        return every[: len(learned)], every[len(learned) :], judged
+    judged = RowScores(engine.per_row(), engine.per_row())
+    if learned:
+        with stage("scoring on the selected columns"):
+            learned, judged = engine.score_and_normalise(
+                inputs.detector,
+                scaling,
+                learned,
+                rows,
+                rate,
+            )
+    # Line 1 has scored all rows on all columns: only the normaliser is missing.
+    full = [with_normaliser(one, bare if rows is None else bare[rows], rate) for one in full]
+    for component in full:
+        judged.add(component, bare)
+    return learned, full, judged

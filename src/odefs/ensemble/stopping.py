@@ -14,17 +14,28 @@ from scipy.stats import rankdata
 
 from odefs.ensemble.combine import component_weights
 
+# Chosen on the paper's datasets and 14 more, which are therefore no independent check of them
+# (docs/explanation/research-log.md, "More members, more components"). ``python -m benchmarks
+# adaptive`` shows what they cost in AUC.
+
 FIRST_COMPONENTS = 12
+"""Components before the first look. The paper trains two to six on small tables; with 12 at least,
+solar_flare gained 0.004 in AUC and no dataset lost more than 0.0005."""
+
 COMPONENTS_PER_STEP = 8
+"""Components between two looks."""
+
 MIN_RANK_CORRELATION = 0.98
-"""``FIRST_COMPONENTS`` and ``MIN_RANK_CORRELATION`` were chosen on the paper's datasets and 14 more, so those are no independent check of them; ``python -m benchmarks adaptive``
-shows what they cost in AUC."""
+"""Two ensembles that rank rows this alike need no further components."""
 
-UNEVEN = 0.1
-"""How far from a half the share of a half may be."""
+MAX_IMBALANCE = 0.1
+"""How far from a half the share of components in one half may be."""
 
-DECIMALS = 6
-"""Scores are rounded before they are ranked (1.0 is an ordinary row): rounding errors, which differ between engines, make no ranks."""
+RANKED_DECIMALS = 6
+"""Scores, of which 1.0 is ordinary, are rounded before they are ranked.
+
+Rounding errors differ between engines, and must not make ranks.
+"""
 
 
 @dataclass(frozen=True)
@@ -73,13 +84,13 @@ def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: n
     def half(members: np.ndarray) -> np.ndarray:
         return np.asarray(trust * (component_weights(losses[members]) @ scores[members]) + (1 - trust) * bare)
 
-    found = [halves_agree(half(split), half(~split)) for split in splits if abs(split.mean() - 0.5) <= UNEVEN]
+    found = [halves_agree(half(split), half(~split)) for split in splits if abs(split.mean() - 0.5) <= MAX_IMBALANCE]
     return float(np.mean(found))
 
 
 def halves_agree(half: np.ndarray, other: np.ndarray) -> float:
     """Expected rank correlation of two ensembles, each as large as these two halves together."""
-    a, b = (np.asarray(rankdata(np.round(scores, DECIMALS))) for scores in (half, other))
+    a, b = (np.asarray(rankdata(np.round(scores, RANKED_DECIMALS))) for scores in (half, other))
     return _stepped_up(a, b)
 
 

@@ -13,7 +13,7 @@ the full space. A subset of higher contrast widens the whole distribution and it
 **Known outliers**, where there are any, may raise the trust and never lower it: components that learned from one half of them are asked about the other half, and
 are trusted the more the higher they place those than the full space does, beginning at two per cent of the rows lower.
 
-The largest counts. ``docs/explanation/research-log.md`` has the measurements from which the limits were chosen.
+The largest counts.
 """
 
 from dataclasses import dataclass
@@ -22,20 +22,43 @@ import numpy as np
 
 from odefs.selection.candidates import find_candidates
 
+# Pairs of limits: below the first number nothing is trusted, from the second on everything. In
+# between the share grows evenly, for contrast and tail in their logarithms. The datasets between
+# which they lie are in docs/explanation/research-log.md, in the sections named here.
+
 CONTRAST_GAIN = (1.5, 2.0)
-TAIL_GAIN = (1.15, 1.4)
-KNOWN_GAIN = (-0.02, 0.04)
 STABILITY = (0.80, 0.90)
-"""Below the first number nothing is trusted, from the second on everything; in between the share grows evenly, for contrast and tail in their logarithms."""
+"""Contrast counts times stability ("Signals that could tell gain from loss").
+
+Datasets with large gains have a contrast of 2.2 and more, most of those that lose 1.3 and less; the
+exceptions, connect4 and mushroom, have unstable candidates (0.82, 0.89, against 0.92 and more). The
+closest pair is bank and mushroom: a thin margin.
+"""
 
 OVERWHELMING_CONTRAST = (6.0, 10.0)
-"""From here on a contrast speaks for itself: candidates that were mere luck do not lead there."""
+"""A contrast that counts without stability: candidates that are luck do not lead there.
+
+Advertisements among noise columns, contrast 30 and stability 0.78, went from 0.85 to 0.92 in AUC
+("Few relevant columns among many alike").
+"""
+
+TAIL_GAIN = (1.15, 1.4)
+"""For a few outliers among many noise columns ("Few relevant columns among many alike").
+
+Pure noise reaches 1.13; generated data on which subsets gain begin at 1.33.
+"""
 
 MIN_RELATIVE_CONTRAST = 0.95
-"""A contrast below this share of that of random subsets speaks against the subsets, whatever their tail."""
+"""Below it the tail does not count: covertype, where subsets lose, has a tail of 2.4."""
+
+KNOWN_GAIN = (-0.02, 0.04)
+"""How much higher known outliers must rank, as a share of the rows.
+
+Known outliers only raise the trust, hence the start below 0.
+"""
 
 MIN_FIRST_ROUND_GAINS = (1.2, 1.12)
-"""A first round of learning that raises contrast and tail by less is not followed by another."""
+"""Gains in contrast and tail; a first round below both is not followed by another."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +114,14 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
 
 
 _TINY = 1e-9
+"""Keeps ratios finite where no row differs from another."""
 
 FEWEST_ROWS = 200
-FOREMOST = 0.99
-REST = 0.95
+"""A hundredth of fewer rows is one or two, whose place is luck."""
+
+TAIL_QUANTILE = 0.99
+BULK_QUANTILE = 0.95
+"""The highest hundredth is compared with the lower 95 %; rows in between belong to neither."""
 
 
 def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
@@ -103,10 +130,9 @@ def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
 
 
 def _tail(scores: np.ndarray) -> float:
-    # A hundredth of fewer rows is one or two, whose place is luck.
     if scores.size < FEWEST_ROWS:
         return 0.0
-    foremost, rest = scores >= np.quantile(scores, FOREMOST), scores <= np.quantile(scores, REST)
+    foremost, rest = scores >= np.quantile(scores, TAIL_QUANTILE), scores <= np.quantile(scores, BULK_QUANTILE)
     return float((scores[foremost].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
 
 

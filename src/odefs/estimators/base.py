@@ -20,13 +20,14 @@ from odefs._warning import warn
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.row_blocks import RowBlocks
+from odefs.engines.select import require_in_memory
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
 from odefs.estimators.input_checks import hint_for, require_no_dates
 from odefs.estimators.parameters import require_choice, require_contamination, require_integer
-from odefs.estimators.select_engine import open_blocks, open_rows, require_in_memory
+from odefs.estimators.select_engine import open_blocks, open_rows
 from odefs.exceptions import Fallback
 from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top

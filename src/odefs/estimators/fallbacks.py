@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from odefs.detectors import Detector
-from odefs.engines.names import on_device, why_not_on_device
+from odefs.engines.select import on_device, why_not_on_device
 from odefs.ensemble.component import TrainingRecord
 from odefs.exceptions import Fallback
 from odefs.selection.candidates import FEWEST, Candidates

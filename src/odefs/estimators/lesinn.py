@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 from odefs._logging import verbose_logging
-from odefs.ensemble.fit import bare_model, fit_bare
+from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.estimators.fallbacks import few_rows
@@ -101,8 +101,7 @@ class LeSiNN(BaseOutlierEstimator):
         self._check_shared_parameters(detector)
         with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector), self._seeds()
-            bare = fit_bare(engine, detector, self.scaling, seeds)
-            model, scores = bare_model(engine, detector, bare)
+            model, scores = fit_bare(engine, detector, self.scaling, seeds)
             fallbacks = few_rows(detector, engine.n_rows)
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
             self._finish(engine, model, scores, THRESHOLD_RATE, seeds)

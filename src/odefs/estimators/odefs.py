@@ -7,15 +7,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._logging import logger, verbose_logging
-from odefs._warning import warn
 from odefs.detectors.base import Detector
-from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import InMemoryEngine
-from odefs.engines.names import check_engine, complete_references, device_engine, on_device, why_not_on_device
+from odefs.engines.select import check_engine, in_memory_engine, scoring_engine
 from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.fit import FitResult, ScaledTable, fit_ensemble, scale_table
+from odefs.ensemble.fit import FitInputs, FitResult, fit_ensemble
 from odefs.ensemble.plan import Plan
+from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.ensemble.stopping import MIN_RANK_CORRELATION
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
@@ -286,9 +285,9 @@ class ODEFS(BaseOutlierEstimator):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
             scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
             known = known_cases(engine.n_rows)
-            fitted = fit_ensemble(engine, detector, plan, scaled, seeds, known)
+            fitted = fit_ensemble(FitInputs(engine, detector, plan, scaled, seeds, known))
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
-            logger.info("trained %s", fitted.settling.message)
+            logger.info("trained %s", fitted.stopping.message)
             logger.info("%s", fitted.trust.message)
             self._set_learned(plan, fitted)
             self.noise_columns_ = scaled.noise
@@ -330,20 +329,10 @@ class ODEFS(BaseOutlierEstimator):
         return agreement
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
-        if on_device(self.engine) and why_not_on_device(X, detector) is None:
-            return device_engine(self.engine, X, self.n_jobs)
-        return InMemoryEngine(X, self.n_jobs)
+        return in_memory_engine(X, self.engine, detector, self.n_jobs)
 
     def _engine(self, X: Any) -> InMemoryEngine:
-        """For a fitted model, which scores anywhere: one fitted on a GPU must not be useless where there is none."""
-        model = self._model
-        if not isinstance(model.detector, LeSiNNDetector) or not complete_references(model):
-            return InMemoryEngine(X, self.n_jobs)
-        try:
-            return self._engine_for_fit(X, model.detector)
-        except (ModuleNotFoundError, ValueError) as error:
-            warn(f"{error} The rows are scored with engine='local'.")
-            return InMemoryEngine(X, self.n_jobs)
+        return scoring_engine(X, self.engine, self._model, self.n_jobs)
 
     def _check_settings(self, detector: Detector) -> None:
         self._plan()
@@ -420,7 +409,7 @@ def _fit_info(plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult
         "n_above_threshold": fitted.candidates.n_above,
         "candidate_threshold": fitted.candidates.threshold,
         "n_components": len(learned),
-        "stopping": asdict(fitted.settling) | {"enough": MIN_RANK_CORRELATION, "message": fitted.settling.message},
+        "stopping": asdict(fitted.stopping) | {"enough": MIN_RANK_CORRELATION, "message": fitted.stopping.message},
         "n_outlier_examples": min(plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size),
         "n_unlabeled_examples": plan.unlabeled_examples(engine.n_rows),
         "subset_sizes": [component.columns.size for component in fitted.learned],

@@ -1,6 +1,8 @@
-"""From what a user hands over to an engine that holds its rows: by the ``engine`` parameter in ``fit``, by the kind of data when scoring."""
+"""Hands the rows of ``fit`` and of scoring to an engine, once they fit the estimator's columns.
 
-import os
+Which engine it is, :mod:`odefs.engines.select` decides.
+"""
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import numpy as np
 from odefs.detectors.base import Detector
 from odefs.engines.out_of_core import require_finite
 from odefs.engines.row_blocks import RowBlocks
+from odefs.engines.select import out_of_core_engine, stream_engine
 from odefs.ensemble.combine import RowScores, as_shares
 from odefs.ensemble.engine import Engine
 
@@ -17,30 +20,22 @@ if TYPE_CHECKING:
 
 def open_training_rows(estimator: Any, X: Any, detector: Detector, engine: str = "auto") -> Engine:
     """The engine for a fit; the estimator learns number and names of the columns."""
-    kind = _kind(X) if engine == "auto" else engine
-    if kind == "stream":
-        blocks = _as_blocks(X)
-        _set_columns(estimator, blocks.n_columns, blocks.names)
-        return _stream(estimator, blocks)
-    if kind == "dask":
-        found = _dask(estimator, X)
+    found = out_of_core_engine(X, engine, estimator.n_jobs, estimator.missing == "ignore")
+    if found is not None:
         _set_columns(estimator, found.n_columns, found.names)
         return found
-    require_in_memory(X, f"engine={engine!r}")
     in_memory: Engine = estimator._engine_for_fit(estimator._validate(X, reset=True), detector)
     return in_memory
 
 
 def open_rows(estimator: Any, X: Any) -> Engine:
     """The engine that holds rows to be scored."""
-    kind = _kind(X)
-    if kind == "stream":
-        return open_blocks(estimator, X)
-    if kind == "dask":
-        found = _dask(estimator, X)
+    found = out_of_core_engine(X, "auto", estimator.n_jobs, estimator.missing == "ignore")
+    if found is not None:
         _check_columns(estimator, found.n_columns, found.names)
         return found
-    return estimator._engine(estimator._validate(X, reset=False))
+    in_memory: Engine = estimator._engine(estimator._validate(X, reset=False))
+    return in_memory
 
 
 def open_blocks(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
@@ -48,7 +43,7 @@ def open_blocks(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
     if not isinstance(blocks, RowBlocks):
         raise TypeError(f"odefs.engines.stream.RowBlocks is needed, not {type(blocks).__name__}.")
     _check_columns(estimator, blocks.n_columns, blocks.names)
-    return _stream(estimator, blocks)
+    return stream_engine(blocks, estimator.n_jobs, estimator.missing == "ignore")
 
 
 def judge_rows(estimator: Any, X: Any) -> RowScores:
@@ -67,39 +62,6 @@ def _rounded(judged: RowScores) -> RowScores:
     if judged.agreement is not None:
         as_shares(judged.agreement)
     return judged
-
-
-def require_in_memory(X: Any, who: str = "explain") -> None:
-    """Refuse in one sentence where rows are somewhere else."""
-    if _kind(X) != "local":
-        raise TypeError(f"{who} takes rows that are in memory, not {type(X).__name__}: hand over some of its rows.")
-
-
-def _kind(X: Any) -> str:
-    if isinstance(X, RowBlocks):
-        return "stream"
-    # By name: whoever has no Dask collection need not have Dask.
-    return "dask" if type(X).__module__.split(".")[0] in ("dask", "dask_expr") else "local"
-
-
-def _as_blocks(X: Any) -> RowBlocks:
-    if isinstance(X, RowBlocks):
-        return X
-    if isinstance(X, str | os.PathLike):
-        return RowBlocks.from_parquet(X)
-    return RowBlocks.from_arrays(X)
-
-
-def _stream(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
-    from odefs.engines.stream import StreamEngine
-
-    return StreamEngine(blocks, estimator.n_jobs, estimator.missing == "ignore")
-
-
-def _dask(estimator: Any, X: Any) -> Any:
-    from odefs.engines.dask import DaskEngine
-
-    return DaskEngine(X, estimator.n_jobs, estimator.missing == "ignore")
 
 
 def _set_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None) -> None:

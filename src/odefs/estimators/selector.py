@@ -10,13 +10,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from odefs.engines.select import require_in_memory
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
 from odefs.estimators.parameters import require_integer, require_number
 from odefs.estimators.reset_on_failure import whole
-from odefs.estimators.select_engine import require_in_memory
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.importances import fewest_with_share
 from odefs.kernels.masked_arrays import unmasked

@@ -16,33 +16,48 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+# The measurements behind these numbers: docs/explanation/research-log.md, "Noise columns".
+
 DAMPING = 0.1
-"""What remains of a noise column in distances."""
+"""What remains of a noise column in distances.
+
+A tenth was as good as a fifth over 25 widened or synthetic datasets, and better than less. It is
+not 0 because a new row may have a value there that was never seen.
+"""
 
 FEWEST_ROWS = 400
-"""Fewer rows show strong relations only, and most columns of most tables are related weakly."""
+"""Fewer rows show strong relations only, and most columns of most tables are related weakly.
+
+On 400 sampled rows 4 columns of 25 real datasets were called noise, on 1,000 rows none.
+"""
 
 SIGMAS = 4.0
+"""Sums of correlations and kurtoses are due to chance up to so many standard deviations."""
+
 CHANCE = 1e-3
-"""What chance explains: sums and kurtoses so many standard deviations above their mean; extremes of this probability."""
+"""Extremes are due to chance unless their probability is below this one."""
 
 KNOWN_SIGMAS = 3.0
-"""The same for the mean of known outliers; less, for whoever names some wants them found."""
+"""As :data:`SIGMAS`, for the mean of known outliers: lower, as a user wants these found."""
 
-HEAVY = 50.0
-"""Kurtosis less one, from which on a few far values may be most of what a column varies by, and hide what the others go along with."""
+HEAVY_KURTOSIS = 50.0
+"""Kurtosis less one above which a few extreme values may make up most of a column's variance.
 
-BOUND = 4.0
-"""Standard deviations, by the quartiles, at which such values are cut off."""
+They would hide the column's relation to others.
+"""
 
-MOST_PARTNERS = 2048
+BOUND_SIGMAS = 4.0
+"""Where such values are cut off, in standard deviations estimated from the quartiles."""
+
+MAX_PARTNERS = 2048
 """Columns with which each column is compared; where there are more, a sample of them."""
 
-MOST_CELLS = 2**22
-ROWS = (1024, 8192)
-"""Rows that are looked at: as many as make so many cells, within these bounds."""
+MAX_CELLS = 2**22
+SAMPLED_ROWS = (1024, 8192)
+"""Rows that are sampled: as many as make ``MAX_CELLS`` cells, within these bounds."""
 
-ROWS_PER_BLOCK = 512
+COLUMNS_PER_BLOCK = 512
+"""Columns of one task, which correlates them with all partners."""
 
 
 def farthest_by_chance(n_rows: float) -> float:
@@ -75,7 +90,7 @@ def noise_columns(
     """
     if X.shape[0] < FEWEST_ROWS or X.shape[1] < 2:
         return np.empty(0, dtype=np.intp)
-    n_looked_at = max(ROWS[0], min(ROWS[1], MOST_CELLS // X.shape[1]))
+    n_looked_at = max(SAMPLED_ROWS[0], min(SAMPLED_ROWS[1], MAX_CELLS // X.shape[1]))
     if n_looked_at < X.shape[0]:
         X = X[np.sort(rng.choice(X.shape[0], size=n_looked_at, replace=False))]
     seen = ~np.isnan(X)
@@ -86,9 +101,9 @@ def noise_columns(
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
     is_noise = varies & ~tailed & ~related
-    heavy = np.flatnonzero(varies & (spread**2 > HEAVY))
+    heavy = np.flatnonzero(varies & (spread**2 > HEAVY_KURTOSIS))
     if is_noise.any() and heavy.size:
-        heavy = heavy if heavy.size <= MOST_PARTNERS else np.sort(rng.choice(heavy, size=MOST_PARTNERS, replace=False))
+        heavy = heavy if heavy.size <= MAX_PARTNERS else np.sort(rng.choice(heavy, size=MAX_PARTNERS, replace=False))
         own = (values[:, is_noise], squares[:, is_noise])
         is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy], run)
     if outlying is not None and len(outlying):
@@ -120,7 +135,7 @@ def _related_within_bounds(
     """Which columns, of which values and squares are given, go along with any of ``X`` once far values of these are cut off."""
     n_rows, n_columns = own[0].shape
     low, middle, high = np.nanquantile(X, [0.25, 0.5, 0.75], axis=0)
-    reach = BOUND * (high - low) / (ndtri(0.75) - ndtri(0.25))
+    reach = BOUND_SIGMAS * (high - low) / (ndtri(0.75) - ndtri(0.25))
     # Where most values are equal, the quartiles know of no spread. What they know of may be tiny beside the far values.
     spread_out = reach > 0
     bounded = np.clip((X[:, spread_out] - middle[spread_out]) / reach[spread_out], -1, 1).astype(own[0].dtype)
@@ -129,10 +144,10 @@ def _related_within_bounds(
 
     def largest(start: int) -> np.ndarray:
         """The largest correlation of each of some columns."""
-        pairs = [(one[:, start : start + ROWS_PER_BLOCK], other) for one in own for other in (values, squares)]
+        pairs = [(one[:, start : start + COLUMNS_PER_BLOCK], other) for one in own for other in (values, squares)]
         return np.max([np.abs(one.T @ other).max(axis=1, initial=0) for one, other in pairs], axis=0) / n_rows
 
-    found = np.concatenate(run(largest, range(0, n_columns, ROWS_PER_BLOCK)))
+    found = np.concatenate(run(largest, range(0, n_columns, COLUMNS_PER_BLOCK)))
     return np.asarray(np.sqrt(n_rows) * found > -ndtri(CHANCE / (2 * max(1, values.shape[1]))))
 
 
@@ -158,13 +173,13 @@ def _related(
     """Which columns go along with others, in any of the four pairs of values and squares."""
     n_rows, n_columns = views[0].shape
     partners = np.arange(n_columns)
-    if n_columns > MOST_PARTNERS:
-        partners = np.sort(rng.choice(n_columns, size=MOST_PARTNERS, replace=False))
+    if n_columns > MAX_PARTNERS:
+        partners = np.sort(rng.choice(n_columns, size=MAX_PARTNERS, replace=False))
     others = [view if partners.size == n_columns else np.ascontiguousarray(view[:, partners]) for view in views]
 
     def correlate(start: int) -> np.ndarray:
         """Sum of squares and largest of the correlations of some columns: ``(2, 2, 2, n_block)`` for statistic, own view, others' view."""
-        block = slice(start, min(start + ROWS_PER_BLOCK, n_columns))
+        block = slice(start, min(start + COLUMNS_PER_BLOCK, n_columns))
         itself = np.arange(n_columns)[block, None] == partners
         out = np.empty((2, 2, 2, block.stop - start))
         for own in range(2):
@@ -176,7 +191,7 @@ def _related(
                 out[1, own, other] = np.abs(found).max(axis=1)
         return out
 
-    sums, largest = np.concatenate(run(correlate, range(0, n_columns, ROWS_PER_BLOCK)), axis=-1)
+    sums, largest = np.concatenate(run(correlate, range(0, n_columns, COLUMNS_PER_BLOCK)), axis=-1)
     related = np.zeros(n_columns, dtype=bool)
     for other in range(2):
         n_others = max(1, int(vary[other][partners].sum()))

@@ -4,12 +4,11 @@ Pinning BLAS is a process-wide setting, so it is counted under a lock: the first
 puts the old numbers back.
 """
 
-import _thread
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -159,105 +158,54 @@ def share_tasks(
     n_threads: int,
     told_to: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Result]:
-    """Every thread takes the next argument when it is done with one, the calling thread too.
+    """``[task(a) for a in arguments]`` on ``n_threads`` threads; results in order.
 
-    A pool would hand each task over and wake the caller after it, which takes as long as to score some hundred rows. When a task fails or the caller
-    is interrupted, nobody begins another one.
+    The calling thread reports after each task how many are done. When a task fails or the caller is
+    interrupted, no further task begins, and those that run are waited for.
     """
-    results: list[Any] = [None] * len(arguments)
-    failures: list[BaseException] = []
-    waiting, turn = iter(range(len(arguments))), threading.Lock()
-    finished, told, closed = 0, 0, False
-
-    def take() -> int | None:
-        with turn:
-            return None if failures or closed else next(waiting, None)
-
-    def work(tells: bool) -> None:
-        nonlocal finished
-        try:
-            while (number := take()) is not None:
-                results[number] = task(arguments[number])
-                with turn:
-                    finished += 1
-                if tells:
-                    catch_up()
-        except BaseException as failure:
-            failures.append(failure)
-
-    def catch_up() -> None:
-        """Only the caller tells, but every task is told."""
-        nonlocal told
-        while told < finished:
-            told += 1
-            told_to(told, len(arguments))
-
-    helpers = [_Helper(lambda: work(False)) for _ in range(min(n_threads, len(arguments)) - 1)]
+    total = len(arguments)
+    futures: list[Future[Result]] = []
     try:
-        for helper in helpers:
-            helper.start()
-        work(True)
-    except BaseException as failure:
-        # Interrupted while they start, or there is no room for another thread.
-        failures.append(failure)
+        with stoppable(ThreadPoolExecutor(max(1, min(n_threads, total))), futures) as pool:
+            futures.extend(pool.submit(task, argument) for argument in arguments)
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                told_to(done, total)
+            return [future.result() for future in futures]
     finally:
-        # A thread that an interrupt kept from being seen to start finds nothing to do when it comes.
-        closed = True
-    all_done = False
-    while not all_done:
-        try:
-            for helper in helpers:
-                helper.wait()
-            all_done = True
-        except BaseException as interrupt:
-            failures.append(interrupt)
-    if failures:
-        del failures[1:]
-        # No name may hold on to it: its traceback holds this frame, and with it the caller's arrays.
-        raise failures.pop()
-    catch_up()
-    return results
-
-
-class _Helper:
-    """A thread for the tasks of one call, waited for to the end.
-
-    ``threading.Thread`` would have the caller wait until the thread runs, which takes as long as to score a thousand rows, and its ``join``, interrupted,
-    takes a thread that still writes for a finished one (Python 3.11).
-    """
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        self._work = work
-        self._begun = self._ended = False
-        self._bell = threading.Lock()
-        self._bell.acquire()
-
-    def start(self) -> None:
-        _thread.start_new_thread(self._run, ())
-
-    def _run(self) -> None:
-        self._begun = True
-        try:
-            self._work()
-        finally:
-            self._ended = True
-            self._bell.release()
-
-    def wait(self) -> None:
-        """One that has not begun has nothing to do any more."""
-        if self._begun and not self._ended:
-            self._bell.acquire()
+        # The error of a task holds this frame. If the frame held the error in turn, the arrays of
+        # the caller would stay until the next garbage collection.
+        future = None  # type: ignore[assignment]
+        futures.clear()
 
 
 @contextmanager
-def stoppable(pool: ThreadPoolExecutor) -> Iterator[ThreadPoolExecutor]:
-    """A pool whose waiting tasks are dropped when the block fails or is interrupted, so that Ctrl-C takes one task's time and not that of all."""
+def stoppable(pool: ThreadPoolExecutor, futures: Sequence[Future[Any]] = ()) -> Iterator[ThreadPoolExecutor]:
+    """A pool whose waiting tasks are dropped when the block fails or is interrupted.
+
+    Ctrl-C then takes the time of one task and not that of all. The ``futures`` that run are waited
+    for even if the user presses it again, as they write to arrays of the caller.
+    """
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        _wait_for(futures)
+        pool.shutdown()
         raise
     pool.shutdown()
+
+
+def _wait_for(futures: Sequence[Future[Any]]) -> None:
+    # Threads cannot be joined again after an interrupted join (Python 3.11), futures can be waited
+    # for. Cancelled ones never count as done.
+    running = [future for future in futures if not future.cancelled()]
+    while True:
+        try:
+            wait(running)
+            return
+        except KeyboardInterrupt:
+            continue
 
 
 def _told(results: Iterable[Result], total: int) -> list[Result]:

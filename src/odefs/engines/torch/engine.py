@@ -22,7 +22,7 @@ from odefs.engines.torch.training import train_batch, trains_in_batches
 from odefs.ensemble.combine import RowScores, from_rows, n_outputs
 from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.train import ComponentTrainer, TrainedComponents
+from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.kernels.duplicate_rows import repeats_likely
 from odefs.scaling import Scaling
 
@@ -85,7 +85,6 @@ class TorchEngine(InMemoryEngine):
         rows: np.ndarray | None,
         rate: float | None = None,
     ) -> tuple[list[Component], RowScores]:
-        """Sweep 3 on the device: components with their normalisers, from ``rows`` (``None``: all), and what they add up to."""
         counts = self.table.counts(rows)
         counts /= counts.sum()
         lines = self._numbers((1 if rate is None else 2, self.table.n_rows))
@@ -107,19 +106,24 @@ class TorchEngine(InMemoryEngine):
         self._in_groups(len(components), freeze)
         return frozen, from_rows(self.table.spread(lines))
 
-    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray | None]:
-        """Shares of the columns in each component's scores, added up over some rows of the table; ``None`` where the processor must find them."""
+    def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray]:
         assert isinstance(model.detector, LeSiNNDetector)
         try:
             X = self.table.take(rows, model.scaling)
-            return total_shares(X, model.scoring, model.detector.metric == "euclidean")
+            found = total_shares(X, model.scoring, model.detector.metric == "euclidean")
         except torch.cuda.OutOfMemoryError:
-            return [None] * len(model.scoring)
+            return super().total_contributions(model, rows)
+        # Where expanded squares have too few digits the processor finds the shares.
+        left = [one for one, shares in zip(model.scoring, found, strict=True) if shares is None]
+        by_processor = iter(super().total_contributions(replace(model, components=tuple(left)), rows) if left else ())
+        return [
+            next(by_processor) if shares is None else one.weight / one.normaliser * shares
+            for one, shares in zip(model.scoring, found, strict=True)
+        ]
 
-    def train(self, trainer: ComponentTrainer, indices: Sequence[int]) -> list[TrainedComponents]:
-        """Components of the given numbers, all in one batch."""
+    def train(self, trainer: ComponentTrainer, indices: Sequence[int]) -> list[TrainedComponent]:
         if not trains_in_batches(trainer.plan):
-            return trainer.in_batches(indices)
+            return super().train(trainer, indices)
         return train_batch(trainer, self.table, indices)
 
     def _in_groups(self, n_components: int, task: Callable[[slice], None]) -> None:

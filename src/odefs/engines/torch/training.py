@@ -12,7 +12,7 @@ from odefs.engines.torch.nearest_members import lay_out
 from odefs.engines.torch.table import DeviceTable
 from odefs.ensemble.component import SampledIndices, TrainingRecord, prepare_component
 from odefs.ensemble.plan import Plan
-from odefs.ensemble.train import ComponentTrainer, TrainedComponents
+from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.selection.alternation import LearnedWeights
 
 
@@ -21,12 +21,12 @@ def trains_in_batches(plan: Plan) -> bool:
     return plan.solver == "proximal"
 
 
-def train_batch(train: ComponentTrainer, table: DeviceTable, indices: Sequence[int]) -> list[TrainedComponents]:
+def train_batch(train: ComponentTrainer, table: DeviceTable, indices: Sequence[int]) -> list[TrainedComponent]:
     """Components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
     draws = [train.draw(index, rng) for index, rng in zip(indices, generators, strict=True)]
-    found: list[TrainedComponents] = []
+    found: list[TrainedComponent] = []
 
     def run(part: slice) -> None:
         found.extend(_train_part(train, table, draws[part], generators[part]))
@@ -38,7 +38,7 @@ def train_batch(train: ComponentTrainer, table: DeviceTable, indices: Sequence[i
 
 def _train_part(
     train: ComponentTrainer, table: DeviceTable, draws: list[SampledIndices], generators: list[np.random.Generator]
-) -> list[TrainedComponents]:
+) -> list[TrainedComponent]:
     examples = table.take(np.stack([np.concatenate([draw.outliers, draw.unlabeled]) for draw in draws]), train.scaling)
     references = table.take(np.stack([draw.references for draw in draws]), train.scaling)
     assert isinstance(train.detector, LeSiNNDetector)
@@ -46,7 +46,7 @@ def _train_part(
     del examples
     learned = learn_batch(laid_out, draws[0].outliers.size, train.plan)
 
-    def finish(place: int, result: LearnedWeights) -> TrainedComponents:
+    def finish(place: int, result: LearnedWeights) -> TrainedComponent:
         def on_columns(columns: np.ndarray) -> np.ndarray:
             picked = references[place].index_select(1, torch.from_numpy(columns).to(table.device))
             return picked.cpu().numpy()

@@ -1,0 +1,133 @@
+"""Before Algorithm 1: how columns are scaled, and the detector on all of them.
+
+One sweep finds the ranges of the columns; a second one their moments, where the scaling or the
+search for noise columns needs them, and reads the rows that were announced for what follows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from odefs._progress import stage
+from odefs.detectors.base import Detector
+from odefs.ensemble.all_columns import MAX_MEMBERS_ALONE
+from odefs.ensemble.component import unweighted_component
+from odefs.ensemble.engine import Engine
+from odefs.ensemble.known_outliers import KnownCases
+from odefs.ensemble.model import Component
+from odefs.ensemble.pilot import trial_rows
+from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
+from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
+from odefs.selection.noise import DAMPING, noise_columns
+
+MAX_KNOWN_OUTLIERS = 1024
+"""Known outliers for which a column is checked: the mean of so many is precise enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledTable:
+    """How columns are scaled, and the detector on all of them, ready to score."""
+
+    ranges: ColumnRanges
+    scaling: Scaling
+    references: np.ndarray
+    component: Component
+    more_references: tuple[np.ndarray, ...] = ()
+    """References of further members on all columns, for fits that may need them."""
+    noise: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    """Columns that look like pure noise and were scaled down."""
+
+    def member(self, index: int, engine: Engine, detector: Detector, seeds: Seeds) -> Component:
+        """A member on all columns: the first is :attr:`component`, others have own references."""
+        if index == 0:
+            return self.component
+        rows, rng = self.more_references[index - 1], seeds.full_space(index - 1, 1)
+        return _on_all_columns(engine, detector, self.scaling, rows, rng)
+
+
+def scale_table(
+    engine: Engine,
+    detector: Detector,
+    scaling_kind: str,
+    seeds: Seeds,
+    plan: Plan | None = None,
+    known: Callable[[int], KnownCases] = lambda n_rows: KnownCases(),
+) -> ScaledTable:
+    """Scale the columns, and prepare the detector on all of them.
+
+    Rows that a fit by ``plan`` needs are read on the way. ``known`` returns the known cases once
+    the number of rows is known.
+    """
+    noise = np.empty(0, dtype=np.intp)
+    with stage("looking at the columns"):
+        ranges = engine.ranges()
+        scaling = fit_scaling(ranges, scaling_kind)
+        rng = seeds.bare()
+        references = detector.sample(engine.n_rows, rng)
+        more = _more_references(engine, detector, plan, seeds)
+        outliers = known(engine.n_rows).outliers[:MAX_KNOWN_OUTLIERS]
+        engine.prefetch("references", np.concatenate([references, *more]))
+        _prefetch_samples(engine, plan, seeds, outliers)
+        damps_noise = plan is not None and plan.damps_noise
+        if damps_noise or scaling_kind in ("rootstd", "damped"):
+            moments = engine.moments(fit_scaling(ranges, "minmax"))
+            scaling = scale_by_moments(scaling, moments, scaling_kind)
+        if plan is not None and damps_noise:
+            pilot = trial_rows(engine.n_rows, engine.n_columns, plan, seeds)
+            noise = noise_columns(
+                engine.take(pilot, scaling),
+                moments.farthest,
+                engine.n_rows,
+                seeds.noise(),
+                engine.map,
+                engine.take(outliers, scaling),
+            )
+            scaling = scaling.damped(noise, DAMPING)
+    scaling = scaling.centred(engine.take(references, scaling))
+    component = _on_all_columns(engine, detector, scaling, references, rng)
+    return ScaledTable(ranges, scaling, references, component, more, noise)
+
+
+def _more_references(
+    engine: Engine,
+    detector: Detector,
+    plan: Plan | None,
+    seeds: Seeds,
+) -> tuple[np.ndarray, ...]:
+    """References of the further members on all columns that a measured trust may ask for."""
+    if plan is None or plan.trust is not None:
+        return ()
+    generators = [seeds.full_space(index, 0) for index in range(MAX_MEMBERS_ALONE - 1)]
+    return tuple(detector.sample(engine.n_rows, rng) for rng in generators)
+
+
+def _prefetch_samples(
+    engine: Engine,
+    plan: Plan | None,
+    seeds: Seeds,
+    known_outliers: np.ndarray,
+) -> None:
+    """Announce the rows that a fit takes whatever the scores are."""
+    n_rows, n_columns = engine.n_rows, engine.n_columns
+    engine.prefetch("baseline", baseline_rows(n_rows, n_columns, seeds.baseline()))
+    if plan is None:
+        return
+    if plan.tries or plan.damps_noise:
+        engine.prefetch("trial", trial_rows(n_rows, n_columns, plan, seeds))
+    rows = sample_rows(n_rows, plan.row_sample, seeds.row_sample())
+    if rows is not None:
+        engine.prefetch("row sample", rows)
+    if plan.damps_noise and known_outliers.size:
+        engine.prefetch("known outliers", known_outliers)
+
+
+def _on_all_columns(
+    engine: Engine,
+    detector: Detector,
+    scaling: Scaling,
+    references: np.ndarray,
+    rng: np.random.Generator,
+) -> Component:
+    rows = engine.take(references, scaling)
+    return unweighted_component(detector, rows, np.arange(engine.n_columns), rng)
