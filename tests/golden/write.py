@@ -15,7 +15,7 @@ import odefs
 from odefs import ODEFS, LeSiNN, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import IForestDetector, TailsDetector
-from odefs.persist.layout import VERSION
+from odefs.persist.file_format import VERSION
 
 FOLDER = Path(__file__).parent
 
