@@ -109,6 +109,16 @@ fig.tight_layout()
 # training is flagged.
 
 new = rng.normal(size=(2000, 30))
-drifted = new + np.where(np.arange(30) == 7, 3.0, 0.0)
-for name, batch in (("like training", new), ("one column drifted", drifted)):
+drifted = {k: new + np.where(np.arange(30) == k, 3.0, 0.0) for k in (4, 7)}
+for name, batch in (
+    ("like training", new),
+    ("column 4 drifted", drifted[4]),
+    ("column 7 drifted", drifted[7]),
+):
     print(f"{name}: {np.mean(model.predict(batch) == -1):.1%} flagged")
+print("column 7 is treated as noise:", 7 in model.noise_columns_)
+
+# %%
+# The share of flagged rows does not react to drift in a column that is treated as noise.
+# ``odefs score`` therefore also reports, for each column, values outside the training range, new
+# categories and missing values.
