@@ -1,4 +1,4 @@
-"""What a cluster would take for a table of 10^9 x 100, from what one core takes for each pass over a small one: the figures of ``docs/how-to/large-tables.md``.
+"""What a cluster would take for a table of 10^9 x 100, from what one core takes for each pass over a small one: the figures of ``docs/explanation/large-tables.md``.
 
 The same way of counting is checked against whole fits in passes of 10^5 to 10^7 rows. All times are processor seconds: waiting for others does not count.
 """

@@ -1,4 +1,4 @@
-"""Peaks of memory under ``ODEFS_MEMORY``: ``python -m benchmarks.memory_limits`` prints the table in docs/how-to/large-tables.md."""
+"""Peaks of memory under ``ODEFS_MEMORY``: ``python -m benchmarks.memory_limits`` prints the table in docs/explanation/large-tables.md."""
 
 import os
 import subprocess

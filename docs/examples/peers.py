@@ -1,9 +1,11 @@
 """
-Beside other detectors
-======================
+Comparison with other detectors
+===============================
 
-The same tables, the same seeds, each detector with its own defaults. Four small tables are no benchmark: they show how to compare, and that no
-detector is first everywhere. :doc:`/peers` says in words what each is better at, :doc:`/results` has the paper's datasets.
+The same tables, the same seeds, and each detector with its own defaults. Four small tables
+are not a benchmark: they show how to compare detectors, and that none is best everywhere.
+:doc:`/explanation/peers` describes the strengths of each, and :doc:`/explanation/results`
+uses the paper's datasets.
 """
 
 # %%
@@ -26,7 +28,7 @@ from odefs import ODEFS, LeSiNN
 
 
 def hidden_class(data, odd, n_noise=0, seed=0):
-    """Ten rows of one class among all of the others, and noise; all in [0, 1]."""
+    """Ten rows of one class among all others, and noise; scaled to [0, 1]."""
     rng = np.random.default_rng(seed)
     few = rng.choice(np.flatnonzero(data.target == odd), size=10, replace=False)
     rows = np.concatenate([few, np.flatnonzero(data.target != odd)])
@@ -101,7 +103,8 @@ fig.tight_layout()
 # Time
 # ----
 #
-# On tables this small all of them are quick, and the first call of each pays for what it loads. :doc:`/performance` measures large ones.
+# On tables this small all detectors are fast, and the first call of each includes loading
+# its libraries. :doc:`/explanation/performance` measures large tables.
 
 fig, ax = plt.subplots(figsize=(7, 3))
 ax.barh(

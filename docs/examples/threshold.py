@@ -2,8 +2,8 @@
 Choosing a threshold
 ====================
 
-Scores order rows; where to draw the line is a decision about work and cost, not something the scores know. This page shows the ways to draw
-it, and what can be said about each.
+Scores rank rows. Where to draw the line depends on your time and costs, not on the scores.
+This page shows the options and what each one guarantees.
 """
 
 # %%
@@ -29,8 +29,8 @@ ranked = np.sort(scores)[::-1]
 # Look first
 # ----------
 #
-# The sorted scores often bend: rows before the bend are unlike the rest, rows after it shade into the ordinary ones. There may be no bend, and then any line
-# is arbitrary.
+# The curve of sorted scores often has a bend: rows before it are unlike the rest, rows after
+# it gradually become ordinary. Without a bend, any threshold is arbitrary.
 
 fig, ax = plt.subplots(figsize=(7, 3.2))
 ax.plot(np.arange(1, 301), ranked[:300], lw=2)
@@ -40,20 +40,21 @@ ax.set(xlabel="rank", ylabel="score", title="The 300 highest scores")
 fig.tight_layout()
 
 # %%
-# Ways to draw it
-# ---------------
+# Options
+# -------
 #
-# ================================  ==============================================  ==========================================
-# way                               what you say                                    when
-# ================================  ==============================================  ==========================================
-# the default                       nothing: mean + 2 standard deviations           a first look
-# ``contamination=0.01``            the share of rows to flag                       you can look at so many rows a day
-# ``detect(..., flag=20)``          the number of rows to flag                      the same, for one table
-# ``detect(..., threshold=1.5)``    the score                                       you have looked, and tables come again
-# ================================  ==============================================  ==========================================
+# ==============================  ==========================  ==============================
+# option                          you choose                  suits
+# ==============================  ==========================  ==============================
+# the default                     nothing: mean + 2 std       a first look
+# ``contamination=0.01``          the share of rows to flag   a fixed number of checks a day
+# ``detect(..., flag=20)``        the number of rows to flag  the same, for one table
+# ``detect(..., threshold=1.5)``  the score                   tables that arrive regularly
+# ==============================  ==========================  ==============================
 #
-# The default flags at most a fifth of the rows, whatever their distribution (Cantelli's inequality with a = 2), and usually a few percent. **It is no error
-# rate**: it does not say how many of the flagged rows are errors, and on a table without outliers it flags some rows too.
+# The default flags at most a fifth of the rows for any distribution (Cantelli's inequality
+# with a = 2), and usually a few percent. **It is not an error rate**: it does not tell how many
+# flagged rows are errors, and it flags some rows of a table without outliers too.
 
 clean = ODEFS(random_state=0).fit(rng.normal(size=(3000, 30)))
 print("flagged with planted outliers:", model.is_outlier_.sum())
@@ -65,8 +66,8 @@ print(f"contamination=0.01 flags {share.is_outlier_.sum()} of {len(X)} rows")
 # With some labels
 # ----------------
 #
-# If you can check rows, check the ones at the top and count. The curve below knows all labels; in practice a few dozen checked rows tell where
-# finding begins to cost too much.
+# If you can check rows, check the highest scores and count the hits. The curves below use all
+# labels; in practice a few dozen checked rows show where checking stops being worthwhile.
 
 order = np.argsort(-scores)
 hits = np.cumsum(y[order])
@@ -83,29 +84,41 @@ left.plot(
     label="share of the odd ones found (recall)",
 )
 left.axvline(model.is_outlier_.sum(), color="k", ls="--", lw=1)
-left.set(xlabel="rows looked at, from the top", ylim=(0, 1.02))
+left.set(xlabel="rows checked, from the top", ylim=(0, 1.02))
 left.legend(fontsize=8)
 
-# Cost: looking at a row costs 1, missing an odd one costs 20.
+# Checking a row costs 1, missing an odd one costs 20.
 cost = looked + 20 * (y.sum() - hits)
 right.plot(looked[:400], cost[:400], color="C2")
 best = int(looked[cost.argmin()])
 right.axvline(best, color="C2", ls=":")
 right.set(
-    xlabel="rows looked at, from the top",
+    xlabel="rows checked, from the top",
     ylabel="cost",
-    title=f"cheapest: look at {best} rows",
+    title=f"lowest cost: check {best} rows",
 )
 fig.tight_layout()
 
 # %%
-# Steady over time
-# ----------------
+# Monitoring
+# ----------
 #
-# A model's scores do not depend on the batch: 1.5 means the same tomorrow. So fix the score once, watch the share of rows above it, and look into it when
-# that moves. ``odefs score MODEL new.csv --max-flagged 2x`` ends with exit code 3 when more than twice the share in training is flagged.
+# Scores of a model do not depend on the batch: 1.5 means the same tomorrow. So fix the
+# threshold once, monitor the share of rows above it, and investigate when it changes.
+# ``odefs score MODEL new.csv --max-flagged 2x`` exits with code 3 if more than twice the share in
+# training is flagged.
 
 new = rng.normal(size=(2000, 30))
-drifted = new + np.where(np.arange(30) == 7, 3.0, 0.0)
-for name, batch in (("like training", new), ("one column drifted", drifted)):
+drifted = {k: new + np.where(np.arange(30) == k, 3.0, 0.0) for k in (4, 7)}
+for name, batch in (
+    ("like training", new),
+    ("column 4 drifted", drifted[4]),
+    ("column 7 drifted", drifted[7]),
+):
     print(f"{name}: {np.mean(model.predict(batch) == -1):.1%} flagged")
+print("column 7 is treated as noise:", 7 in model.noise_columns_)
+
+# %%
+# The share of flagged rows does not react to drift in a column that is treated as noise.
+# ``odefs score`` therefore also reports, for each column, values outside the training range, new
+# categories and missing values.

@@ -2,16 +2,17 @@
 Ten minutes
 ===========
 
-From a table to the rows that stand out, the columns that gave them away, and a model for tomorrow's rows. Everything here runs as it is after
-``pip install "odefs[cli,report]"``.
+From a table to its outliers, the columns that explain them, and a model for new rows. All
+code on this page runs after ``pip install "odefs[cli,report]" matplotlib``.
 """
 
 # %%
 # A table
 # -------
 #
-# The bundled example holds 800 card transactions. 24 of them were made odd: eight by their amount, eight by the place, eight by many items in a
-# short time. The other columns say nothing.
+# The bundled example has 800 card transactions, 24 of which were made unusual: eight by the
+# amount, eight by the place, and eight by many items in a short time. The other columns are
+# noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,16 +28,18 @@ frame.head(5)
 # Which rows stand out
 # --------------------
 #
-# :func:`odefs.detect` takes a data frame of polars, pandas or pyarrow with columns of any kind. Numbers, categories, dates and blanks are
-# recognised; ``id`` names the rows and is not looked at.
+# :func:`odefs.detect` takes a polars, pandas or pyarrow table with columns of any kind:
+# numbers, categories, dates and missing values. The ``id`` column names the rows and is not
+# used for the scores.
 
 found = odefs.detect(frame, id="transaction")
 print(found)
 print("left out:", {column: str(why) for column, why in found.left_out.items()})
 
 # %%
-# Every row has a score. **1.0 is an ordinary row**; high is abnormal. The flag is a convention (mean + 2 standard deviations) that you may move:
-# see :ref:`sphx_glr_gallery_threshold.py`.
+# Every row has a score. **1.0 is an ordinary row**, and high scores are abnormal. The flag is a
+# convention (mean + 2 standard deviations) that you can change: see
+# :ref:`sphx_glr_gallery_threshold.py`.
 
 flagged = found.is_outlier
 fig, ax = plt.subplots(figsize=(7, 3))
@@ -57,7 +60,7 @@ fig.tight_layout()
 # Why
 # ---
 #
-# The reasons of a row are the columns whose part of its score exceeds what they usually contribute.
+# The reasons of a row are the columns that contribute more to its score than usual.
 
 for row, reasons in zip(
     found.order[:6], found.reasons(found.order[:6]), strict=True
@@ -66,19 +69,19 @@ for row, reasons in zip(
     print(f"{found.row_names[row]}  {found.scores[row]:.2f}  {why}")
 
 # %%
-# And the columns that set outliers apart as a whole:
+# And the columns that separate outliers from the rest in the whole table:
 
 names, shares = zip(*found.importances[:8], strict=True)
 fig, ax = plt.subplots(figsize=(7, 2.6))
 ax.barh(names[::-1], shares[::-1], color="C0")
-ax.set(xlabel="share of what sets suspicious rows apart")
+ax.set(xlabel="importance")
 fig.tight_layout()
 
 # %%
 # Was it right?
 # -------------
 #
-# Usually nobody knows. Here we do, because the odd rows were planted.
+# Usually you cannot tell. Here you can, because the unusual rows were planted.
 
 truth = pl.read_csv(truth_path())
 planted = set(truth[truth.columns[0]])
@@ -87,11 +90,11 @@ print(f"{(odd & flagged).sum()} of {odd.sum()} planted rows are flagged,")
 print(f"and {(flagged & ~odd).sum()} others")
 
 # %%
-# A page to send on
-# -----------------
+# A report for others
+# -------------------
 #
-# ``found.report().save("page.html")`` writes one file without links to anywhere: kinds of outliers, a movable threshold, every row with its reasons. The
-# same as text:
+# ``found.report().save("report.html")`` writes one self-contained file with kinds of outliers, a
+# movable threshold, and rows with their reasons. The same as text:
 
 print(found.report().markdown()[:900], "...")
 
@@ -99,7 +102,8 @@ print(found.report().markdown()[:900], "...")
 # Arrays and pipelines
 # --------------------
 #
-# With numbers only, :class:`odefs.ODEFS` is a scikit-learn estimator. Twenty rows are odd in one of fifty columns:
+# For numeric data, :class:`odefs.ODEFS` is a scikit-learn estimator. Here, twenty rows are
+# unusual in one of fifty columns:
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1000, 50))
@@ -115,17 +119,18 @@ print(
 print(model.explain(X[:1]).reasons(0)[0])
 
 # %%
-# How far it relied on the columns that it learned, and how far on all of them, is in ``trust_``; the sentence says why. See
-# :ref:`sphx_glr_gallery_when_selection_helps.py`.
+# ``trust_`` is the weight of the learned columns in the score, as opposed to all columns; the
+# message gives the reason. See :ref:`sphx_glr_gallery_when_selection_helps.py`.
 
 print(model.trust_, "-", model.fit_info_["trust"]["message"])
 
 # %%
-# Tomorrow's rows
-# ---------------
+# New rows
+# --------
 #
-# A fitted model scores new rows one by one: a row's score does not depend on what else is in the batch. Files hold arrays and JSON, no pickle, and give
-# the same scores to the last bit. They also hold some rows of the training table: share them as you would share the table.
+# The score of a new row does not depend on the rest of its batch. Model files contain arrays
+# and JSON, no pickle, and give the same scores bit for bit. They also contain rows of the
+# training table: treat them as confidential as the table.
 
 import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -145,4 +150,5 @@ print(again.predict(new), again.score_samples(new))
 #    odefs detect transactions.csv --id transaction --save model.odefs
 #    odefs score model.odefs new.csv -o scores.csv
 #
-# From here: :doc:`the command line </command-line>`, :doc:`a guide for what you do </guides/index>`, :doc:`all names </api/index>`.
+# Next: :doc:`the guides </tutorials/index>`, :doc:`the command line </reference/command-line>`,
+# :doc:`the Python API </reference/api/index>`.

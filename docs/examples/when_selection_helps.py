@@ -2,16 +2,19 @@
 When selection helps and when it does not
 =========================================
 
-The library learns which columns set the most suspicious rows apart. That helps where most columns are noise **and** the most suspicious rows are
-mostly real outliers. Where they are ordinary rows, learning from them repeats the mistake. ``trust_`` says how far a model relied on what it learned.
+odefs learns which columns separate the most suspicious rows from the rest. This helps if most
+columns are noise **and** the most suspicious rows are mostly real outliers. If they are
+ordinary rows, learning from them repeats the mistake. ``trust_`` is the weight that a model
+gives to what it learned.
 """
 
 # %%
 # Five tables
 # -----------
 #
-# Three methods: the bare detector on all columns (:class:`odefs.LeSiNN`), the default (:class:`odefs.ODEFS`), and the default told to trust what it learned
-# fully (``trust=1``), which is what the paper does.
+# Three methods: the detector on all columns (:class:`odefs.LeSiNN`), the default
+# (:class:`odefs.ODEFS`), and the default with full trust in the learned columns (``trust=1``),
+# as in the paper.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +25,7 @@ from odefs import ODEFS, LeSiNN
 
 
 def planted(n_noise, seed):
-    """20 of 800 rows are odd in four columns, the others are noise."""
+    """20 of 800 rows are unusual in four columns; the other columns are noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(800, 4 + n_noise))
     X[:20, :4] += 4
@@ -30,7 +33,7 @@ def planted(n_noise, seed):
 
 
 def hidden_class(data, odd, n_noise, seed):
-    """20 rows of one class among all of the others, beside columns of noise."""
+    """20 rows of one class among all others, with added noise columns."""
     rng = np.random.default_rng(seed)
     few = rng.choice(np.flatnonzero(data.target == odd), size=20, replace=False)
     rows = np.concatenate([few, np.flatnonzero(data.target != odd)])
@@ -70,8 +73,8 @@ for make in tables.values():
         auc[name].append(np.mean(values))
 
 # %%
-# What came out
-# -------------
+# Results
+# -------
 
 place = np.arange(len(tables))
 fig, (above, below) = plt.subplots(
@@ -87,7 +90,7 @@ below.set(ylabel="trust_", ylim=(0, 1))
 below.set_xticks(place, tables, fontsize=8)
 fig.tight_layout()
 
-print("AUC above that of all columns:")
+print("AUC gained over all columns:")
 for k, name in enumerate(tables):
     gain = auc["trust=1"][k] - auc["all columns"][k]
     got = auc["ODEFS()"][k] - auc["all columns"][k]
@@ -96,27 +99,32 @@ for k, name in enumerate(tables):
     )
 
 # %%
-# How to read it
+# Interpretation
 # --------------
 #
-# - Where the third bar exceeds the first, learned columns help. Where it falls short, they hurt.
-# - ``ODEFS()`` decides without labels. It trusts learned columns no further than its measurements support, and is cautious: where ``trust_`` is 0, the score
-#   comes from all columns, and a gain may be given away rather than a loss risked.
-# - Both forms of ODEFS take columns that are related to no other and have no far values for noise, and count them a tenth (``noise_columns_``); that needs no
-#   candidates, but 400 rows at least, which the tumours do not have. The many columns of the second table go this way, before anything is learned.
-# - If you know that few of many columns matter and that outliers are plain, say so: ``ODEFS(trust=1)``. If you know nothing, leave it.
+# - If the third bar is higher than the first, learned columns help; if it is lower, they hurt.
+# - ``ODEFS()`` decides without labels and is cautious: it forgoes a gain rather than risk a
+#   loss. If ``trust_`` is 0, the score comes from all columns.
+# - Both variants of ODEFS treat columns that are unrelated to every other column and have no
+#   extreme values as noise and down-weight them to 10 % (``noise_columns_``). This needs no
+#   candidates, but at least 400 rows, which the tumours do not have. The noise columns of the
+#   second table are handled this way before anything is learned.
+# - If you know that few of many columns matter and that outliers are obvious, use
+#   ``ODEFS(trust=1)``. Otherwise keep the default.
 #
 # The measurements
 # ----------------
 #
-# **Contrast.** Noise squeezes all distances together. A subset without noise spreads the scores further, relative to their mean. Any small subset does so to some
-# degree; what counts is the gain over random subsets of the same sizes.
+# **Contrast.** Noise makes all distances similar. On a subset without noise, scores vary more
+# relative to their mean. Any small subset has this effect to some degree; what matters is the
+# gain over random subsets of the same sizes.
 #
-# **Stability.** The table is scored by two halves of the references. Where the halves name different rows as suspicious, the candidates are luck, and so is
-# what is learned from them.
+# **Stability.** The table is scored with two halves of the references. If the halves find
+# different suspicious rows, the candidates are random, and so is what is learned from them.
 #
-# **Tail.** Where a few outliers hide among many columns alike, the contrast of all rows hardly changes. What counts then is how much further the foremost
-# hundredth of the rows stands from the rest than on all columns.
+# **Tail.** If a few outliers hide among many similar columns, the contrast of all rows hardly
+# changes. What matters then is how much further the top-ranked percent of the rows is from the
+# rest than on all columns.
 
 X, y = hidden_class(tumours, 0, 300, 0)
 print(ODEFS(random_state=0).fit(X).fit_info_["trust"]["message"])
@@ -127,7 +135,8 @@ print(ODEFS(random_state=0).fit(X).fit_info_["trust"]["message"])
 # Are the candidates outliers?
 # ----------------------------
 #
-# That is what decides. With labels one can look; without them, nobody can, and Theorem 1 of the paper does not promise it (see :doc:`/paper`).
+# This is what decides. It can be checked only with labels, and Theorem 1 of the paper does not
+# guarantee it (see :doc:`/reference/paper`).
 
 for name, make in tables.items():
     X, y = make(0)

@@ -1,16 +1,17 @@
 """
-Which columns gave it away
-==========================
+Which columns explain an outlier
+================================
 
-Medical measurements with real column names: 30 numbers on each of 357 benign breast tumours, and 20 malignant ones hidden among them (the Wisconsin
-data that scikit-learn ships). Nothing is told to the model. Which rows does it find, and which columns does it name?
+Medical measurements with real column names: 30 numbers for each of 357 benign breast tumours
+and 20 malignant ones hidden among them (the Wisconsin data included in scikit-learn). The
+model gets no labels. Which rows does it find, and which columns does it report?
 """
 
 # %%
 # The table, and noise
 # --------------------
 #
-# To make it harder, 60 columns of pure noise are put beside the 30 real ones.
+# To make it harder, 60 columns of pure noise are added to the 30 real ones.
 
 import os
 
@@ -38,10 +39,11 @@ print(
 )
 
 # %%
-# What the model relies on
-# ------------------------
+# Important columns
+# -----------------
 #
-# ``feature_importances_`` adds up to 1. The real columns are a third of the table; their share shows whether noise was left out.
+# ``feature_importances_`` add up to 1. A third of the columns are real; their share of the
+# importance shows whether the noise was left out.
 
 order = np.argsort(-model.feature_importances_)[:15]
 fig, ax = plt.subplots(figsize=(7, 4))
@@ -60,8 +62,9 @@ print(f"share of the real columns: {real:.0%}; by chance it would be 33%")
 # Row by row
 # ----------
 #
-# ``explain`` splits each score over the columns, and the parts add up to it. A column is a reason for a row as far as its part exceeds the usual one:
-# noise contributes to every row and explains none.
+# ``explain`` splits each score into contributions of the columns. A column is a reason for a row
+# to the extent that its contribution exceeds the usual one: noise contributes to every row and
+# explains none.
 
 explanation = model.explain(frame)
 assert np.allclose(np.asarray(explanation).sum(axis=1), model.outlier_scores_)
@@ -87,7 +90,7 @@ ax.set_yticks(
     ],
     fontsize=8,
 )
-ax.set_title("The twelve highest scores: what each column adds above the usual")
+ax.set_title("The twelve highest scores: contributions above the usual ones")
 fig.colorbar(picture, ax=ax, label="excess")
 fig.tight_layout()
 
@@ -102,24 +105,25 @@ for row in top[:3]:
         print(f"    {reason.column} = {reason.value:.3g}, usually {usual:.3g}")
 
 # %%
-# A benign tumour among the highest scores is no error of the arithmetic: it is unusual, and the reasons say in what. What is unusual and what is
-# wrong are two questions, and only the first can be answered without labels.
+# A benign tumour among the highest scores is not a mistake: it is unusual, and the reasons show
+# how. Whether an unusual row is a bad one cannot be answered without labels.
 
 # %%
 # One of the paper's datasets
 # ---------------------------
 #
-# Where ``ODEFS_DATA`` names the folder with them: 3,279 images on web pages, described by 1,555 words around them; 459 are advertisements.
+# If ``ODEFS_DATA`` names the folder with the datasets: 3,279 images on web pages, described by
+# 1,555 words around them; 459 are advertisements.
 
 if "ODEFS_DATA" in os.environ:
     from odefs.datasets.store import load
 
     pages = load("advertisements")
     model = ODEFS(random_state=0).fit(pages.X)
-    foremost = np.argsort(-model.feature_importances_)[:5]
+    top = np.argsort(-model.feature_importances_)[:5]
     auc = roc_auc_score(pages.y, model.outlier_scores_)
     print(f"AUC {auc:.3f}, trust {model.trust_:.2f}")
-    for k in foremost:
+    for k in top:
         print(f"{model.feature_importances_[k]:.3f}  {pages.feature_names[k]}")
 else:
     print("ODEFS_DATA is not set: see the page of results for this dataset.")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from odefs.persist.layout import VERSION
 
 import odefs
 from odefs import ODEFS, LeSiNN, ODEFSWarning
