@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.estimators import ODEFS as ODEFS
+    from odefs.estimators import FeatureSelection as FeatureSelection
     from odefs.estimators import LeSiNN as LeSiNN
     from odefs.estimators.selector import ODEFSSelector as ODEFSSelector
     from odefs.exceptions import ClusterError as ClusterError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ODEFS": "odefs.estimators",
+    "FeatureSelection": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
     "ODEFSSelector": "odefs.estimators.selector",
     "ClusterError": "odefs.exceptions",
@@ -43,6 +45,7 @@ _HOMES = {
 
 __all__ = [
     "ODEFS",
+    "FeatureSelection",
     "LeSiNN",
     "ModelFileError",
     "ODEFSSelector",

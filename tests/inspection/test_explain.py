@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.utils._testing import assert_allclose
 
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.detectors import LeSiNNDetector
 from odefs.inspection.explanation import Explanation, TopExplanation
 
 MODELS = {
     "ODEFS": ODEFS(random_state=0),
     "paper": ODEFS.paper(random_state=0),
-    "weighted": ODEFS(final_distance="weighted", random_state=0),
+    "weighted": ODEFS(selection=FeatureSelection(column_weights="learned"), random_state=0),
     "full space only": ODEFS(trust=0, random_state=0),
     "iforest": ODEFS(detector="iforest", random_state=0),
     "tails": ODEFS(detector="tails", random_state=0),

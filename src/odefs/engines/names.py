@@ -15,15 +15,6 @@ ON_PROCESSORS = ("auto", "local", "stream", "dask")
 TORCH = "torch"
 
 
-def check_engine(engine: Any) -> None:
-    """Refuse what is no engine, in one sentence."""
-    if isinstance(engine, str) and (engine in ON_PROCESSORS or on_device(engine)):
-        return
-    raise ValueError(
-        f"engine={engine!r} is not one of 'auto', 'local', 'stream', 'dask', 'torch', 'torch:cpu', 'torch:cuda', 'torch:cuda:N'."
-    )
-
-
 def on_device(engine: str) -> bool:
     """Whether the name stands for a device."""
     return engine == TORCH or engine.startswith(f"{TORCH}:")

@@ -16,7 +16,14 @@ from odefs._progress import stage
 from odefs.detectors.base import Detector
 from odefs.ensemble.all_columns import MAX_MEMBERS_ALONE, AllColumnsEnsemble, AllColumnsScores
 from odefs.ensemble.batch_engine import BatchEngine
-from odefs.ensemble.combine import RowScores, component_weights, from_rows, normalised, with_normaliser
+from odefs.ensemble.combine import (
+    FLAG_RATE,
+    RowScores,
+    component_weights,
+    from_rows,
+    normalised,
+    with_normaliser,
+)
 from odefs.ensemble.component import TrainingRecord
 from odefs.ensemble.engine import Engine, Known
 from odefs.ensemble.known_outliers import KnownCases
@@ -129,7 +136,7 @@ def _foresee_samples(engine: Engine, plan: Plan | None, seeds: Seeds) -> None:
         return
     if plan.tries or plan.damps_noise:
         engine.prefetch("trial", trial_rows(engine.n_rows, engine.n_columns, plan, seeds))
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    rows = sample_rows(engine.n_rows, plan.normalization_rows, seeds.row_sample())
     if rows is not None:
         engine.prefetch("row sample", rows)
 
@@ -160,7 +167,7 @@ def fit_ensemble(
     if plan.trust is None:
         return _fit_by_trial(engine, detector, plan, scaled, seeds, known)
     bare = score_bare(engine, detector, scaled)
-    candidates = find_candidates(bare.scores, plan.threshold_rate, known.normal)
+    candidates = find_candidates(bare.scores, plan.candidate_threshold, known.normal)
     candidates = replace(candidates, rows=known.joined(candidates.rows))
     trial = take_trial(engine, detector, scaled.scaling, plan, seeds)
     view = None if trial is None else AllColumnsScores(normalise_to_mean_one(bare.scores[trial.numbers]))
@@ -169,15 +176,15 @@ def fit_ensemble(
     )
     trained, settling, trust = _train(train, trial, view, candidates.rows.size)
     learned = _with_shares(trained, trust.share)
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    rows = sample_rows(engine.n_rows, plan.normalization_rows, seeds.row_sample())
     judged = RowScores(engine.per_row(), engine.per_row())
     if trust.share > 0:
         with stage("scoring on the selected columns"):
-            learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, plan.threshold_rate)
+            learned, judged = _score_and_normalise(engine, detector, scaled.scaling, learned, rows, FLAG_RATE)
     full = []
     if trust.share < 1:
         seen = bare.scores if rows is None else bare.scores[rows]
-        member = with_normaliser(bare.component, seen, plan.threshold_rate)
+        member = with_normaliser(bare.component, seen, FLAG_RATE)
         full = [replace(member, weight=1 - trust.share)]
         judged.add(full[0], bare.scores)
     return _fitted(engine, detector, scaled, candidates, trained, settling, trust, learned, full, judged)
@@ -198,8 +205,8 @@ def _fit_by_trial(
 
     members = AllColumnsEnsemble(trial, member)
     with stage("scoring on all columns"):
-        view = members.view(plan.threshold_rate)
-    among_trial = find_candidates(view.scores, plan.threshold_rate, known.never(trial.numbers))
+        view = members.view(plan.candidate_threshold)
+    among_trial = find_candidates(view.scores, plan.candidate_threshold, known.never(trial.numbers))
     candidates = replace(among_trial, rows=known.joined(trial.numbers[among_trial.rows]))
     references = (scaled.references, *scaled.more_references)
     train = ComponentTrainer(
@@ -213,10 +220,10 @@ def _fit_by_trial(
     with stage("scoring on all columns"):
         full = members.for_share(trust.share)
     full = [replace(member, weight=(1 - trust.share) / len(full)) for member in full]
-    rows = sample_rows(engine.n_rows, plan.row_sample, seeds.row_sample())
+    rows = sample_rows(engine.n_rows, plan.normalization_rows, seeds.row_sample())
     with stage("scoring all rows"):
         used = [*learned, *full] if trust.share > 0 else full
-        used, judged = _score_and_normalise(engine, detector, scaled.scaling, used, rows, plan.threshold_rate)
+        used, judged = _score_and_normalise(engine, detector, scaled.scaling, used, rows, FLAG_RATE)
     if trust.share > 0:
         learned = used[: len(learned)]
     full = used[len(used) - len(full) :]

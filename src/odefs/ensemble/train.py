@@ -159,7 +159,7 @@ def _next_candidates(
 ) -> np.ndarray:
     """Trial rows that stand out in the full space and on the columns that a few components have learned from the present candidates."""
     scores = (learned.mean(axis=0) + view.scores) / 2
-    found = find_candidates(scores, train.plan.threshold_rate, train.known.never(trial.numbers))
+    found = find_candidates(scores, train.plan.candidate_threshold, train.known.never(trial.numbers))
     return train.known.joined(trial.numbers[found.rows])
 
 

@@ -1,17 +1,17 @@
 """LeSiNN as an estimator of its own: the bare detector on all columns."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from odefs._logging import verbose_logging
 from odefs.ensemble.fit import bare_model, fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
+from odefs.estimators.constraints import Constraints, Integer
 from odefs.estimators.fallbacks import few_rows
-from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.feature_selection import METRIC
 from odefs.estimators.reset_on_failure import whole
 from odefs.estimators.select_engine import open_training_rows
-
-THRESHOLD_RATE = 2.0
+from odefs.estimators.validation import detector_of
 
 
 class LeSiNN(BaseOutlierEstimator):
@@ -65,8 +65,16 @@ class LeSiNN(BaseOutlierEstimator):
     7
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **BaseOutlierEstimator._constraints,
+        "n_subsets": Integer(1),
+        "subset_size": Integer(1),
+        "metric": METRIC,
+    }
+
     def __init__(
         self,
+        *,
         n_subsets: int = 50,
         subset_size: int = 8,
         metric: str = "euclidean",
@@ -97,14 +105,13 @@ class LeSiNN(BaseOutlierEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
         y : ignored
         """
-        detector = resolve_detector("lesinn", self.n_subsets, self.subset_size, self.metric)
-        self._check_shared_parameters(detector)
+        detector = detector_of(self._parameters())
         with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector), self._seeds()
             bare = fit_bare(engine, detector, self.scaling, seeds)
             model, scores = bare_model(engine, detector, bare)
             fallbacks = few_rows(detector, engine.n_rows)
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
-            self._finish(engine, model, scores, THRESHOLD_RATE, seeds)
+            self._finish(engine, model, scores, seeds)
             self._report(fallbacks)
             return self
