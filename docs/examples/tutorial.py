@@ -112,7 +112,7 @@ print(
     "most important column:",
     model.feature_importances_.argmax(),
 )
-print(model.explain(X[:1]).reasons(0)[0])
+print(model.explain(X[:1]).reasons(0)[0][0])
 
 # %%
 # How far it relied on the columns that it learned, and how far on all of them, is in ``trust_``; the sentence says why. See

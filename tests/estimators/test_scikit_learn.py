@@ -73,7 +73,7 @@ def test_explanations_come_back_in_the_columns_that_went_in(noisy):
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == list(frame.columns)
     np.testing.assert_allclose(explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6)
-    assert explanation.reasons(0)[0].column in ("c3", "c4")
+    assert explanation.reasons(0)[0][0].column in ("c3", "c4")
 
 
 @pytest.mark.parametrize(

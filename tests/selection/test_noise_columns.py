@@ -172,7 +172,7 @@ def test_a_value_never_seen_is_still_seen_in_a_noise_column(among_noise):
     far[0, column] = 1000.0
     usual, unusual = model.outlier_scores(np.vstack([row, far]))
     assert unusual > 10 * usual
-    assert model.explain(far).reasons(0)[0].column == f"x{column}"
+    assert model.explain(far).reasons(0)[0][0].column == f"x{column}"
 
 
 def test_a_noise_column_counts_a_tenth(among_noise):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,10 +12,10 @@ import pytest
 
 import odefs
 from odefs.cli.screen import Screen, show_detection
+from odefs.inspection.reason import Reason
 from odefs.report.collect import _without_choice
 from odefs.tables.model_files import load_table_model
 from odefs.tables.readers.open import read_table
-from odefs.tables.reasons import Reason
 from odefs.tables.wording import say_reason, say_usual, say_value, without_controls
 from odefs.tables.writers.columns import result_columns
 from odefs.tables.writers.files import write_table
@@ -87,10 +88,10 @@ def test_formulas_are_defused_in_categories_and_only_where_a_spreadsheet_reads(t
 def test_numbers_times_and_control_characters_as_people_read_them():
     assert say_value(12345678.91, "number") == "12,345,679"
     assert say_value(1426.89, "number") == "1426.89"
-    midnight = Reason("t", "time", 0.0, 1.0, 1.0, 1.0, 0.0, None, (1.7e9, 1.7e9 + 86400))
+    midnight = Reason("t", 0.0, 1.0, 1.0, kind="time", share=1.0, percentile=0.0, usual=(1.7e9, 1.7e9 + 86400))
     assert say_reason(midnight) == "t = 1970-01-01"
-    assert say_reason(midnight._replace(usual=(3600.0, 7260.0))) == "t = 00:00"
-    assert say_usual(midnight._replace(usual=(0.0, 7260.0))) == "rows like it have 00:00 to 02:01"
+    assert say_reason(replace(midnight, usual=(3600.0, 7260.0))) == "t = 00:00"
+    assert say_usual(replace(midnight, usual=(0.0, 7260.0))) == "rows like it have 00:00 to 02:01"
     assert without_controls("a\x1b[31mb\nc\x9b\x07d\u202e") == "a[31mb cd"
 
 

@@ -6,7 +6,6 @@ checks the values in ``fit``, words the error, and is compared with the document
 
 import math
 import numbers
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -74,10 +73,13 @@ class Number(Constraint):
     def allows(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        number: Any = value  # whole numbers beyond the range of floats compare, but do not convert
+        try:
+            number = float(value)
+        except OverflowError:  # whole numbers beyond the range of floats
+            return False
         above = number > self.low if self.open_low else number >= self.low
         below = number < self.high if self.open_high else number <= self.high
-        return bool(above and below and abs(number) <= sys.float_info.max)
+        return above and below and math.isfinite(number)
 
     def convert(self, value: Any) -> Any:
         return float(value)

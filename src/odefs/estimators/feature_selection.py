@@ -155,6 +155,12 @@ class FeatureSelection(BaseEstimator):
         self.reference_rows = reference_rows
         self.normalization_rows = normalization_rows
 
+    def __eq__(self, other: object) -> bool:
+        """Settings are equal if all their values are, so that parameters of estimators can be compared."""
+        return type(other) is type(self) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @classmethod
     def paper(cls) -> Self:
         """The settings of the paper, or the closest ones where it gives none."""

@@ -28,16 +28,21 @@ class LeSiNN(BaseOutlierEstimator):
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         Distance; the detector's authors use the Euclidean one, the ODEFS paper writes its square.
     scaling : {"minmax", "rootstd", "damped", "none"}, default="minmax"
-        Column scaling: to [0, 1]; the same divided by the root of the standard deviation; or none.
+        Column scaling. "minmax" scales to [0, 1]; "rootstd" also divides by the root of the
+        standard deviation; "damped" does the same but limits the weight of binary columns.
     missing : {"error", "ignore"}, default="error"
-        Whether missing cells (NaN, masked cells of ``numpy.ma``) are refused, or distances run over
-        the observed columns and are divided by the share these cover.
+        Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
+        computed on the observed columns and divided by the share of the columns these represent.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the training rows to flag. "auto" flags scores above mean + 2 std, a convention without a promise.
-    n_jobs : int, optional
-        Threads; None uses every core the process may use. Results do not depend on it.
+        Share of the training rows to flag. "auto" flags scores above mean + 2 std. This is a
+        convention, not an estimate of the number of outliers.
+    n_jobs : int or None, default=None
+        Number of threads; None uses every core available to the process. Results do not depend
+        on it.
     random_state : int, RandomState instance or None, default=None
+        Seed of all random draws. The same seed gives the same scores, bit for bit.
     verbose : int, default=0
+        With 1 or more, the progress of ``fit`` is logged.
 
     Attributes
     ----------

@@ -156,7 +156,7 @@ class ODEFS(NestedSelection, BaseOutlierEstimator):
     >>> model = ODEFS(random_state=0).fit(X)
     >>> int(model.feature_importances_.argmax())
     4
-    >>> model.explain(X[:1]).reasons(0)[0].column
+    >>> model.explain(X[:1]).reasons(0)[0][0].column
     'x4'
     """
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from odefs.inspection.reason import Reason
 from odefs.tables.columns import SECONDS_PER_DAY
 from odefs.tables.readers.file_names import readable
-from odefs.tables.reasons import Reason
 
 
 def number(value: float, digits: int = 6) -> str:

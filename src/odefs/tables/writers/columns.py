@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from odefs.inspection.reason import Reason
 from odefs.tables.detection import Detection
-from odefs.tables.reasons import Reason
 from odefs.tables.redaction import shown_names
 from odefs.tables.wording import say_reason
 
