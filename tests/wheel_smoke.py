@@ -33,7 +33,7 @@ def main() -> None:
 
     model = odefs.ODEFS(random_state=0).fit(X)
     assert set(np.argsort(-model.outlier_scores_)[:10]) == set(range(10))
-    assert model.explain(X[:1]).reasons(0)[0].column == "x3"
+    assert model.explain(X[:1]).reasons(0)[0][0].column == "x3"
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.odefs"

@@ -116,7 +116,7 @@ print(
     "most important column:",
     model.feature_importances_.argmax(),
 )
-print(model.explain(X[:1]).reasons(0)[0])
+print(model.explain(X[:1]).reasons(0)[0][0])
 
 # %%
 # ``trust_`` is the weight of the learned columns in the score, as opposed to all columns; the

@@ -100,7 +100,7 @@ fig.tight_layout()
 for row in top[:3]:
     kind = "malignant" if y[row] else "benign"
     print(f"{kind}, score {model.outlier_scores_[row]:.2f}")
-    for reason in explanation.reasons(row):
+    for reason in explanation.reasons(row)[0]:
         usual = np.median(frame[reason.column])
         print(f"    {reason.column} = {reason.value:.3g}, usually {usual:.3g}")
 

@@ -10,12 +10,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from odefs.compat.onnx import export_onnx as export_onnx
+    from odefs.engines.row_blocks import RowBlocks as RowBlocks
     from odefs.estimators import ODEFS as ODEFS
+    from odefs.estimators import FeatureSelection as FeatureSelection
     from odefs.estimators import LeSiNN as LeSiNN
     from odefs.estimators.selector import ODEFSSelector as ODEFSSelector
     from odefs.exceptions import ClusterError as ClusterError
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
+    from odefs.inspection.explanation import Explanation as Explanation
+    from odefs.inspection.explanation import TopExplanation as TopExplanation
+    from odefs.inspection.reason import Reason as Reason
+    from odefs.report.report import Report as Report
+    from odefs.tables.detection import Detection as Detection
     from odefs.tables.detection import detect as detect
     from odefs.tables.encoder.encoder import TableEncoder as TableEncoder
     from odefs.tables.model_files import load as load
@@ -26,12 +33,19 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ODEFS": "odefs.estimators",
+    "FeatureSelection": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
     "ODEFSSelector": "odefs.estimators.selector",
     "ClusterError": "odefs.exceptions",
+    "Detection": "odefs.tables.detection",
+    "Explanation": "odefs.inspection.explanation",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
+    "Reason": "odefs.inspection.reason",
+    "Report": "odefs.report.report",
+    "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.encoder",
+    "TopExplanation": "odefs.inspection.explanation",
     "detect": "odefs.tables.detection",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
@@ -43,11 +57,19 @@ _HOMES = {
 
 __all__ = [
     "ODEFS",
+    "ClusterError",
+    "Detection",
+    "Explanation",
+    "FeatureSelection",
     "LeSiNN",
     "ModelFileError",
     "ODEFSSelector",
     "ODEFSWarning",
+    "Reason",
+    "Report",
+    "RowBlocks",
     "TableEncoder",
+    "TopExplanation",
     "__version__",
     "detect",
     "explain",

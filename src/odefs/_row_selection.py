@@ -42,8 +42,6 @@ class RowSelection:
     """Of the argument, for errors."""
     kind: Literal["mask", "numbers", "labels"]
     values: np.ndarray
-    is_single: bool = False
-    """Whether one row was named, and not a list of one."""
     series_index: Any = None
     """Index of a pandas Series, by which a mask is aligned."""
     is_index: bool = False
@@ -125,9 +123,9 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
     if isinstance(rows, bool | np.bool_):
         raise TypeError(f"{name}={rows} is a single boolean; it takes {ALLOWED}.")
     if isinstance(rows, np.generic):
-        return replace(_of_array(name, np.array([rows])), is_single=True)
+        return _of_array(name, np.array([rows]))
     if isinstance(rows, str | numbers.Number | datetime.date | datetime.timedelta):
-        return replace(_of_cells(name, [rows]), is_single=True)
+        return _of_cells(name, [rows])
     if isinstance(rows, Sequence) and not isinstance(rows, bytes | bytearray):
         return _of_cells(name, rows)
     if hasattr(rows, "to_pylist"):  # of pyarrow
@@ -140,14 +138,6 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
     found = _of_cells(name, list(rows)) if is_pandas and array.dtype.kind == "m" else _of_array(name, array)
     series_index = rows.index if hasattr(rows, "iloc") else None
     return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
-
-
-def row_number(row: Any, n_rows: int, name: str = "row") -> int:
-    """The number of one row; lists and masks are refused, even of one row."""
-    selection = read_rows(row, name)
-    if not selection.is_single:
-        raise TypeError(f"{name} is the number of one row, not a {type(row).__name__}: ask for each row in turn.")
-    return int(selection.numbers(n_rows)[0])
 
 
 def frame_index(frame: Any) -> Any:

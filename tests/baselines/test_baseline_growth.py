@@ -53,7 +53,7 @@ def test_a_square_would_show():
     """RegFS inverts a matrix of columns by columns; DisFS without its limits compares rows with rows."""
     model = RegFS()
     assert peak(model, 150, 2000) > LINEAR * peak(model, 150, 1000)
-    model = DisFS(max_rows=10**6, max_candidates=10**6, threshold_rate=0.0)
+    model = DisFS(max_rows=10**6, max_candidates=10**6, candidate_threshold=0.0)
     assert peak(model, 2400, 4) > LINEAR * peak(model, 1200, 4)
 
 

@@ -211,7 +211,7 @@ def test_falling_back_to_all_columns_is_said(model, reason):
 
 @pytest.mark.parametrize("make", [CINFO, DisFS])
 def test_too_few_candidates_are_said(make, noisy):
-    assert "fewer than 10" in fallbacks_of(make(threshold_rate=1e6), noisy)["few_candidates"]
+    assert "fewer than 10" in fallbacks_of(make(candidate_threshold=1e6), noisy)["few_candidates"]
 
 
 def test_regressions_that_do_not_settle_are_said(noisy, monkeypatch):

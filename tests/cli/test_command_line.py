@@ -171,13 +171,13 @@ def test_labels_only_measure(tmp_path):
 
 
 def test_settings_reach_the_model(tmp_path):
-    base = ("detect", "--json", "--profile", "paper", "--set", "n_estimators=3", "--set", "metric=euclidean")
+    base = ("detect", "--json", "--profile", "paper", "--set", "n_estimators=3", "--set", "selection__metric=euclidean")
     run = json.loads(odefs(*base, cwd=tmp_path).stdout)["run"]
     parameters = run["parameters"]
     assert run["resolved"]["n_components"] == 3
     assert run["resolved"]["n_outlier_examples"] > 0
     assert parameters["n_estimators"] == 3
-    assert parameters["metric"] == "euclidean"
+    assert parameters["selection__metric"] == "euclidean"
     assert parameters["scaling"] == "minmax"
     done = odefs("detect", "--set", "nonsense=3", cwd=tmp_path)
     assert done.returncode == 2

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import odefs
-from odefs import ODEFS, LeSiNN, export_onnx
+from odefs import ODEFS, FeatureSelection, LeSiNN, export_onnx
 from odefs.baselines import CINFO, RandFS
 from odefs.compat.onnx.export import OPSET
 from odefs.detectors import IForestDetector, LeSiNNDetector
@@ -68,10 +68,12 @@ TABLES = {
 ESTIMATORS = {
     "ODEFS": ODEFS(n_estimators=3, random_state=0),
     "paper": ODEFS.paper(n_estimators=3, random_state=0),
-    "weighted": ODEFS(final_distance="weighted", n_estimators=3, random_state=0),
+    "weighted": ODEFS(selection=FeatureSelection(column_weights="learned"), n_estimators=3, random_state=0),
     "contamination": ODEFS(contamination=0.1, n_estimators=3, random_state=0),
     "tails": ODEFS(detector="tails", n_estimators=3, random_state=0),
-    "tails weighted": ODEFS(detector="tails", final_distance="weighted", n_estimators=3, random_state=0),
+    "tails weighted": ODEFS(
+        detector="tails", selection=FeatureSelection(column_weights="learned"), n_estimators=3, random_state=0
+    ),
     "iforest": ODEFS(detector=IForestDetector(n_trees=20), n_estimators=2, random_state=0),
     "LeSiNN": LeSiNN(random_state=0),
     "LeSiNN unscaled": LeSiNN(scaling="none", random_state=0),

@@ -143,7 +143,7 @@ def test_parameters_are_the_estimators(adapter, wrapped):
     assert parameters.pop("contamination") == 0.1
     assert parameters == {k: v for k, v in wrapped().get_params().items() if k != "contamination"}
     assert list(inspect.signature(adapter).parameters) == list(inspect.signature(wrapped).parameters)
-    assert adapter(n_subsets=7).set_params(metric="sqeuclidean").get_params()["n_subsets"] == 7
+    assert adapter(n_subsets=7).set_params(subset_size=4).get_params()["n_subsets"] == 7
     with pytest.raises(TypeError, match="wrong"):
         adapter(wrong=1)
     with pytest.raises(ValueError, match="contamination"):

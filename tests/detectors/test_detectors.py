@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 
-from odefs import ODEFS
+from odefs import ODEFS, FeatureSelection
 from odefs.detectors import BUILT_IN, IForestDetector, TailsDetector
 from odefs.detectors.isolation_trees import reach_leaves
 
@@ -123,7 +123,7 @@ def test_forest_sends_missing_cells_where_most_rows_go(side):
 
 
 def test_learned_weights_are_the_odds_of_the_final_forest(noisy):
-    model = ODEFS(detector="iforest", random_state=0, tol=1e-5).fit(noisy)
+    model = ODEFS(detector="iforest", random_state=0, selection=FeatureSelection(tol=1e-5)).fit(noisy)
     component, w = model._model.components[0], model.feature_weights_[0]
     roots = np.bincount(component.state.column[:, 0], minlength=component.columns.size)
     assert component.w is None

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 
 pytest.importorskip("distributed")
 dask_engine = pytest.importorskip("odefs.engines.dask")
@@ -42,8 +42,10 @@ def assert_agree(there, here):
 def test_arrays_of_any_chunks(client, chunk, X):
     import dask.array as da
 
-    here = ODEFS(random_state=0, row_sample=700).fit(X)
-    there = ODEFS(random_state=0, row_sample=700).fit(da.from_array(X, chunks=(chunk, 5)))
+    here = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700)).fit(X)
+    there = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700)).fit(
+        da.from_array(X, chunks=(chunk, 5))
+    )
     assert_agree(there, here)
     assert np.array_equal(there.candidate_indices_, here.candidate_indices_)
     scores = here.outlier_scores(da.from_array(X, chunks=(chunk, 12)))
@@ -250,7 +252,7 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch, kept_s
 
     monkeypatch.setattr(partitions, "KEPT_SHARE", kept_share)
     # A given trust has every kind of pass: the full space is swept first.
-    settings = {"random_state": 0, "row_sample": 700, "trust": 0.5}
+    settings = {"random_state": 0, "selection": FeatureSelection(normalization_rows=700), "trust": 0.5}
     here = ODEFS(**settings).fit(X)
     killed = []
     results = dask_engine.DaskEngine._results

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.engines import out_of_core, stream
 from odefs.engines.row_blocks import rechunk
 from odefs.engines.stream import RowBlocks
@@ -37,9 +37,13 @@ def assert_same(there, here):
 
 MODELS = {
     "ODEFS": lambda **k: ODEFS(random_state=3, **k),
-    "row sample": lambda **k: ODEFS(random_state=3, row_sample=700, contamination=0.04, **k),
+    "row sample": lambda **k: ODEFS(
+        random_state=3, selection=FeatureSelection(normalization_rows=700), contamination=0.04, **k
+    ),
     "paper": lambda **k: ODEFS.paper(random_state=3, **k),
-    "shared references": lambda **k: ODEFS(random_state=3, references="shared", n_estimators=14, **k),
+    "shared references": lambda **k: ODEFS(
+        random_state=3, selection=FeatureSelection(reference_rows="shared"), n_estimators=14, **k
+    ),
     "iforest": lambda **k: ODEFS(detector="iforest", n_estimators=3, random_state=3, **k),
     "tails": lambda **k: ODEFS(detector="tails", random_state=3, **k),
     "no scaling": lambda **k: ODEFS(scaling="none", random_state=3, **k),
@@ -60,8 +64,8 @@ def test_a_fit_on_blocks_is_the_fit_in_memory(name, X):
 @pytest.mark.parametrize("size", [1, 16, 1000, 1024, 5000])
 def test_bits_do_not_depend_on_the_blocks(size, X):
     X = X[:1500]
-    model = ODEFS(random_state=0, row_sample=500).fit(X)
-    there = ODEFS(random_state=0, row_sample=500).fit(cut(X, size))
+    model = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=500)).fit(X)
+    there = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=500)).fit(cut(X, size))
     assert_same(there, model)
     assert np.array_equal(np.concatenate(list(model.outlier_score_blocks(cut(X, size)))), model.outlier_scores_)
     assert np.array_equal(model.outlier_scores(cut(X, size)), model.outlier_scores_)
@@ -141,8 +145,11 @@ def test_short_stretches_change_only_last_digits(X, monkeypatch):
     np.testing.assert_allclose(there.outlier_scores_, model.outlier_scores_, rtol=1e-12)
     assert np.array_equal(there.is_outlier_, model.is_outlier_)
     assert_same(there, here)
-    few = ODEFS(random_state=0, threshold_rate=50.0).fit(cut(X, 700))
-    assert np.array_equal(few.candidate_indices_, ODEFS(random_state=0, threshold_rate=50.0).fit(X).candidate_indices_)
+    few = ODEFS(random_state=0, selection=FeatureSelection(candidate_threshold=50.0)).fit(cut(X, 700))
+    assert np.array_equal(
+        few.candidate_indices_,
+        ODEFS(random_state=0, selection=FeatureSelection(candidate_threshold=50.0)).fit(X).candidate_indices_,
+    )
 
 
 def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
@@ -168,7 +175,7 @@ def test_passes(X, trust, expected):
         return iter([X[:1000], X[1000:]])
 
     blocks = RowBlocks(read, 12, X.dtype)
-    model = ODEFS(random_state=0, row_sample=700, trust=trust).fit(blocks)
+    model = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700), trust=trust).fit(blocks)
     assert len(passes) == expected
     list(model.outlier_score_blocks(blocks))
     assert len(passes) == expected + 1
@@ -190,7 +197,9 @@ def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch, tmp_path):
     monkeypatch.setattr(stream, "SLAB_BYTES", 2**21)
     ODEFS(random_state=0, n_estimators=2, n_jobs=1).fit(noise)
     tracemalloc.start()
-    model = ODEFS(random_state=0, n_estimators=2, row_sample=2000, n_jobs=1).fit(RowBlocks(read, d, noise.dtype))
+    model = ODEFS(random_state=0, n_estimators=2, selection=FeatureSelection(normalization_rows=2000), n_jobs=1).fit(
+        RowBlocks(read, d, noise.dtype)
+    )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # Two slabs, and what a thread and training take. The table has 64 MB.
@@ -335,9 +344,9 @@ def test_shapes_and_names_that_do_not_fit_are_refused(X):
     [
         (LeSiNN(random_state=0), 2),
         (LeSiNN(random_state=0), 3),
-        (ODEFS(random_state=0, row_sample=700), 3),
-        (ODEFS(random_state=0, row_sample=700), 4),
-        (ODEFS(random_state=0, row_sample=700, trust=0.5), 6),
+        (ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700)), 3),
+        (ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700)), 4),
+        (ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700), trust=0.5), 6),
     ],
 )
 def test_every_pass_has_the_rows_of_the_first(model, later, X):

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import odefs
-from odefs import ODEFS
+from odefs import ODEFS, FeatureSelection
 from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.model import Component
 
@@ -71,7 +71,7 @@ TABLES = {
 
 
 def both(X, engine, method="default", **settings):
-    fits = [METHODS[method](engine=name, random_state=0, **settings).fit(X) for name in ("local", engine)]
+    fits = [METHODS[method](engine=name, random_state=0).set_params(**settings).fit(X) for name in ("local", engine)]
     return fits[0], fits[1]
 
 
@@ -100,7 +100,7 @@ def test_agrees_with_the_local_engine(table, method, on):
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic", "hinge"])
 def test_every_loss_and_pacing_learns_the_same(loss, self_paced, on):
     X = normal()
-    local, torched = both(X, on, loss=loss, self_paced=self_paced, n_estimators=5)
+    local, torched = both(X, on, selection__loss=loss, selection__self_paced=self_paced, n_estimators=5)
     assert_agree(local, torched, X)
     assert local.fit_info_["solver_steps"] == torched.fit_info_["solver_steps"]
     for ours, theirs in zip(local.fit_info_["objective_traces"], torched.fit_info_["objective_traces"], strict=True):
@@ -112,22 +112,24 @@ def test_every_loss_and_pacing_learns_the_same(loss, self_paced, on):
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_long_solves_end_at_the_same_objective(loss):
     """Hundreds of steps carry rounding into directions that hardly matter: there the weights may differ, the objective does not."""
-    local, torched = both(normal(), "torch:cpu", "paper", loss=loss, self_paced=False, n_estimators=3)
+    local, torched = both(
+        normal(), "torch:cpu", "paper", selection__loss=loss, selection__self_paced=False, n_estimators=3
+    )
     np.testing.assert_allclose(local.component_loss_, torched.component_loss_, rtol=5e-3)
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"final_distance": "weighted"},
-        {"references": "shared"},
-        {"metric": "sqeuclidean"},
+        {"selection__column_weights": "learned"},
+        {"selection__reference_rows": "shared"},
+        {"selection__metric": "sqeuclidean"},
         {"scaling": "none"},
-        {"row_sample": 300},
-        {"solver": "lbfgs"},
+        {"selection__normalization_rows": 300},
+        {"selection__solver": "lbfgs"},
         {"n_subsets": 7, "subset_size": 3},
         {"trust": 1.0},
-        {"tol": 1e6},
+        {"selection__tol": 1e6},
     ],
     ids=str,
 )
@@ -210,7 +212,9 @@ def test_a_table_that_stays_in_memory_gives_the_same(monkeypatch):
 
 def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
     X = normal()
-    whole = ODEFS(engine="torch:cpu", n_estimators=5, trust=0.5, n_rounds=1, random_state=0).fit(X)
+    whole = ODEFS(
+        engine="torch:cpu", n_estimators=5, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0
+    ).fit(X)
     rows, components = [], []
     score, learn = scorer.Scorer.score, training.learn_batch
 
@@ -228,7 +232,9 @@ def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
 
     monkeypatch.setattr(scorer.Scorer, "score", scarce_score)
     monkeypatch.setattr(training, "learn_batch", scarce_learn)
-    halved = ODEFS(engine="torch:cpu", n_estimators=5, trust=0.5, n_rounds=1, random_state=0).fit(X)
+    halved = ODEFS(
+        engine="torch:cpu", n_estimators=5, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0
+    ).fit(X)
     assert rows[:3] == [700, 350, 175]
     assert components == [5, 2, 2, 1]
     assert_agree(whole, halved, X)
@@ -246,7 +252,7 @@ def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
 def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monkeypatch):
     rng = np.random.default_rng(0)
     X = (rng.random((300, 20)) < 0.3).astype(np.uint8)[rng.integers(0, 300, 1500)]
-    settings = {"engine": "torch:cpu", "n_estimators": 5, "n_rounds": 1, "random_state": 0}
+    settings = {"engine": "torch:cpu", "n_estimators": 5, "selection": FeatureSelection(n_rounds=1), "random_state": 0}
     whole, real, refused = ODEFS(**settings).fit(X), getattr(module, name), []
 
     def scarce(*arguments):
@@ -263,7 +269,7 @@ def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monk
 def test_the_processor_runs_out_of_memory_too(monkeypatch):
     """PyTorch says it in words there; other errors are none of that."""
     X, real = normal(), scorer.Scorer.score
-    settings = {"engine": "torch:cpu", "n_estimators": 2, "n_rounds": 1, "random_state": 0}
+    settings = {"engine": "torch:cpu", "n_estimators": 2, "selection": FeatureSelection(n_rounds=1), "random_state": 0}
     whole = ODEFS(**settings).fit(X)
     monkeypatch.setattr(
         scorer.Scorer, "score", lambda self, X: real(self, X) if X.shape[0] <= 200 else torch.empty(2**55)

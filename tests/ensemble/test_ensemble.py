@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import naive
-from odefs import ODEFS
+from odefs import ODEFS, FeatureSelection
 from odefs.ensemble.combine import component_weights
 
 
 def test_final_scores_are_the_papers(noisy):
     """Scores of ``ODEFS.paper()`` are Eq. "final_score" times the number of rows, from the subsets and losses it reports."""
     noisy = noisy[:100]
-    model = ODEFS.paper(random_state=0, threshold_rate=1.0).fit(noisy)
+    model = ODEFS.paper(random_state=0, selection__candidate_threshold=1.0).fit(noisy)
     # The model's references have another origin, which no distance sees.
     scaling = model._model.scaling
     X = naive.minmax(noisy) - (scaling.low - noisy.min(axis=0)) / scaling.width
@@ -29,7 +29,7 @@ def test_final_scores_are_the_papers(noisy):
 
 
 def test_candidates_are_those_of_the_bare_scores(noisy):
-    model = ODEFS.paper(random_state=0, threshold_rate=1.0).fit(noisy)
+    model = ODEFS.paper(random_state=0, selection__candidate_threshold=1.0).fit(noisy)
     bare = model.set_params(trust=0.0).fit(noisy).outlier_scores_
     assert np.array_equal(model.candidate_indices_, np.flatnonzero(bare > bare.mean() + bare.std()))
 
@@ -37,7 +37,7 @@ def test_candidates_are_those_of_the_bare_scores(noisy):
 @pytest.mark.parametrize(("n_rows", "m_star"), [(500, 32), (10_001, 64)])
 def test_numbers_of_the_paper(n_rows, m_star):
     X = np.random.default_rng(0).normal(size=(n_rows, 4))
-    model = ODEFS.paper(random_state=0, threshold_rate=1.0).fit(X)
+    model = ODEFS.paper(random_state=0, selection__candidate_threshold=1.0).fit(X)
     info = model.fit_info_
     n_star = model.candidate_indices_.size
     assert info["n_outlier_examples"] == min(m_star, n_star)
@@ -63,7 +63,7 @@ def test_trust_mixes_learned_subsets_with_the_full_space(noisy):
 
 
 def test_normalisers_from_a_sample_of_rows(noisy):
-    model = ODEFS(random_state=0, row_sample=100).fit(noisy)
+    model = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=100)).fit(noisy)
     assert np.array_equal(model.outlier_scores(noisy), model.outlier_scores_)
     assert model.outlier_scores_.mean() == pytest.approx(1.0, abs=0.1)
     assert model.outlier_scores_.mean() != pytest.approx(1.0, abs=1e-9)
@@ -77,7 +77,10 @@ def test_units_do_not_matter(noisy, scaling):
 
 
 def test_self_paced_variants_differ(noisy):
-    runs = [ODEFS(self_paced=s, tol=1e-5, random_state=0).fit(noisy) for s in (True, False, "classic")]
+    runs = [
+        ODEFS(selection=FeatureSelection(self_paced=s, tol=1e-5), random_state=0).fit(noisy)
+        for s in (True, False, "classic")
+    ]
     assert all(not np.array_equal(a.feature_weights_, b.feature_weights_) for a, b in itertools.pairwise(runs))
     assert min(runs[0].fit_info_["examples_kept"]) < 1
     assert runs[1].fit_info_["examples_kept"] == [1.0] * len(runs[1].feature_subsets_)

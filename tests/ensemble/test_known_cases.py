@@ -46,11 +46,11 @@ def drawn_rows(monkeypatch, *args, **kwargs):
 
     with monkeypatch.context() as patch:
         patch.setattr(trainer, "draw_component", spy)
-        model = ODEFS(random_state=0, **kwargs.pop("settings", {})).fit(*args, **kwargs)
+        model = ODEFS(random_state=0).set_params(**kwargs.pop("settings", {})).fit(*args, **kwargs)
     return draws, model
 
 
-@pytest.mark.parametrize("settings", [{}, {"n_rounds": 1, "trust": 1.0}, {"n_rounds": 3, "n_estimators": 4}])
+@pytest.mark.parametrize("settings", [{}, {"selection__n_rounds": 1}, {"selection__n_rounds": 3, "n_estimators": 4}])
 def test_every_component_learns_from_the_known_outliers_and_from_no_known_normal_row(settings, hidden, monkeypatch):
     bad, good = np.arange(0, 12), np.arange(40, 80)
     draws, model = drawn_rows(
@@ -69,7 +69,10 @@ def test_every_component_learns_from_the_known_outliers_and_from_no_known_normal
 def test_more_known_outliers_than_examples_are_drawn_among(hidden, monkeypatch):
     bad = np.arange(40)
     draws, _ = drawn_rows(
-        monkeypatch, hidden, known_outliers=bad, settings={"trust": 1.0, "n_outlier_examples": 8, "n_estimators": 6}
+        monkeypatch,
+        hidden,
+        known_outliers=bad,
+        settings={"trust": 1.0, "selection__n_outlier_examples": 8, "n_estimators": 6},
     )
     assert all(draw.outliers.size == 8 and np.isin(draw.outliers, bad).all() for draw in draws)
     assert np.unique(np.concatenate([draw.outliers for draw in draws])).size > 20
@@ -167,11 +170,14 @@ def test_what_is_refused_in_a_sentence(known, message, noisy):
             ODEFS(random_state=0).fit(rows, **known)
 
 
-@pytest.mark.parametrize("settings", [{}, {"row_sample": 300}, {"trust": 0.5, "n_rounds": 1}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"selection__normalization_rows": 300}, {"trust": 0.5, "selection__n_rounds": 1}]
+)
 def test_engines_agree(settings, hidden):
     known = {"known_outliers": np.arange(7), "known_normal": np.arange(50, 60)}
-    here = ODEFS(random_state=0, **settings).fit(hidden, **known)
-    there = ODEFS(random_state=0, **settings).fit(RowBlocks.from_arrays([hidden[:500], hidden[500:]]), **known)
+    here, there = (ODEFS(random_state=0).set_params(**settings) for _ in range(2))
+    here.fit(hidden, **known)
+    there.fit(RowBlocks.from_arrays([hidden[:500], hidden[500:]]), **known)
     assert np.array_equal(there.outlier_scores_, here.outlier_scores_)
     assert there.trust_ == here.trust_
 

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from odefs import ODEFS
+from odefs import ODEFS, FeatureSelection
+from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, trial_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
 from odefs.ensemble.stopping import COMPONENTS_PER_STEP, FIRST_COMPONENTS, MIN_RANK_CORRELATION, batches, rank_agreement
+from odefs.estimators.odefs import plan_of
 
-TRUSTED = {"random_state": 0, "trust": 1.0, "n_rounds": 1}
+TRUSTED = {"random_state": 0, "trust": 1.0}
 """As in the paper, every component has its share in the score."""
+SOME_CANDIDATES = FeatureSelection(n_rounds=1, candidate_threshold=1.0, n_outlier_examples=8)
 
 
 def stopping(model):
@@ -33,7 +36,11 @@ def murky():
 
 
 def test_a_clear_case_settles_at_the_first_look(clear):
-    model = ODEFS(random_state=0, trust=0.5, n_rounds=1, threshold_rate=0.5, n_outlier_examples=10).fit(clear)
+    model = ODEFS(
+        random_state=0,
+        trust=0.5,
+        selection=FeatureSelection(n_rounds=1, candidate_threshold=0.5, n_outlier_examples=10),
+    ).fit(clear)
     info = stopping(model)
     assert info["reason"] == "settled"
     assert model.fit_info_["n_components"] == FIRST_COMPONENTS < info["limit"] <= info["paper"]
@@ -43,7 +50,9 @@ def test_a_clear_case_settles_at_the_first_look(clear):
 
 
 def test_a_murky_case_takes_more(murky):
-    model = ODEFS(**TRUSTED, threshold_rate=0.0, n_outlier_examples=5).fit(murky)
+    model = ODEFS(**TRUSTED, selection=FeatureSelection(n_rounds=1, candidate_threshold=0.0, n_outlier_examples=5)).fit(
+        murky
+    )
     info = stopping(model)
     numbers = [n for n, _ in info["agreement"]]
     assert numbers[:2] == [FIRST_COMPONENTS, FIRST_COMPONENTS + COMPONENTS_PER_STEP]
@@ -57,7 +66,7 @@ def test_a_murky_case_takes_more(murky):
 def test_auto_is_the_head_of_the_paper(table, request):
     """Component i is the same whatever the total, and the model is the one that many components give when asked for by number."""
     X = request.getfixturevalue(table)
-    settings = TRUSTED | {"threshold_rate": 1.0, "n_outlier_examples": 8}
+    settings = TRUSTED | {"selection": SOME_CANDIDATES}
     auto, paper = ODEFS(**settings).fit(X), ODEFS(n_estimators="paper", **settings).fit(X)
     n = auto.fit_info_["n_components"]
     assert np.array_equal(auto.feature_weights_, paper.feature_weights_[:n])
@@ -67,7 +76,7 @@ def test_auto_is_the_head_of_the_paper(table, request):
 
 
 def test_the_decision_does_not_depend_on_threads_or_type(murky):
-    settings = TRUSTED | {"threshold_rate": 1.0, "n_outlier_examples": 8}
+    settings = TRUSTED | {"selection": SOME_CANDIDATES}
     one, many = (ODEFS(n_jobs=n, **settings).fit(murky) for n in (1, 5))
     assert stopping(one) == stopping(many)
     single = stopping(ODEFS(**settings).fit(murky.astype(np.float32)))
@@ -87,7 +96,9 @@ def test_a_small_table_gets_more_than_the_papers_number(noisy):
 
 def test_the_bare_share_counts(clear):
     """Without trust in learned subsets, nothing about them can unsettle the ranking."""
-    model = ODEFS(random_state=0, trust=0.0, n_rounds=1, threshold_rate=0.0, n_outlier_examples=5).fit(clear)
+    model = ODEFS(
+        random_state=0, trust=0.0, selection=FeatureSelection(n_rounds=1, candidate_threshold=0.0, n_outlier_examples=5)
+    ).fit(clear)
     assert stopping(model)["agreement"] == ((FIRST_COMPONENTS, pytest.approx(1.0)),)
 
 
@@ -121,11 +132,15 @@ def test_agreement_of_degenerate_scores():
 
 
 def test_trial_rows_are_keyed_on_row_numbers():
-    plan = ODEFS(row_sample=None)._plan()
+    def plan_for(normalization_rows):
+        model = ODEFS(selection=FeatureSelection(normalization_rows=normalization_rows))
+        return plan_of(model._parameters(), LeSiNNDetector())
+
+    plan = plan_for(None)
     assert trial_rows(300, 20, plan, Seeds(7)).tolist() == list(range(300))
     many = trial_rows(10**6, 20, plan, Seeds(7))
     assert many.size == np.unique(many).size == MOST_ROWS
     assert np.array_equal(many, trial_rows(10**6, 20, plan, Seeds(7)))
     assert trial_rows(10**6, 2000, plan, Seeds(7)).size == MOST_CELLS // 2000
     sample = sample_rows(10**6, 50_000, Seeds(7).row_sample())
-    assert np.isin(trial_rows(10**6, 20, ODEFS(row_sample=50_000)._plan(), Seeds(7)), sample).all()
+    assert np.isin(trial_rows(10**6, 20, plan_for(50_000), Seeds(7)), sample).all()

@@ -11,7 +11,7 @@ import odefs
 from command import odefs as run
 from command import read
 from locations import GOLDEN
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.stream import RowBlocks
 from odefs.ensemble.combine import raw_scores
@@ -24,30 +24,30 @@ SETTINGS = {
     "default": {},
     "subsets alone": {"trust": 1.0},
     "both": {"trust": 0.4, "n_estimators": 5},
-    "all columns": {"trust": 0.0, "n_rounds": 1},
-    "sampled normalisers": {"row_sample": 200, "trust": 0.5},
-    "another rate": {"threshold_rate": 1.0, "trust": 0.7},
+    "all columns": {"trust": 0.0, "selection": FeatureSelection(n_rounds=1)},
+    "sampled normalisers": {"selection": FeatureSelection(normalization_rows=200), "trust": 0.5},
+    "other candidates": {"selection": FeatureSelection(candidate_threshold=1.0), "trust": 0.7},
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
 
 
 def written_out(model, X, rows):
-    """The share of components above mean + rate * std of their scores of the rows that normalisers come from."""
+    """The share of components above mean + 2 std of their scores of the rows that normalisers come from."""
     frozen = model._model
     scaled = InMemoryEngine(X).take(np.arange(len(X)), frozen.scaling)
     total = np.zeros(len(X))
     for component in frozen.scoring:
         scores = raw_scores(component, frozen.detector, scaled)
         known = scores[rows]
-        total += component.weight * (scores > known.mean() + model.threshold_rate * known.std())
+        total += component.weight * (scores > known.mean() + 2 * known.std())
     return total
 
 
 def sampled(model, n):
     from odefs.ensemble.plan import sample_rows
 
-    rows = sample_rows(n, model.row_sample, model._seeds().row_sample())
+    rows = sample_rows(n, model._parameters()["normalization_rows"], model._seeds().row_sample())
     return np.arange(n) if rows is None else rows
 
 
@@ -101,7 +101,7 @@ def test_dask_agrees(noisy):
 
     rows = da.from_array(noisy, chunks=(170, 30))
     with local_client(2):
-        for settings in ({}, {"row_sample": 200, "trust": 0.5}):
+        for settings in ({}, {"selection": FeatureSelection(normalization_rows=200), "trust": 0.5}):
             here = ODEFS(random_state=0, **settings).fit(noisy)
             there = ODEFS(random_state=0, **settings).fit(rows)
             np.testing.assert_allclose(there.agreement_, here.agreement_, atol=1e-6)
@@ -206,7 +206,9 @@ def test_the_command_line_on_a_file_that_does_not_fit(folder):
 
 @pytest.mark.parametrize("wrong", [[1.0], ["a", "b", "c"], [[1.0], None, None], 7, {"a": 1}])
 def test_crafted_thresholds_are_refused(wrong, noisy, tmp_path):
-    ODEFS(n_estimators=2, trust=0.5, n_rounds=1, random_state=0).fit(noisy).save(tmp_path / "m.odefs")
+    ODEFS(n_estimators=2, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0).fit(noisy).save(
+        tmp_path / "m.odefs"
+    )
     header, arrays = read_file(tmp_path / "m.odefs")
     assert len(header["model"]["thresholds"]) == 3
     header["model"]["thresholds"] = wrong

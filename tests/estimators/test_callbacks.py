@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
-from odefs import ODEFS, LeSiNN, ODEFSSelector
+from odefs import ODEFS, FeatureSelection, LeSiNN, ODEFSSelector
 from odefs._progress import listening
 from odefs.baselines import RandFS
 from odefs.estimators.callbacks import AVAILABLE, MOST_PARTS, _Tasks
@@ -82,7 +82,9 @@ def test_tasks_are_well_formed_and_change_nothing(estimator, noisy):
 @with_callbacks_only
 def test_components_are_counted(noisy):
     recorder = Recorder()
-    ODEFS(n_estimators=7, trust=1.0, n_rounds=1, n_jobs=2, random_state=0).set_callbacks(recorder).fit(noisy)
+    ODEFS(n_estimators=7, trust=1.0, selection=FeatureSelection(n_rounds=1), n_jobs=2, random_state=0).set_callbacks(
+        recorder
+    ).fit(noisy)
     parts = Counter(context.parent.task_name for what, context in recorder.calls if context.task_name == "part")
     contexts = {context.task_name: context for _, context in recorder.calls}
     n_batches = contexts["learning which columns matter"].max_subtasks
@@ -111,7 +113,9 @@ def test_a_failing_callback_fails_the_fit(noisy):
 @with_callbacks_only
 def test_steps_of_a_pipeline_are_followed(noisy):
     recorder = Recorder()
-    selector = ODEFSSelector(ODEFS(n_estimators=4, trust=1.0, n_rounds=1, n_jobs=2, random_state=0))
+    selector = ODEFSSelector(
+        ODEFS(n_estimators=4, trust=1.0, selection=FeatureSelection(n_rounds=1), n_jobs=2, random_state=0)
+    )
     make_pipeline(StandardScaler(), selector, LeSiNN(random_state=0)).set_callbacks(recorder).fit(noisy)
     assert_well_formed(recorder)
     assert {context.estimator_name for _, context in recorder.calls} >= {"Pipeline", "ODEFSSelector", "ODEFS", "LeSiNN"}

@@ -12,9 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from odefs import ODEFS, LeSiNN, ODEFSSelector, ODEFSWarning
+from odefs import ODEFS, FeatureSelection, LeSiNN, ODEFSSelector, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import LeSiNNDetector
+from odefs.estimators import feature_selection
 from odefs.estimators.odefs import PAPER
 
 ESTIMATORS = [
@@ -23,8 +24,12 @@ ESTIMATORS = [
     ODEFS(detector="iforest", n_estimators=3),
     ODEFS(detector="tails", n_estimators=3),
     ODEFS(detector=LeSiNNDetector(n_subsets=20), n_estimators=3),
-    ODEFS(missing="ignore", solver="lbfgs", self_paced="classic", n_estimators=3),
-    ODEFS(loss="logistic", final_distance="weighted", self_paced=False, contamination=0.1, n_estimators=3),
+    ODEFS(missing="ignore", selection=FeatureSelection(solver="lbfgs", self_paced="classic"), n_estimators=3),
+    ODEFS(
+        selection=FeatureSelection(loss="logistic", column_weights="learned", self_paced=False),
+        contamination=0.1,
+        n_estimators=3,
+    ),
     LeSiNN(),
     LeSiNN(missing="ignore", scaling="none", contamination=0.1),
 ]
@@ -70,38 +75,38 @@ def test_contamination_is_the_share_that_is_flagged(noisy):
 
 def test_auto_threshold_keeps_cantellis_promise(noisy):
     model = ODEFS(random_state=0).fit(noisy)
-    assert 0 < model.is_outlier_.mean() <= 1 / (1 + model.threshold_rate**2)
+    assert 0 < model.is_outlier_.mean() <= 1 / (1 + 2**2)
 
 
 BAD_PARAMETERS = [
     {"detector": "knn"},
     {"n_estimators": 0},
     {"n_estimators": "many"},
-    {"n_outlier_examples": 0},
-    {"unlabeled_ratio": 0},
-    {"threshold_rate": -1},
-    {"loss": "square"},
-    {"l1": -1.0},
-    {"solver": "adam"},
-    {"tol": "small"},
-    {"self_paced": "slowly"},
-    {"min_weight": 1.5},
-    {"min_weight": 1.0},
-    {"l1": np.inf},
-    {"threshold_rate": np.inf},
-    {"unlabeled_ratio": np.inf},
+    {"selection__n_outlier_examples": 0},
+    {"selection__unlabeled_ratio": 0},
+    {"selection__candidate_threshold": -1},
+    {"selection__loss": "square"},
+    {"selection__l1": -1.0},
+    {"selection__solver": "adam"},
+    {"selection__tol": "small"},
+    {"selection__self_paced": "slowly"},
+    {"selection__min_weight": 1.5},
+    {"selection__min_weight": 1.0},
+    {"selection__l1": np.inf},
+    {"selection__candidate_threshold": np.inf},
+    {"selection__unlabeled_ratio": np.inf},
     {"n_jobs": "2"},
     {"n_jobs": 1.5},
     {"verbose": None},
     {"n_subsets": 0},
     {"subset_size": 2.5},
-    {"references": "new"},
-    {"metric": "cosine"},
+    {"selection__reference_rows": "new"},
+    {"selection__metric": "cosine"},
     {"scaling": "zscore"},
-    {"loss_scale": True},
-    {"final_distance": None},
+    {"selection__standardize_scores": "std"},
+    {"selection__column_weights": None},
     {"trust": 1.1},
-    {"row_sample": 0},
+    {"selection__normalization_rows": 0},
     {"missing": "mean"},
     {"contamination": 0.6},
     {"engine": "cloud"},
@@ -112,8 +117,8 @@ BAD_PARAMETERS = [
 @pytest.mark.parametrize("parameters", BAD_PARAMETERS, ids=str)
 def test_a_wrong_parameter_is_named(parameters, noisy):
     (name,) = parameters
-    with pytest.raises(ValueError, match=name):
-        ODEFS(**parameters).fit(noisy)
+    with pytest.raises(ValueError, match=f"^{name.removeprefix('selection__')}="):
+        ODEFS().set_params(**parameters).fit(noisy)
 
 
 def test_a_detector_checks_its_settings():
@@ -133,13 +138,14 @@ def test_the_tag_for_missing_values_is_honest(noisy):
 
 def test_the_paper_is_pinned():
     """Every parameter that bears on the result is named, so that a new default cannot change the paper's method."""
-    free = {"solver", "missing", "contamination", "engine", "n_jobs", "random_state", "verbose"}
-    assert set(PAPER) == set(ODEFS().get_params()) - free
+    free = {"missing", "contamination", "engine", "n_jobs", "random_state", "verbose", "selection"}
+    assert set(PAPER) == set(ODEFS().get_params(deep=False)) - free
+    assert set(feature_selection.PAPER) == set(FeatureSelection().get_params())
 
 
 def test_paper_takes_overrides():
-    assert ODEFS.paper(threshold_rate=3).get_params()["threshold_rate"] == 3
-    assert ODEFS.paper().get_params()["metric"] == "sqeuclidean"
+    assert ODEFS.paper(selection__candidate_threshold=3).selection.candidate_threshold == 3
+    assert ODEFS.paper().get_params()["selection__metric"] == "sqeuclidean"
 
 
 def test_pipelines_and_grid_searches(noisy):
@@ -150,7 +156,7 @@ def test_pipelines_and_grid_searches(noisy):
         return roc_auc_score(labels, -model.score_samples(X))
 
     pipeline = make_pipeline(StandardScaler(), ODEFS(random_state=0))
-    grid = {"odefs__n_estimators": np.arange(1, 4), "odefs__threshold_rate": [1.0, 2.0]}
+    grid = {"odefs__n_estimators": np.arange(1, 4), "odefs__selection__candidate_threshold": [1.0, 2.0]}
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     search = GridSearchCV(pipeline, grid, scoring=auc, cv=folds, n_jobs=2).fit(noisy, y)
     assert search.best_score_ > 0.9

@@ -211,9 +211,9 @@ def test_missing_cells_are_no_reasons(model):
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     model = clone(model).set_params(random_state=0).fit(X)
     unknown = np.full((1, 6), np.nan)
-    assert model.explain(unknown).reasons(0) == model.explain(unknown, top=3).reasons(0) == []
+    assert model.explain(unknown).reasons(0) == model.explain(unknown, top=3).reasons(0) == [[]]
     known = model.explain(X)
-    assert all(reason.value == reason.value for row in range(len(X)) for reason in known.reasons(row))
+    assert all(reason.value == reason.value for reasons in known.reasons() for reason in reasons)
 
 
 def test_equal_rows_with_holes_are_no_outliers():

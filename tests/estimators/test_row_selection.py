@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_validate
 
 import odefs
 from odefs import ODEFS
-from odefs._row_selection import read_rows, row_number
+from odefs._row_selection import read_rows
 from odefs.engines.row_blocks import RowBlocks
 from odefs.theory import check_assumptions
 
@@ -87,7 +87,6 @@ def test_integers_are_rows_or_refused(rows):
 @pytest.mark.parametrize("row", [3, np.int8(3), np.array(3), np.uint64(3)], ids=lambda row: type(row).__name__)
 def test_a_single_number_is_one_row(row):
     assert numbers(row) == [3]
-    assert row_number(row, N) == 3
 
 
 @pytest.mark.parametrize("empty", [[], (), np.array([]), range(0), pd.Series([], dtype=object), pa.array([])])
@@ -311,12 +310,15 @@ def test_reasons_by_the_index_of_a_frame(frame):
         odefs.detect(pl.from_pandas(bare)).reasons("5")
 
 
-def test_an_explanation_takes_one_row(frame):
+def test_an_explanation_takes_rows_as_a_detection_does(frame):
     X = frame[list("abcd")].to_numpy()
     model = ODEFS(n_estimators=2, random_state=0).fit(X)
     for explanation in (model.explain(X), model.explain(X, top=2)):
-        assert explanation.reasons(np.int64(5))[0].column == "x2"
-        for rows in ([5], X[:, 2] > 9, True, -1, N, 5.0, "5", slice(2)):
+        every = explanation.reasons()
+        assert [reasons[0].column for reasons in explanation.reasons(X[:, 2] > 9)] == ["x2"] * int((X[:, 2] > 9).sum())
+        assert explanation.reasons(np.int64(5)) == explanation.reasons([5]) == [every[5]]
+        assert explanation.reasons([]) == []
+        for rows in (True, -1, N, 5.0, "5", slice(2)):
             with pytest.raises((TypeError, ValueError), match="row"):
                 explanation.reasons(rows)
 

@@ -73,7 +73,7 @@ def test_explanations_come_back_in_the_columns_that_went_in(noisy):
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == list(frame.columns)
     np.testing.assert_allclose(explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6)
-    assert explanation.reasons(0)[0].column in ("c3", "c4")
+    assert explanation.reasons(0)[0][0].column in ("c3", "c4")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_parameters_deep_inside_are_searched(noisy):
     pipeline = make_pipeline(StandardScaler(), ODEFS(n_estimators=3, random_state=0))
     grid = [
         {"odefs__detector": ["lesinn", TailsDetector(n_references=100)], "odefs__trust": [0.2, np.float64(0.8)]},
-        {"odefs__contamination": [0.03, "auto"], "odefs__final_distance": ["weighted"]},
+        {"odefs__contamination": [0.03, "auto"], "odefs__selection__column_weights": ["learned"]},
     ]
     search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=FOLDS, n_jobs=2, error_score="raise").fit(noisy, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -132,7 +132,7 @@ def test_a_real_run_compares_with_a_bare_detector_of_as_many_subsets_and_goes_on
     bare = {r["job"]["seed"]: r for r in records if r["job"]["method"] == "LeSiNN"}
     assert set(bare) == set(defaults) == {0, 1, 2}
     for seed, found in bare.items():
-        shared = {name: found["parameters"][name] for name in ("scaling", "metric", "subset_size")}
+        shared = {name: found["parameters"][name] for name in ("scaling", "subset_size")}
         assert shared == {name: defaults[seed]["parameters"][name] for name in shared}
         share = defaults[seed]["n_components"] if defaults[seed]["trust"] > 0 else 0
         assert found["parameters"]["n_subsets"] == 50 * (share + defaults[seed]["n_full_space"])

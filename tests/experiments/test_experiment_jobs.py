@@ -13,12 +13,14 @@ from odefs.experiments.summary import failures, summarise
 
 
 def test_a_record_holds_what_a_number_depends_on():
-    record = run.run_job(grid.Job("ODEFS-paper", SMALL, 3, options=(("l1", 1e-3),)))
+    record = run.run_job(grid.Job("ODEFS-paper", SMALL, 3, options=(("selection__l1", 1e-3),)))
     assert {"auc", "p@k", "ap", "seconds", "subset_size", "precision", "recall", "versions", "cpu", "threads"} <= set(
         record
     )
-    assert grid.job_of(json.loads(json.dumps(record))) == grid.Job("ODEFS-paper", SMALL, 3, options=(("l1", 1e-3),))
-    again = run.run_job(grid.Job("ODEFS-paper", SMALL, 3, options=(("l1", 1e-3),)))
+    assert grid.job_of(json.loads(json.dumps(record))) == grid.Job(
+        "ODEFS-paper", SMALL, 3, options=(("selection__l1", 1e-3),)
+    )
+    again = run.run_job(grid.Job("ODEFS-paper", SMALL, 3, options=(("selection__l1", 1e-3),)))
     assert again["auc"] == record["auc"]
 
 

@@ -29,7 +29,13 @@ IN_FULL = 16
 
 SMALL: dict[str, Any] = {
     **{"scaling": "none", "random_state": 0},
-    **{"n_estimators": 1, "n_rounds": 1, "n_subsets": 4, "subset_size": 4, "trust": 1.0},
+    **{
+        "n_estimators": 1,
+        "selection": odefs.FeatureSelection(n_rounds=1),
+        "n_subsets": 4,
+        "subset_size": 4,
+        "trust": 1.0,
+    },
 }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import odefs
-from odefs import ODEFS, LeSiNN, ODEFSWarning
+from odefs import ODEFS, FeatureSelection, LeSiNN, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import IForestDetector, TailsDetector
 from odefs.persist.file_format import VERSION
@@ -21,11 +21,12 @@ FOLDER = Path(__file__).parent
 
 
 def models():
-    small = {"n_estimators": 2, "n_outlier_examples": 8, "random_state": 0}
+    few, learned = (FeatureSelection(n_outlier_examples=8, column_weights=kind) for kind in ("root", "learned"))
+    small = {"n_estimators": 2, "selection": few, "random_state": 0}
     return {
         "lesinn": ODEFS(n_subsets=4, subset_size=4, **small),
         "lesinn-weighted-missing": ODEFS(
-            n_subsets=4, subset_size=4, final_distance="weighted", missing="ignore", **small
+            n_subsets=4, subset_size=4, missing="ignore", **{**small, "selection": learned}
         ),
         "iforest": ODEFS(detector=IForestDetector(n_trees=4, subset_size=8), **small),
         "tails": ODEFS(detector=TailsDetector(n_references=32), **small),
@@ -57,7 +58,14 @@ def table():
 
 def write_table():
     frame = table()
-    model = ODEFS(scaling="none", n_estimators=2, n_outlier_examples=8, n_subsets=4, subset_size=4, random_state=0)
+    model = ODEFS(
+        scaling="none",
+        n_estimators=2,
+        selection=FeatureSelection(n_outlier_examples=8),
+        n_subsets=4,
+        subset_size=4,
+        random_state=0,
+    )
     found = odefs.detect(frame, id="key", model=model, mark_missing=True, max_categories=5)
     found.save(FOLDER / f"v{VERSION}-table.odefs")
     some = frame.iloc[:12].astype({"when": str}).replace({"when": {"NaT": None}}).drop(columns="key")

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.utils._testing import assert_allclose
 
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.detectors import LeSiNNDetector
 from odefs.inspection.explanation import Explanation, TopExplanation
 
 MODELS = {
     "ODEFS": ODEFS(random_state=0),
     "paper": ODEFS.paper(random_state=0),
-    "weighted": ODEFS(final_distance="weighted", random_state=0),
+    "weighted": ODEFS(selection=FeatureSelection(column_weights="learned"), random_state=0),
     "full space only": ODEFS(trust=0, random_state=0),
     "iforest": ODEFS(detector="iforest", random_state=0),
     "tails": ODEFS(detector="tails", random_state=0),
@@ -48,7 +48,8 @@ def test_top_is_the_head_of_the_whole(model, noisy):
     assert_allclose(top.excess, -np.sort(-whole.excess, axis=1)[:, :4], rtol=1e-6, atol=1e-12)
     assert np.array_equal(top.columns, whole.top(4).columns)
     assert np.array_equal(top.data, noisy[np.arange(500)[:, None], top.columns])
-    assert top.reasons(3)[0] == whole.reasons(3, k=4)[0]
+    assert top.reasons() == whole.reasons(k=4)
+    assert top.reasons(3, k=2)[0] == whole.reasons(3, k=2)[0] == whole.reasons([3])[0][:2]
 
 
 def test_more_reasons_than_columns(model, noisy):
@@ -161,9 +162,9 @@ def test_columns_that_lowered_a_score_are_no_reasons():
     model = ODEFS(n_estimators=5, random_state=0).fit(X)
     explanation, top = model.explain(X[:20]), model.explain(X[:20], top=5)
     for row in range(20):
-        reasons = explanation.reasons(row, k=5)
+        (reasons,) = explanation.reasons(row, k=5)
         assert [reason.excess > 0 for reason in reasons] == [True] * int((explanation.excess[row] > 0).sum())
-        assert top.reasons(row) == reasons
+        assert top.reasons(row) == [reasons]
     assert explanation.top(5).values.shape == (20, 5)
     for k in (0, -1, 1.5):
         with pytest.raises(ValueError, match="whole number of at least 1"):

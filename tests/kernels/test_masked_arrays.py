@@ -49,7 +49,7 @@ def test_estimators_take_masked_cells_for_missing_ones(estimator, X):
     assert np.array_equal(explanation.values, same.values)
     assert np.array_equal(explanation.data, plain, equal_nan=True)
     assert np.array_equal(model.explain(X, top=2).data, expected.explain(plain, top=2).data, equal_nan=True)
-    assert all(reason.value != HIDDEN for row in range(len(X)) for reason in explanation.reasons(row))
+    assert all(reason.value != HIDDEN for reasons in explanation.reasons() for reason in reasons)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)

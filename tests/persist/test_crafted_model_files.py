@@ -310,6 +310,23 @@ def test_parameters_that_are_not_valid(parameter, value, tmp_path):
     assert parameter in refused_or_works(tmp_path / "m", assembled(header, rest))
 
 
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        ({"$selection": {"l1": -1}}, "l1=-1"),
+        ({"$selection": {"l1": {"$selection": {}}}}, "l1="),
+        ({"$selection": {"trust": 1}}, "FeatureSelection has no parameter 'trust'"),
+        ({"$selection": 3}, "$selection"),
+        ({"l1": 1}, "$detector"),
+        (3, "selection=3"),
+    ],
+)
+def test_a_selection_that_is_not_valid(selection, message, tmp_path):
+    header, rest = parts(FILES["v1-lesinn"])
+    header["parameters"]["selection"] = selection
+    assert message in refused_or_works(tmp_path / "m", assembled(header, rest))
+
+
 TABLE = (TESTS / "fuzz" / "corpus" / "models" / "table-marked.odefs").read_bytes()
 
 

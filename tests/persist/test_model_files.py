@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 
 import odefs
 from locations import GOLDEN
-from odefs import ODEFS, LeSiNN, ModelFileError, TableEncoder
+from odefs import ODEFS, FeatureSelection, LeSiNN, ModelFileError, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
 from odefs.estimators.base import OF_TRAINING_ROWS
@@ -36,12 +36,16 @@ def estimators():
     return {
         "default": ODEFS(random_state=0),
         "paper": ODEFS.paper(**FEW),
-        "weighted": ODEFS(final_distance="weighted", **FEW),
-        "shared": ODEFS(references="shared", metric="sqeuclidean", scaling="none", **FEW),
+        "weighted": ODEFS(selection=FeatureSelection(column_weights="learned"), **FEW),
+        "shared": ODEFS(
+            selection=FeatureSelection(reference_rows="shared", metric="sqeuclidean"), scaling="none", **FEW
+        ),
         "settings": ODEFS(detector=LeSiNNDetector(10, 4), contamination=0.1, **FEW),
         "iforest": ODEFS(detector=IForestDetector(n_trees=10, subset_size=32), **FEW),
         "tails": ODEFS(detector="tails", **FEW),
-        "tails-weighted": ODEFS(detector=TailsDetector(100), final_distance="weighted", **FEW),
+        "tails-weighted": ODEFS(
+            detector=TailsDetector(100), selection=FeatureSelection(column_weights="learned"), **FEW
+        ),
         "bare": LeSiNN(random_state=0),
         "randfs": RandFS(random_state=0),
         "regfs": RegFS(random_state=0, groups=[[0, 1]]),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefs import ODEFS, load
+from odefs import ODEFS, FeatureSelection, load
 from odefs.selection.noise import DAMPING, FEWEST_ROWS, farthest_by_chance, noise_columns
 
 N = 2000
@@ -172,7 +172,7 @@ def test_a_value_never_seen_is_still_seen_in_a_noise_column(among_noise):
     far[0, column] = 1000.0
     usual, unusual = model.outlier_scores(np.vstack([row, far]))
     assert unusual > 10 * usual
-    assert model.explain(far).reasons(0)[0].column == f"x{column}"
+    assert model.explain(far).reasons(0)[0][0].column == f"x{column}"
 
 
 def test_a_noise_column_counts_a_tenth(among_noise):
@@ -188,7 +188,9 @@ def test_the_paper_and_other_scalings(among_noise):
     X, _ = among_noise
     assert ODEFS.paper(random_state=0, n_estimators=2).fit(X).noise_columns_.size == 0
     for scaling in ("minmax", "rootstd", "none"):
-        model = ODEFS(random_state=0, scaling=scaling, n_estimators=2, trust=0.5, n_rounds=1).fit(X)
+        model = ODEFS(
+            random_state=0, scaling=scaling, n_estimators=2, trust=0.5, selection=FeatureSelection(n_rounds=1)
+        ).fit(X)
         assert model.noise_columns_.size >= 38
     with pytest.raises(ValueError, match="noise_columns"):
         ODEFS(noise_columns="drop").fit(X)

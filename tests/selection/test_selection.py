@@ -37,20 +37,19 @@ def make_plan(**changes):
         "n_estimators": "auto",
         "n_outlier_examples": "auto",
         "unlabeled_ratio": 6,
-        "threshold_rate": 2.0,
+        "candidate_threshold": 2.0,
         "loss": "sigmoid",
         "l1": 1e-4,
         "solver": "proximal",
         "tol": 1e-5,
-        "max_steps": 1000,
         "self_paced": True,
         "min_weight": 0.05,
-        "fresh_references": True,
-        "scale_loss": True,
-        "weight_power": 0.0,
+        "reference_rows": "fresh",
+        "standardize_scores": True,
+        "column_weights": "equal",
         "trust": 1.0,
         "n_rounds": 1,
-        "row_sample": None,
+        "normalization_rows": None,
         "damps_noise": False,
     }
     return Plan(**(settings | changes))
@@ -175,7 +174,7 @@ def test_the_true_objective_never_rises(loss, self_paced, scale_loss, seed):
     X[:20, :3] += 0.8
     detector = LeSiNNDetector(n_subsets=20, subset_size=8)
     state = detector.prepare(X[detector.sample(300, rng)], rng)
-    plan = make_plan(loss=loss, self_paced=self_paced, scale_loss=scale_loss)
+    plan = make_plan(loss=loss, self_paced=self_paced, standardize_scores=scale_loss)
     (learned,) = learn_weights(plan, detector, 20, [np.concatenate([X[:20], X[rng.choice(300, 120)]])], [state])
     assert len(learned.trace) >= 2
     assert (np.diff(learned.trace) <= 1e-12).all()
@@ -190,7 +189,7 @@ def test_the_traced_objective_is_the_true_one():
     rows = X[detector.sample(200, rng)]
     state = detector.prepare(rows, rng)
     outliers, unlabeled = X[:16], X[60:160]
-    plan = make_plan(scale_loss=False)
+    plan = make_plan(standardize_scores=False)
     (learned,) = learn_weights(plan, detector, 16, [np.concatenate([outliers, unlabeled])], [state])
     G_outlier = np.diag(naive.lesinn(outliers, rows, 10, "sqeuclidean", learned.w))
     G_unlabeled = naive.lesinn(unlabeled, rows, 10, "sqeuclidean", learned.w)[:, None]

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 import odefs
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.baselines import CINFO
 from odefs.datasets.transactions import transactions_path
+from odefs.ensemble.combine import FLAG_RATE
+from odefs.inspection.reason import Reason
 from odefs.report import build_report
 from odefs.tables import messages
 from odefs.tables.drift import ColumnDrift
@@ -25,7 +27,6 @@ from odefs.tables.notes import (
     NoteKind,
     as_plain,
 )
-from odefs.tables.reasons import Reason
 
 EXAMPLES = {
     "encoding": Note("encoding", value="cp1252"),
@@ -134,20 +135,19 @@ def test_numbers_of_flagged_rows():
     ]
 
 
-@pytest.mark.parametrize(
-    ("model", "rate"), [(ODEFS(threshold_rate=3), 3), (ODEFS(), 2), (LeSiNN(), 2), (CINFO(threshold_rate=3), 2)]
-)
-def test_the_rule_has_the_rate_of_the_threshold(model, rate):
-    assert model_convention(model) == FlagConvention("auto", rate=rate)
+@pytest.mark.parametrize("model", [ODEFS(), LeSiNN(), CINFO(candidate_threshold=3)])
+def test_the_rule_has_the_rate_of_the_threshold(model):
+    assert model_convention(model) == FlagConvention("auto", rate=FLAG_RATE)
 
 
-def test_a_rate_of_one_s_own_is_reported():
+def test_the_threshold_of_candidates_is_not_that_of_flags():
     frame = pd.read_csv(transactions_path())
-    found = odefs.detect(frame, id="transaction", model=ODEFS(threshold_rate=3, scaling="none", random_state=0))
-    assert found.convention == FlagConvention("auto", rate=3.0)
+    model = ODEFS(selection=FeatureSelection(candidate_threshold=3), scaling="none", random_state=0)
+    found = odefs.detect(frame, id="transaction", model=model)
+    assert found.convention == FlagConvention("auto", rate=FLAG_RATE)
     scores = found.scores
-    assert found.threshold == pytest.approx(scores.mean() + 3 * scores.std())
-    assert "mean + 3 std" in build_report(found).markdown()
+    assert found.threshold == pytest.approx(scores.mean() + FLAG_RATE * scores.std())
+    assert "mean + 2 std" in build_report(found).markdown()
 
 
 def table_with_notes():
@@ -181,17 +181,17 @@ def test_no_sentence_mentions_a_hidden_column(kind):
 def test_numbers_times_and_control_characters_as_people_read_them():
     assert messages.value(12345678.91, "number") == "12,345,679"
     assert messages.value(1426.89, "number") == "1426.89"
-    midnight = Reason("t", "time", 0.0, 1.0, 1.0, 1.0, 0.0, None, (1.7e9, 1.7e9 + 86400))
+    midnight = Reason("t", 0.0, 1.0, 1.0, kind="time", share=1.0, percentile=0.0, usual=(1.7e9, 1.7e9 + 86400))
     assert messages.reason_text(midnight) == "t = 1970-01-01"
-    assert messages.reason_text(midnight._replace(usual=(3600.0, 7260.0))) == "t = 00:00"
-    assert messages.reason_usual(midnight._replace(usual=(0.0, 7260.0))) == "similar rows have 00:00 to 02:01"
-    assert messages.reason_text(midnight._replace(value=None)) == "t = (missing)"
+    assert messages.reason_text(replace(midnight, usual=(3600.0, 7260.0))) == "t = 00:00"
+    assert messages.reason_usual(replace(midnight, usual=(0.0, 7260.0))) == "similar rows have 00:00 to 02:01"
+    assert messages.reason_text(replace(midnight, value=None)) == "t = (missing)"
     assert messages.reason_text(midnight, hidden=True) == "t = (hidden)"
     assert messages.without_controls("a\x1b[31mb\nc\x9b\x07d\u202e") == "a[31mb cd"
 
 
 def test_shares_of_rows_are_never_rounded_to_none_or_all():
-    rare = Reason("c", "category", "x", 1.0, 1.0, 1.0, None, 0.0004, ("y", 0.9999))
+    rare = Reason("c", "x", 1.0, 1.0, kind="category", share=1.0, frequency=0.0004, usual=("y", 0.9999))
     assert messages.reason_details(rare) == "in <0.1% of the rows; >99.9% of similar rows have y"
     assert "under 0.01% of the values" in messages.drift(ColumnDrift("a", 0.00002, [], 0.0, 0.0, 0.0))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from odefs import ODEFS, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.detectors import BUILT_IN
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.fit_fixed import fit_bare
@@ -73,5 +73,9 @@ def test_other_detectors_gain_from_selection_on_advertisements(detector, dataset
     """The paper reports similar gains for the isolation forest; most of the 1555 columns say nothing."""
     X, y = dataset("advertisements")
     _, bare = fit_bare(InMemoryEngine(X), BUILT_IN[detector](), "rootstd", Seeds(0))
-    learned = ODEFS(detector=detector, n_estimators=4, trust=0.5, n_rounds=1, random_state=0).fit(X).outlier_scores_
+    learned = (
+        ODEFS(detector=detector, n_estimators=4, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0)
+        .fit(X)
+        .outlier_scores_
+    )
     assert roc_auc_score(y, learned) > roc_auc_score(y, bare) + 0.02

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from odefs.ensemble.fit_fixed import fit_subsets
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
-from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.base import OF_DETECTOR, BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
+from odefs.estimators.constraints import Constraints
 from odefs.estimators.fallbacks import few_rows
-from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.feature_selection import METRIC
 from odefs.estimators.reset_on_failure import whole
+from odefs.estimators.validation import detector_of
 from odefs.exceptions import Fallback
-
-THRESHOLD_RATE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,8 @@ class Context:
 class ColumnSelector(BaseOutlierEstimator):
     """Base of the competitors; subclasses implement :meth:`_choose`."""
 
+    _constraints: ClassVar[Constraints] = {**OF_DETECTOR, **BaseOutlierEstimator._constraints, "metric": METRIC}
+
     detector: str | Detector
     n_subsets: int
     subset_size: int
@@ -72,13 +74,6 @@ class ColumnSelector(BaseOutlierEstimator):
     @abstractmethod
     def _choose(self, context: Context) -> Chosen:
         """Choose subsets of columns."""
-
-    def _check_parameters(self) -> None:
-        """Check the parameters that only the subclass has."""
-
-    def _check_settings(self, detector: Detector) -> None:
-        self._check_parameters()
-        super()._check_settings(detector)
 
     @observed
     @whole
@@ -90,9 +85,7 @@ class ColumnSelector(BaseOutlierEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : ignored
         """
-        detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
-        self._check_shared_parameters(detector)
-        self._check_parameters()
+        detector = detector_of(self._parameters())
         rows = self._validate(X, reset=True)
         with verbose_logging(self.verbose):
             engine, seeds = self._engine(rows), self._seeds()
@@ -106,7 +99,7 @@ class ColumnSelector(BaseOutlierEstimator):
             )
             fallbacks = few_rows(detector, engine.n_rows) + chosen.fallbacks
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
-            self._finish(engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds)
+            self._finish(engine, model, self._combined(engine, model, scores), seeds)
             self._report(fallbacks)
             return self
 

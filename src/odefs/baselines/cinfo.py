@@ -5,7 +5,7 @@ while the cross-validated regression error falls. Rounds are averaged with weigh
 """
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
 from odefs.ensemble.fit import score_bare
 from odefs.ensemble.fit_fixed import subset_component
+from odefs.estimators.constraints import Constraints, Integer, Number
 from odefs.estimators.fallbacks import few_candidates, no_relevant_column, stopped_regressions
-from odefs.estimators.parameters import require_integer, require_number
 from odefs.selection.candidates import find_candidates
 
 FOLDS = 5
@@ -26,8 +26,8 @@ class CINFO(ColumnSelector):
 
     Parameters
     ----------
-    threshold_rate : float, default=1.732
-        Candidates score above mean + threshold_rate * std; at most a quarter of the rows for the default.
+    candidate_threshold : float, default=1.732
+        Candidates score above mean + candidate_threshold * std; at most a quarter of the rows for the default.
     max_rounds : int, default=20
     max_candidates : int, default=2000
         Candidates that a lasso sees.
@@ -44,9 +44,17 @@ class CINFO(ColumnSelector):
         Absolute lasso coefficients, averaged over the rounds.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ColumnSelector._constraints,
+        "candidate_threshold": Number(0),
+        "max_rounds": Integer(1),
+        "max_candidates": Integer(2),
+    }
+
     def __init__(
         self,
-        threshold_rate: float = 1.732,
+        *,
+        candidate_threshold: float = 1.732,
         max_rounds: int = 20,
         max_candidates: int = 2000,
         detector: str | Detector = "lesinn",
@@ -60,7 +68,7 @@ class CINFO(ColumnSelector):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.threshold_rate = threshold_rate
+        self.candidate_threshold = candidate_threshold
         self.max_rounds = max_rounds
         self.max_candidates = max_candidates
         self.detector = detector
@@ -74,15 +82,10 @@ class CINFO(ColumnSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        require_number("threshold_rate", self.threshold_rate, 0.0)
-        require_integer("max_rounds", self.max_rounds, 1)
-        require_integer("max_candidates", self.max_candidates, 2)
-
     def _choose(self, context: Context) -> Chosen:
         engine, detector, scaling = context.engine, context.detector, context.scaled.scaling
         scores = score_bare(engine, detector, context.scaled)
-        fallbacks = few_candidates(find_candidates(scores, self.threshold_rate))
+        fallbacks = few_candidates(find_candidates(scores, self.candidate_threshold))
         rounds = stopped = 0
         subsets: list[np.ndarray] = []
         errors: list[float] = []
@@ -113,7 +116,7 @@ class CINFO(ColumnSelector):
         from sklearn.linear_model import LassoCV
         from sklearn.model_selection import KFold
 
-        candidates = find_candidates(scores, self.threshold_rate).rows
+        candidates = find_candidates(scores, self.candidate_threshold).rows
         if candidates.size > self.max_candidates:
             candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
         target = scores[candidates]

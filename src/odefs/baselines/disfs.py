@@ -5,7 +5,7 @@ ODEFS paper does not say how it turned explanations of single rows into subsets 
 explanations of half of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.baselines.outlying_direction import standing_out
 from odefs.detectors.base import Detector
 from odefs.ensemble.fit import score_bare
+from odefs.estimators.constraints import Constraints, Integer, Number
 from odefs.estimators.fallbacks import few_candidates, no_relevant_column
-from odefs.estimators.parameters import require_integer, require_number
 from odefs.inspection.importances import fewest_with_share
 from odefs.selection.candidates import find_candidates
 
@@ -31,8 +31,8 @@ class DisFS(ColumnSelector):
     n_neighbors : int, default=20
     share : float, default=0.8
         Share of a direction, and of the averaged explanations, that the kept columns hold.
-    threshold_rate : float, default=2.0
-        Candidates score above mean + threshold_rate * std.
+    candidate_threshold : float, default=2.0
+        Candidates score above mean + candidate_threshold * std.
     max_candidates : int, default=1000
     max_rows : int, default=10000
         Rows among which neighbours are sought.
@@ -48,12 +48,23 @@ class DisFS(ColumnSelector):
         Mean share of each column in the explanations.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ColumnSelector._constraints,
+        "n_estimators": Integer(1),
+        "n_neighbors": Integer(1),
+        "share": Number(0, 1, open_low=True),
+        "candidate_threshold": Number(0),
+        "max_candidates": Integer(1),
+        "max_rows": Integer(2),
+    }
+
     def __init__(
         self,
+        *,
         n_estimators: int = 10,
         n_neighbors: int = 20,
         share: float = 0.8,
-        threshold_rate: float = 2.0,
+        candidate_threshold: float = 2.0,
         max_candidates: int = 1000,
         max_rows: int = 10_000,
         detector: str | Detector = "lesinn",
@@ -70,7 +81,7 @@ class DisFS(ColumnSelector):
         self.n_estimators = n_estimators
         self.n_neighbors = n_neighbors
         self.share = share
-        self.threshold_rate = threshold_rate
+        self.candidate_threshold = candidate_threshold
         self.max_candidates = max_candidates
         self.max_rows = max_rows
         self.detector = detector
@@ -84,16 +95,9 @@ class DisFS(ColumnSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        for name in ("n_estimators", "n_neighbors", "max_candidates"):
-            require_integer(name, getattr(self, name), 1)
-        require_integer("max_rows", self.max_rows, 2)
-        require_number("share", self.share, 0.0, 1.0, open_low=True)
-        require_number("threshold_rate", self.threshold_rate, 0.0)
-
     def _choose(self, context: Context) -> Chosen:
         bare = score_bare(context.engine, context.detector, context.scaled)
-        found = find_candidates(bare, self.threshold_rate)
+        found = find_candidates(bare, self.candidate_threshold)
         candidates, fallbacks = found.rows, few_candidates(found)
         if candidates.size > self.max_candidates:
             candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))

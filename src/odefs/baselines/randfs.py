@@ -4,7 +4,7 @@ Each round draws ``N`` uniformly from ``{floor(d/2), ..., d-1}`` and takes ``N``
 cumulative sum of their normalised scores, or breadth-first: every round's best row, then every round's second, and so on.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +13,7 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
-from odefs.estimators.parameters import require_choice, require_integer
+from odefs.estimators.constraints import Choice, Constraints, Integer
 from odefs.inspection.explanation import Explanation, TopExplanation
 
 
@@ -39,8 +39,15 @@ class RandFS(ColumnSelector):
         Share of the rounds that drew each column.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ColumnSelector._constraints,
+        "n_estimators": Integer(1),
+        "combination": Choice("cumulative", "breadth_first"),
+    }
+
     def __init__(
         self,
+        *,
         n_estimators: int = 10,
         combination: str = "cumulative",
         detector: str | Detector = "lesinn",
@@ -66,10 +73,6 @@ class RandFS(ColumnSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        require_integer("n_estimators", self.n_estimators, 1)
-        require_choice("combination", self.combination, ("cumulative", "breadth_first"))
 
     def _why_not_saved(self) -> str | None:
         if self.combination == "cumulative":

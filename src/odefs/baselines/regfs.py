@@ -5,7 +5,7 @@ predicted from the columns outside the block, otherwise every one of them would 
 """
 
 import numbers
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.detectors.base import Detector
+from odefs.estimators.constraints import Choice, Constraints, Integer, Number, Satisfies
 from odefs.estimators.fallbacks import no_relevant_column
-from odefs.estimators.parameters import require_choice, require_integer, require_number
 
 FOLDS = 5
 
@@ -47,8 +47,18 @@ class RegFS(ColumnSelector):
         ``1 - min(1, RRSE)``, divided by its sum.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ColumnSelector._constraints,
+        "n_features": Choice("auto") | Integer(1) | Number(0, 1, open_low=True),
+        "regressor": Choice("ridge") | Satisfies(lambda value: hasattr(value, "fit"), "a scikit-learn regressor"),
+        "alpha": Number(0, open_low=True),
+        "groups": Choice("auto") | Satisfies(lambda value: not isinstance(value, str), "a list of lists of int"),
+        "max_rows": Integer(2),
+    }
+
     def __init__(
         self,
+        *,
         n_features: str | float = "auto",
         regressor: Any = "ridge",
         alpha: float = 1.0,
@@ -80,18 +90,6 @@ class RegFS(ColumnSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        if isinstance(self.n_features, numbers.Integral):
-            require_integer("n_features", self.n_features, 1)
-        elif self.n_features != "auto":
-            require_number("n_features", self.n_features, 0, 1, open_low=True)
-        if isinstance(self.groups, str):
-            require_choice("groups", self.groups, ("auto",))
-        require_number("alpha", self.alpha, 0, open_low=True)
-        require_integer("max_rows", self.max_rows, 2)
-        if self.regressor != "ridge" and not hasattr(self.regressor, "fit"):
-            raise ValueError(f"regressor={self.regressor!r} is neither 'ridge' nor a scikit-learn regressor.")
 
     def _choose(self, context: Context) -> Chosen:
         X = context.rows(context.some_rows(self.max_rows))

@@ -1,6 +1,7 @@
 """``odefs explain MODEL FILE``: every reason for given rows, or for the foremost outliers."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def _explained(found: Any, rows: list[int]) -> list[dict[str, Any]]:
                 "score": float(found.scores[row]),
                 "rank": int(found.ranks[row]),
                 "outlier": bool(found.is_outlier[row]),
-                "reasons": [_plain(shown_reason(found, reason)._asdict()) for reason in reasons],
+                "reasons": [_plain(asdict(shown_reason(found, reason))) for reason in reasons],
             }
         )
     return entries

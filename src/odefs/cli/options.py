@@ -114,7 +114,13 @@ training = _all(
         show_default=True,
         help="Settings to start from.",
     ),
-    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the ODEFS class."),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of ODEFS, or selection__NAME for one of FeatureSelection.",
+    ),
 )
 
 output = _all(

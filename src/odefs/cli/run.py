@@ -41,6 +41,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | None) -> Any:
     """The estimator that a command asks for."""
     from odefs.estimators import ODEFS
+    from odefs.estimators.validation import detector_of
 
     # The encoder has brought all columns to one scale; the paper's own scaling is part of its profile.
     scaling = {} if profile == "paper" else {"scaling": "none"}
@@ -50,22 +51,13 @@ def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | Non
         raise click.UsageError(
             f"ODEFS has no parameter {unknown[0]!r}: it has {', '.join(sorted(ODEFS().get_params()))}."
         )
-    model = ODEFS.paper(**chosen) if profile == "paper" else ODEFS(**chosen)
     try:
-        _check_parameters(model)
+        model = (ODEFS.paper() if profile == "paper" else ODEFS()).set_params(**chosen)
+        # What ``fit`` would say, before anything is read.
+        detector_of(model._parameters())
     except (TypeError, ValueError) as error:
         raise click.UsageError(f"--set: {error}") from error
     return model
-
-
-def _check_parameters(model: Any) -> None:
-    """What ``fit`` would say, before anything is read."""
-    from sklearn.utils import check_random_state
-
-    from odefs.estimators.parameters import resolve_detector
-
-    check_random_state(model.random_state)
-    model._check_settings(resolve_detector(model.detector, model.n_subsets, model.subset_size, model.metric))
 
 
 def text_columns(chosen: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from odefs._extras import needed_by
 from odefs.estimators import ODEFS as _ODEFS
 from odefs.estimators import LeSiNN as _LeSiNN
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.feature_selection import FeatureSelection, NestedSelection
 from odefs.estimators.odefs import PAPER
 from odefs.inspection.explanation import Explanation, TopExplanation
 
@@ -88,7 +89,7 @@ class _Adapter(BaseDetector):
         return explanation
 
 
-class ODEFS(_Adapter):
+class ODEFS(NestedSelection, _Adapter):
     """:class:`odefs.ODEFS` as a detector of PyOD."""
 
     _wrapped = _ODEFS
@@ -96,8 +97,8 @@ class ODEFS(_Adapter):
 
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
-        """The paper to the letter where it speaks; overrides are constructor parameters."""
-        return cls(**{**PAPER, **overrides})
+        """The method of the paper; see :meth:`odefs.ODEFS.paper`."""
+        return cls(**PAPER, selection=FeatureSelection.paper()).set_params(**overrides)
 
     @property
     def feature_importances_(self) -> np.ndarray:

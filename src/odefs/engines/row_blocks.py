@@ -61,7 +61,7 @@ class RowBlocks:
     Examples
     --------
     >>> import numpy as np
-    >>> from odefs.engines.stream import RowBlocks
+    >>> from odefs import RowBlocks
     >>> parts = [np.zeros((10, 3)), np.ones((5, 3))]
     >>> blocks = RowBlocks.from_arrays(parts)
     >>> sum(len(block) for block in blocks)

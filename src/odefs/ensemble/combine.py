@@ -3,7 +3,7 @@
 ``final(x) = sum_i u_i s_i(x) / mean_i`` with ``u = softmax(-loss)``. The paper divides by the sum over the training rows; dividing by their mean
 ranks the same and makes 1.0 the score of an ordinary row. The normalisers are frozen: a row's score does not depend on its batch.
 
-Beside the sum stands the agreement: the share ``u_i`` of the components that put a row above their own threshold, ``mean + a std`` of their training
+Beside the sum stands the agreement: the share ``u_i`` of the components that put a row above their own threshold, ``mean + 2 std`` of their training
 scores. Both are lines of one array, ``(2, n_rows)``; where components have no thresholds there is one line.
 
 A component's score splits over its columns with the same weight and normaliser, so that the contributions of a row add up to its score.
@@ -16,6 +16,11 @@ import numpy as np
 from odefs.detectors.base import Detector
 from odefs.ensemble.model import Component, Model
 from odefs.kernels.row_reductions import fill, mean_and_std, mean_of, stretches
+
+FLAG_RATE = 2.0
+"""A row stands out if it scores above mean + 2 std: in the ensemble with ``contamination="auto"``, and in one component where agreement is
+counted. By Cantelli's inequality at most a fifth of the rows do; it is not an estimate of how many outliers there are. The threshold of
+the candidates, which components learn from, is another one (``candidate_threshold``)."""
 
 DIGITS = 9
 """Of the agreement."""

@@ -126,7 +126,7 @@ def learn_weights(
         return stack
 
     G = linearise(range(len(rows)), None)
-    if plan.scale_loss:
+    if plan.standardize_scores:
         spread = G.sum(axis=2).std(axis=1)
         scales = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 1.0)
         G *= scales[:, None, None]

@@ -19,7 +19,7 @@ import numpy as np
 from odefs._progress import stage
 from odefs.detectors.base import Detector
 from odefs.ensemble.all_columns import AllColumnsEnsemble, AllColumnsScores
-from odefs.ensemble.combine import RowScores, component_weights, with_normaliser
+from odefs.ensemble.combine import FLAG_RATE, RowScores, component_weights, with_normaliser
 from odefs.ensemble.component import TrainingRecord
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.known_outliers import KnownCases
@@ -116,7 +116,7 @@ def score_bare(engine: Engine, detector: Detector, scaled: ScaledTable) -> np.nd
 
 def _look_at_all_rows(inputs: FitInputs) -> FirstLook:
     """Lines 1 and 2 as the paper has them."""
-    scaled, known, rate = inputs.scaled, inputs.known, inputs.plan.threshold_rate
+    scaled, known, rate = inputs.scaled, inputs.known, inputs.plan.candidate_threshold
     bare = score_bare(inputs.engine, inputs.detector, scaled)
     candidates = find_candidates(bare, rate, known.normal)
     candidates = replace(candidates, rows=known.joined(candidates.rows))
@@ -133,7 +133,7 @@ def _look_at_all_rows(inputs: FitInputs) -> FirstLook:
 
 def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
     """Lines 1 and 2 on a sample of the rows, which several members on all columns score."""
-    engine, known, rate = inputs.engine, inputs.known, inputs.plan.threshold_rate
+    engine, known, rate = inputs.engine, inputs.known, inputs.plan.candidate_threshold
     pilot = _take_pilot(inputs)
     assert pilot is not None
 
@@ -195,8 +195,8 @@ def _score_all_rows(
 ) -> tuple[list[Component], list[Component], RowScores]:
     """Line 14: both kinds of components with their normalisers, and the combined scores."""
     engine, plan, scaling = inputs.engine, inputs.plan, inputs.scaled.scaling
-    rate = plan.threshold_rate
-    rows = sample_rows(engine.n_rows, plan.row_sample, inputs.seeds.row_sample())
+    rate = FLAG_RATE
+    rows = sample_rows(engine.n_rows, plan.normalization_rows, inputs.seeds.row_sample())
     if bare is None:
         with stage("scoring all rows"):
             every = [*learned, *full]

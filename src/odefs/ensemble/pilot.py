@@ -67,7 +67,7 @@ def take_trial(engine: Engine, detector: Detector, scaling: Scaling, plan: Plan,
 
 def trial_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndarray:
     """Numbers of the trial rows: a seeded sample of the rows that normalisers come from."""
-    known = sample_rows(n_rows, plan.row_sample, seeds.row_sample())
+    known = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     n_known = n_rows if known is None else known.size
     chosen = sample_rows(n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.trial())
     if chosen is None:

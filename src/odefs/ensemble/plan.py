@@ -5,7 +5,9 @@ Every random draw of a fit has its own generator, derived from the seed and the 
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,6 +21,11 @@ BASELINE_CELLS = 2**20
 MAX_AUTO_COMPONENTS = 32
 """The paper's number of components grows with the data, and each scores every row; on a small table it is two or four, whose ranking is luck. ``"auto"`` stops here at the
 latest, whatever the paper's number is."""
+
+MAX_SOLVER_STEPS = 1000
+
+WEIGHT_POWERS = {"root": 0.5, "learned": 1.0, "equal": 0.0}
+"""The power of the learned weights in the final scores, by the name that ``column_weights`` has for it."""
 
 
 @dataclass(frozen=True)
@@ -82,26 +89,44 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Plan:
-    """The parameters of the method as numbers; ``auto`` values are resolved once the candidates are known."""
+    """The parameters of the method, checked and under the names that they have for users.
+
+    ``trust`` is ``None`` where it is to be measured; other ``"auto"`` values are resolved once the candidates are known.
+    """
 
     n_estimators: int | str
+    trust: float | None
+    damps_noise: bool
     n_outlier_examples: int | str
     unlabeled_ratio: float
-    threshold_rate: float
+    candidate_threshold: float
+    n_rounds: int
     loss: str
+    standardize_scores: bool
     l1: float
     solver: str
     tol: float
-    max_steps: int
     self_paced: bool | str
     min_weight: float
-    fresh_references: bool
-    scale_loss: bool
-    weight_power: float
-    trust: float | None
-    n_rounds: int
-    row_sample: int | None
-    damps_noise: bool
+    column_weights: str
+    reference_rows: str
+    normalization_rows: int | None
+    max_steps: int = MAX_SOLVER_STEPS
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """Take what concerns the method from parameters that an estimator has checked."""
+        return cls(**{field.name: parameters[field.name] for field in fields(cls) if field.name in parameters})
+
+    @property
+    def fresh_references(self) -> bool:
+        """Whether components draw their own references."""
+        return self.reference_rows == "fresh"
+
+    @property
+    def weight_power(self) -> float:
+        """The power of the learned weights in the final scores."""
+        return WEIGHT_POWERS[self.column_weights]
 
     @property
     def tries(self) -> bool:

@@ -115,7 +115,7 @@ def _prefetch_samples(
         return
     if plan.tries or plan.damps_noise:
         engine.prefetch("trial", trial_rows(n_rows, n_columns, plan, seeds))
-    rows = sample_rows(n_rows, plan.row_sample, seeds.row_sample())
+    rows = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     if rows is not None:
         engine.prefetch("row sample", rows)
     if plan.damps_noise and known_outliers.size:

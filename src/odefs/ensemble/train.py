@@ -94,7 +94,7 @@ def _next_candidates(
     """Pilot rows that stand out on all columns and on learned ones, half and half."""
     scores = (learned.mean(axis=0) + view.scores) / 2
     never = trainer.known.never(pilot.numbers)
-    found = find_candidates(scores, trainer.plan.threshold_rate, never)
+    found = find_candidates(scores, trainer.plan.candidate_threshold, never)
     return trainer.known.joined(pilot.numbers[found.rows])
 
 

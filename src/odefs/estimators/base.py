@@ -7,7 +7,7 @@ outlier score.
 import numbers
 import os
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -17,17 +17,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from odefs._logging import logger
 from odefs._progress import stage
 from odefs._warning import warn
+from odefs.detectors import BUILT_IN
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.row_blocks import RowBlocks
 from odefs.engines.select import require_in_memory
+from odefs.ensemble.combine import FLAG_RATE
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
-from odefs.estimators.input_checks import hint_for, require_no_dates
-from odefs.estimators.parameters import require_choice, require_contamination, require_integer
+from odefs.estimators.constraints import RANDOM_STATE, Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.estimators.select_engine import open_blocks, open_rows
+from odefs.estimators.validation import hint_for, require_no_dates
 from odefs.exceptions import Fallback
 from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top
@@ -41,8 +43,25 @@ OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "agree
 """Attributes of the length of the training data, which model files do not hold."""
 
 
+OF_DETECTOR: Constraints = {
+    "detector": Choice(*BUILT_IN) | Satisfies(lambda value: isinstance(value, Detector), "an odefs.detectors.Detector"),
+    "n_subsets": Integer(1),
+    "subset_size": Integer(1),
+}
+"""Parameters of the estimators whose detector can be chosen."""
+
+
 class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
     """Base of the estimators; subclasses implement ``fit`` and have the parameters read here."""
+
+    _constraints: ClassVar[Constraints] = {
+        "scaling": Choice(*KINDS),
+        "missing": Choice("error", "ignore"),
+        "contamination": Choice("auto") | Number(0, 0.5, open_low=True),
+        "n_jobs": Choice(None) | Integer(),
+        "random_state": RANDOM_STATE,
+        "verbose": Integer(0),
+    }
 
     contamination: float | str
     missing: str
@@ -193,36 +212,22 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         words = check_random_state(self.random_state).randint(0, 2**31 - 1, size=4)
         return Seeds(int.from_bytes(words.astype("<u4").tobytes(), "little"))
 
-    def _check_shared_parameters(self, detector: Detector) -> None:
-        require_choice("missing", self.missing, ("error", "ignore"))
-        require_choice("scaling", self.scaling, KINDS)
-        require_contamination(self.contamination)
-        require_integer("verbose", self.verbose, 0)
-        if self.n_jobs is not None:
-            require_integer("n_jobs", self.n_jobs)
-        if self.missing == "ignore" and not detector.handles_missing:
-            raise ValueError(
-                f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not."
-            )
-
-    def _check_settings(self, detector: Detector) -> None:
-        """Check all parameters of an estimator whose detector is at hand, as ``fit`` does."""
-        self._check_shared_parameters(detector)
+    def _parameters(self) -> dict[str, Any]:
+        """The values of all parameters, checked; NumPy's numbers, which grid searches pass, as Python's."""
+        return checked(self, self._constraints)
 
     def _why_not_saved(self) -> str | None:
         """A sentence where the model needs more than a file holds."""
         return None
 
-    def _finish(self, engine: Engine, model: Model, scores: np.ndarray, threshold_rate: float, seeds: Seeds) -> Self:
+    def _finish(self, engine: Engine, model: Model, scores: np.ndarray, seeds: Seeds) -> Self:
         """Set what every fitted estimator has, the model last: with it the estimator passes for fitted."""
         if model.detector.attribution is not None:
             with stage("finding the usual contributions"):
                 self._baseline = usual_contributions(engine, model, seeds)
         self.outlier_scores_ = scores
         if self.contamination == "auto":
-            # The rule of the candidates (Cantelli) applied to the final scores: a convention that flags at most a share of
-            # 1 / (1 + rate^2) of the training rows. It is no estimate of how many outliers there are.
-            self.offset_ = -cantelli_threshold(scores, threshold_rate)
+            self.offset_ = -cantelli_threshold(scores, FLAG_RATE)
         else:
             self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
         self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from odefs.detectors import LeSiNNDetector
 from odefs.detectors.base import Detector
 from odefs.estimators.base import BaseOutlierEstimator
-from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.feature_selection import FeatureSelection
+from odefs.estimators.validation import detector_of
 from odefs.exceptions import Fallback, ModelFileError
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 from odefs.persist.detectors import describe_detector, restore_detector
@@ -50,6 +50,8 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
     for name, value in estimator.get_params(deep=False).items():
         if isinstance(value, Detector):
             stored[name] = {"$detector": describe_detector(value)}
+        elif isinstance(value, FeatureSelection):
+            stored[name] = {"$selection": put_parameters(value)}
         elif isinstance(value, np.random.RandomState | np.random.Generator):
             # A generator that has been drawn from cannot repeat the fit either.
             stored[name] = None
@@ -60,21 +62,9 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
 
 def make_estimator(kind: str, stored: dict[str, Any], handed_over: Detector | None, detector: Detector) -> Any:
     """An unfitted estimator with checked parameters; those that the file does not know keep their defaults."""
-    chosen = class_of(kind)
-    known = set(chosen._get_param_names())
-    parameters = {}
-    for name, value in stored.items():
-        require(name in known, f"{kind} has no parameter {name!r} in this version")
-        if isinstance(value, dict):
-            described = need(value, "$detector", dict)
-            custom = not need(described, "built_in", bool)
-            parameters[name] = restore_detector(described, handed_over if custom else None)
-        else:
-            parameters[name] = value
-    estimator: Any = chosen(**parameters)
+    estimator = _constructed(class_of(kind), stored, handed_over)
     try:
-        estimator._check_settings(detector)
-        said = _described(estimator)
+        said = describe_detector(detector_of(estimator._parameters()))
     except (ValueError, TypeError, OverflowError) as error:
         raise ModelFileError(f"its parameters are not valid: {error}") from None
     # A model that was fitted with other settings than it now has would come back as what it is not.
@@ -90,10 +80,20 @@ def make_estimator(kind: str, stored: dict[str, Any], handed_over: Detector | No
     return estimator
 
 
-def _described(estimator: Any) -> dict[str, Any]:
-    """The detector that the parameters say."""
-    named = getattr(estimator, "detector", LeSiNNDetector.name)
-    return describe_detector(resolve_detector(named, estimator.n_subsets, estimator.subset_size, estimator.metric))
+def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | None) -> Any:
+    """An object with stored parameters, not yet checked but for their names."""
+    known = set(chosen._get_param_names())
+    parameters = {}
+    for name, value in stored.items():
+        require(name in known, f"{chosen.__name__} has no parameter {name!r} in this version")
+        if isinstance(value, dict) and "$selection" in value:
+            value = _constructed(FeatureSelection, need(value, "$selection", dict), None)
+        elif isinstance(value, dict):
+            described = need(value, "$detector", dict)
+            custom = not need(described, "built_in", bool)
+            value = restore_detector(described, handed_over if custom else None)
+        parameters[name] = value
+    return chosen(**parameters)
 
 
 def get_names(names: list[Any], n_columns: int) -> np.ndarray:

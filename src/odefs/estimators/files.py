@@ -68,7 +68,7 @@ def save_model(
     reason = estimator._why_not_saved()
     if reason is not None:
         raise ValueError(reason)
-    estimator._check_settings(estimator._model.detector)
+    estimator._parameters()
     if extra is not None:
         if type(extra) is not dict:
             raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")

@@ -1,17 +1,17 @@
 """LeSiNN as an estimator of its own: the bare detector on all columns."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from odefs._logging import verbose_logging
 from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
+from odefs.estimators.constraints import Constraints, Integer
 from odefs.estimators.fallbacks import few_rows
-from odefs.estimators.parameters import resolve_detector
+from odefs.estimators.feature_selection import METRIC
 from odefs.estimators.reset_on_failure import whole
 from odefs.estimators.select_engine import open_training_rows
-
-THRESHOLD_RATE = 2.0
+from odefs.estimators.validation import detector_of
 
 
 class LeSiNN(BaseOutlierEstimator):
@@ -28,16 +28,21 @@ class LeSiNN(BaseOutlierEstimator):
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         Distance; the detector's authors use the Euclidean one, the ODEFS paper writes its square.
     scaling : {"minmax", "rootstd", "damped", "none"}, default="minmax"
-        Column scaling: to [0, 1]; the same divided by the root of the standard deviation; or none.
+        Column scaling. "minmax" scales to [0, 1]; "rootstd" also divides by the root of the
+        standard deviation; "damped" does the same but limits the weight of binary columns.
     missing : {"error", "ignore"}, default="error"
-        Whether missing cells (NaN, masked cells of ``numpy.ma``) are refused, or distances run over
-        the observed columns and are divided by the share these cover.
+        Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
+        computed on the observed columns and divided by the share of the columns these represent.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the training rows to flag. "auto" flags scores above mean + 2 std, a convention without a promise.
-    n_jobs : int, optional
-        Threads; None uses every core the process may use. Results do not depend on it.
+        Share of the training rows to flag. "auto" flags scores above mean + 2 std. This is a
+        convention, not an estimate of the number of outliers.
+    n_jobs : int or None, default=None
+        Number of threads; None uses every core available to the process. Results do not depend
+        on it.
     random_state : int, RandomState instance or None, default=None
+        Seed of all random draws. The same seed gives the same scores, bit for bit.
     verbose : int, default=0
+        With 1 or more, the progress of ``fit`` is logged.
 
     Attributes
     ----------
@@ -65,8 +70,16 @@ class LeSiNN(BaseOutlierEstimator):
     7
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **BaseOutlierEstimator._constraints,
+        "n_subsets": Integer(1),
+        "subset_size": Integer(1),
+        "metric": METRIC,
+    }
+
     def __init__(
         self,
+        *,
         n_subsets: int = 50,
         subset_size: int = 8,
         metric: str = "euclidean",
@@ -97,13 +110,12 @@ class LeSiNN(BaseOutlierEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
         y : ignored
         """
-        detector = resolve_detector("lesinn", self.n_subsets, self.subset_size, self.metric)
-        self._check_shared_parameters(detector)
+        detector = detector_of(self._parameters())
         with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector), self._seeds()
             model, scores = fit_bare(engine, detector, self.scaling, seeds)
             fallbacks = few_rows(detector, engine.n_rows)
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
-            self._finish(engine, model, scores, THRESHOLD_RATE, seeds)
+            self._finish(engine, model, scores, seeds)
             self._report(fallbacks)
             return self

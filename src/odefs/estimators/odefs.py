@@ -1,7 +1,7 @@
 """ODEFS, the ensemble with embedded feature selection."""
 
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -9,56 +9,40 @@ from sklearn.utils.validation import check_is_fitted
 from odefs._logging import logger, verbose_logging
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
-from odefs.engines.select import check_engine, in_memory_engine, scoring_engine
+from odefs.engines.select import ON_PROCESSORS, in_memory_engine, on_device, scoring_engine
 from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.fit import FitInputs, FitResult, fit_ensemble
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.ensemble.stopping import MIN_RANK_CORRELATION
-from odefs.estimators.base import BaseOutlierEstimator
+from odefs.estimators.base import OF_DETECTOR, BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
+from odefs.estimators.constraints import Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.estimators.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
-from odefs.estimators.known_outliers import NamedCases
-from odefs.estimators.parameters import require_choice, require_integer, require_number, resolve_detector
+from odefs.estimators.feature_selection import FeatureSelection, NestedSelection
 from odefs.estimators.reset_on_failure import whole
 from odefs.estimators.select_engine import judge_rows, open_training_rows
+from odefs.estimators.validation import NamedCases, detector_of
 from odefs.inspection.importances import feature_importances
-from odefs.selection.losses import LOSSES
-from odefs.selection.solvers import SOLVERS
-
-MAX_SOLVER_STEPS = 1000
-
-WEIGHT_POWERS = {"root": 0.5, "weighted": 1.0, "subset": 0.0}
-"""The power of the learned weights in the final scores."""
 
 PAPER: dict[str, Any] = {
     "detector": "lesinn",
     "n_estimators": "paper",
-    "n_outlier_examples": "auto",
-    "unlabeled_ratio": 6,
-    "threshold_rate": 2.0,
-    "loss": "sigmoid",
-    "l1": 1e-4,
-    "tol": 1e-4,
-    "self_paced": True,
-    "min_weight": 0.05,
     "n_subsets": 50,
     "subset_size": 8,
-    "references": "fresh",
-    "metric": "sqeuclidean",
     "scaling": "minmax",
     "noise_columns": "keep",
-    "loss_scale": "none",
-    "final_distance": "subset",
-    "n_rounds": 1,
     "trust": 1.0,
-    "row_sample": None,
 }
-"""All that bears on the result, so that no later change of a default changes the paper's method."""
+"""With ``FeatureSelection.paper()`` all that affects the result: no later change of a default changes the paper's method."""
+
+ENGINE = Choice(*ON_PROCESSORS, "torch", "torch:cpu", "torch:cuda") | Satisfies(
+    lambda value: isinstance(value, str) and on_device(value), "'torch:cuda:N'"
+)
 
 
-class ODEFS(BaseOutlierEstimator):
+class ODEFS(NestedSelection, BaseOutlierEstimator):
     """Outlier detection ensemble with embedded feature selection (Cheng et al., AAAI 2020).
 
     Scores rows with a bare detector (all of them in the paper, up to 8,192 by default), takes those far above the mean as outlier candidates, and trains
@@ -68,78 +52,65 @@ class ODEFS(BaseOutlierEstimator):
     Parameters
     ----------
     detector : {"lesinn", "iforest", "tails"} or Detector, default="lesinn"
-        The detector that columns are selected for. An instance carries its own settings; ``n_subsets``, ``subset_size`` and ``metric`` then have no effect.
-    n_estimators : "auto", "paper" or int, default="auto"
-        Number of components. The paper takes ``2 ceil(n_candidates / n_outlier_examples)``; as each component scores every row, that is quadratic in
-        the number of rows, while on a few hundred rows it is two or four. "auto" takes the first of the same sequence: 12, then 8 more until the ranking has settled, that is until two ensembles of
-        as many components are expected to correlate to 0.98 in the ranks they give to 2,048 sampled rows, 32 at most (see ``fit_info_["stopping"]``).
-    n_outlier_examples : "auto" or int, default="auto"
-        Candidates that a component learns from (the paper's m*): 32 up to 10,000 rows, 64 above.
-    unlabeled_ratio : float, default=6
-        Unlabelled rows per candidate in a component (the paper's m / m*).
-    threshold_rate : float, default=2.0
-        Candidates score above mean + threshold_rate * std (the paper's a).
-    loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
-        Ranking loss. The paper uses the sigmoid and names the others; the hinge is squared to be smooth.
-    l1 : float, default=1e-4
-        Weight of the l1 penalty (the paper's theta).
-    solver : {"proximal", "lbfgs"}, default="proximal"
-        Solver of the weight step; the paper says SGD.
-    tol : float, default=1e-3
-        The weight step ends when first-order optimality is violated by less than this; the alternation, when the objective falls by less.
-        The paper does not say, ``paper()`` takes 1e-4. The default exceeds ``l1``: it acts as early stopping, keeps more columns, and
-        often leaves little to the penalty and to self-pacing. On the paper's data that ranks better; take 1e-5 where few columns are wanted.
-    self_paced : True, False or "classic", default=True
-        Thresholded self-paced learning; False is the paper's ODEFS*, "classic" lets every example in at the end.
-    min_weight : float, default=0.05
-        A column is selected if its weight exceeds this share of the largest (the paper's epsilon).
-    n_subsets, subset_size : int, default=50 and 8
-        Reference subsets of LeSiNN.
-    references : {"fresh", "shared"}, default="fresh"
-        Whether components draw their own references or share those of the bare scores. The paper is silent; running a detector that
-        draws subsets anew draws new ones, and an unlucky draw then spoils one component and not all.
-    metric : {"euclidean", "sqeuclidean"}, default="euclidean"
-        Distance in the scores. The paper writes the squared one; its root ranks better. Training uses the squared one in either case,
-        since it is linear in the weights.
+        The detector that columns are selected for. An instance has its own settings;
+        ``n_subsets``, ``subset_size`` and ``selection.metric`` then have no effect.
+    n_estimators : {"auto", "paper"} or int, default="auto"
+        Number of components. "auto" trains 12 components, then adds 8 at a time (at most 32) until
+        the ranking is stable: two ensembles of that size are expected to rank 2,048 sampled rows
+        with a correlation of 0.98 (see ``fit_info_["stopping"]``). "paper" takes
+        ``2 ceil(n_candidates / n_outlier_examples)``. Each component scores every row, so the
+        time is then quadratic in the number of rows.
+    n_subsets : int, default=50
+        Number of random subsets of reference rows in the detector "lesinn".
+    subset_size : int, default=8
+        Number of rows in each of these subsets.
     scaling : {"damped", "rootstd", "minmax", "none"}, default="damped"
-        Column scaling. The paper does not say; min-max reproduces its bare scores. There, a balanced binary column outweighs any
-        other. "rootstd" divides further by the root of the standard deviation, half-way to z-scores, which ranks better on
-        average and lets unusual numbers beside binary columns be seen and named as reasons. "damped" does so too, but keeps a rare value of a two-valued column from
-        outweighing all others.
+        Column scaling. "minmax" scales to [0, 1] and reproduces the paper's scores on all columns;
+        balanced binary columns then outweigh all others. "rootstd" also divides by the root of
+        the standard deviation, half-way to z-scores, which ranks better on average and makes
+        unusual numbers visible next to binary columns. "damped" is "rootstd" with a limit that
+        keeps rare values of a binary column from outweighing everything else.
     noise_columns : {"damp", "keep"}, default="damp"
-        Whether columns that look like pure noise count a tenth. These are columns that are related to no other, neither in their values nor in the squares of these, and have
-        no far values; fewer than 400 rows are not enough to tell. A column that sets known outliers apart is not damped, nor is any with a detector that
-        does not depend on the scale of columns ("iforest", "tails"). The paper leaves all selection to its components.
-    loss_scale : {"std", "none"}, default="std"
-        Whether scores inside the loss are divided by their standard deviation. Plain scores grow with the number of columns and
-        saturate the sigmoid.
-    final_distance : {"root", "weighted", "subset"}, default="root"
-        Whether selected columns count with the roots of their learned weights, with these weights, or alike, as in the paper.
-    n_rounds : int, default=2
-        Rounds of learning. The paper has one. In each further round the candidates come from what the components of the round before and the full space say
-        together about up to 8,192 sampled rows.
+        Whether columns that look like pure noise are down-weighted to 10 %. Such columns are
+        unrelated to every other column, in their values and in the squares of these, and have no
+        extreme values. At least 400 rows are needed to detect them. Columns that separate
+        known outliers from other rows are never down-weighted, and detectors that ignore the
+        scale of columns ("iforest", "tails") are not affected. "keep" weights all columns alike,
+        as in the paper.
     trust : "auto" or float in [0, 1], default="auto"
-        Share of the learned subsets in the final score; the rest goes to the scores on all columns. The paper trusts them fully, but a subset learned from the
-        wrong candidates may leave out the very column that gives a row away. "auto" measures on sampled rows whether the subsets raise the contrast of the scores
-        more than random subsets of the same size would, whether the candidates depend on the luck of the draw, and whether the foremost rows leave the others further behind;
-        known outliers may raise it (``fit_info_["trust"]``). The full space is then
-        scored with as many references as settle its ranking, up to 24 times as many.
-    row_sample : int or None, default=524288
-        Rows on which normalisers are computed (None: all, as in the paper); the same when there are fewer rows.
+        Share of the learned column subsets in the final score; the rest comes from the scores on
+        all columns. The paper trusts the subsets fully, but subsets learned from wrong candidates
+        can omit the very column that reveals an outlier. "auto" measures on sampled rows
+        whether the subsets increase the contrast of the scores more than random subsets do,
+        whether the candidates depend on the random draw, and whether the top-ranked rows move
+        further away from the others; known outliers can increase it (see
+        ``fit_info_["trust"]``). The scores on all columns then use as many reference subsets as
+        make their ranking stable, up to 24 times ``n_subsets``.
     missing : {"error", "ignore"}, default="error"
-        Whether missing cells (NaN, masked cells of ``numpy.ma``) are refused, or distances run over
-        the observed columns and are divided by the share these cover.
+        Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
+        computed on the observed columns and divided by the share of the columns these represent.
     contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the training rows to flag. "auto" flags scores above mean + threshold_rate * std, a convention without a promise.
+        Share of the training rows to flag. "auto" flags scores above mean + 2 std. This is a
+        convention, not an estimate of the number of outliers, and does not depend on
+        ``selection``.
     engine : {"auto", "local", "stream", "dask", "torch", "torch:cpu", "torch:cuda", "torch:cuda:N"}, default="auto"
-        Where training and the sweeps over the rows run: in memory; in passes over :class:`odefs.engines.stream.RowBlocks` (or a parquet file), which may
-        be larger than memory; on the workers of a Dask cluster; on a GPU. "auto" goes by what is given to ``fit``. All give the same result, "torch" to
-        1e-4. "torch" is a GPU where PyTorch sees one, otherwise PyTorch on the processor, which is slower than "local"; detectors other than LeSiNN, sparse
-        tables and tables with missing cells then run as "local", which is said in a warning.
-    n_jobs : int, optional
-        Threads; None uses every core the process may use. Results do not depend on it.
+        Where the rows are held and scored: in memory; in passes over :class:`odefs.RowBlocks` or
+        a parquet file, which may be larger than memory; on the workers of a Dask cluster; on a
+        GPU. "auto" depends on the type of ``X``. All engines return the same result, "torch" to
+        1e-4. "torch" uses a GPU if PyTorch finds one, otherwise PyTorch on the CPU, which is
+        slower than "local". Detectors other than LeSiNN, sparse tables and tables with missing
+        cells then run as "local", with a warning.
+    n_jobs : int or None, default=None
+        Number of threads; None uses every core available to the process. Results do not depend
+        on it.
     random_state : int, RandomState instance or None, default=None
+        Seed of all random draws. The same seed gives the same scores, bit for bit.
     verbose : int, default=0
+        With 1 or more, the progress of ``fit`` is logged.
+    selection : FeatureSelection or None, default=None
+        Settings of the feature selection, which studies vary and most users leave alone. None is
+        :class:`odefs.FeatureSelection` with its defaults. Single settings are set as
+        ``selection__l1`` in ``set_params`` and in grid searches.
 
     Attributes
     ----------
@@ -184,74 +155,64 @@ class ODEFS(BaseOutlierEstimator):
     >>> model = ODEFS(random_state=0).fit(X)
     >>> int(model.feature_importances_.argmax())
     4
-    >>> model.explain(X[:1]).reasons(0)[0].column
+    >>> model.explain(X[:1]).reasons(0)[0][0].column
     'x4'
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **OF_DETECTOR,
+        **BaseOutlierEstimator._constraints,
+        "n_estimators": Choice("auto", "paper") | Integer(1),
+        "noise_columns": Choice("damp", "keep"),
+        "trust": Choice("auto") | Number(0, 1),
+        "engine": ENGINE,
+        "selection": Choice(None)
+        | Satisfies(lambda value: isinstance(value, FeatureSelection), "an odefs.FeatureSelection"),
+    }
+
     def __init__(
         self,
+        *,
         detector: str | Detector = "lesinn",
         n_estimators: int | str = "auto",
-        n_outlier_examples: int | str = "auto",
-        unlabeled_ratio: float = 6,
-        threshold_rate: float = 2.0,
-        loss: str = "sigmoid",
-        l1: float = 1e-4,
-        solver: str = "proximal",
-        tol: float = 1e-3,
-        self_paced: bool | str = True,
-        min_weight: float = 0.05,
         n_subsets: int = 50,
         subset_size: int = 8,
-        references: str = "fresh",
-        metric: str = "euclidean",
         scaling: str = "damped",
         noise_columns: str = "damp",
-        loss_scale: str = "std",
-        final_distance: str = "root",
-        n_rounds: int = 2,
         trust: float | str = "auto",
-        row_sample: int | None = 2**19,
         missing: str = "error",
         contamination: float | str = "auto",
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        selection: FeatureSelection | None = None,
     ) -> None:
         self.detector = detector
         self.n_estimators = n_estimators
-        self.n_outlier_examples = n_outlier_examples
-        self.unlabeled_ratio = unlabeled_ratio
-        self.threshold_rate = threshold_rate
-        self.loss = loss
-        self.l1 = l1
-        self.solver = solver
-        self.tol = tol
-        self.self_paced = self_paced
-        self.min_weight = min_weight
         self.n_subsets = n_subsets
         self.subset_size = subset_size
-        self.references = references
-        self.metric = metric
         self.scaling = scaling
         self.noise_columns = noise_columns
-        self.loss_scale = loss_scale
-        self.final_distance = final_distance
-        self.n_rounds = n_rounds
         self.trust = trust
-        self.row_sample = row_sample
         self.missing = missing
         self.contamination = contamination
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.selection = selection
 
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
-        """The paper to the letter where it speaks; overrides are constructor parameters."""
-        return cls(**{**PAPER, **overrides})
+        """The method of the paper, where it is specific.
+
+        Parameters
+        ----------
+        **overrides
+            Parameters to set otherwise, those of the selection as ``selection__l1`` and the like.
+        """
+        return cls(**PAPER, selection=FeatureSelection.paper()).set_params(**overrides)
 
     @observed
     @whole
@@ -278,9 +239,9 @@ class ODEFS(BaseOutlierEstimator):
             numbers reach every fold as they are and mean other rows there.
         """
         known_cases = NamedCases(X, known_outliers, known_normal)
-        detector = resolve_detector(self.detector, self.n_subsets, self.subset_size, self.metric)
-        plan = self._plan(damps_noise=detector.depends_on_scale)
-        self._check_shared_parameters(detector)
+        parameters = self._parameters()
+        detector = detector_of(parameters)
+        plan = plan_of(parameters, detector)
         with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
             scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
@@ -301,14 +262,14 @@ class ODEFS(BaseOutlierEstimator):
             self.fit_info_ = _fit_info(plan, engine, scaled, fitted) | {"known": cases, "fallbacks": fallbacks}
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
-            self._finish(engine, fitted.model, fitted.judged.scores, self.threshold_rate, seeds)
+            self._finish(engine, fitted.model, fitted.judged.scores, seeds)
             self._report(fallbacks)
             return self
 
     def agreement(self, X: Any) -> np.ndarray:
         """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
 
-        A component's threshold is mean + ``threshold_rate`` * std of its scores of the training rows. Members on all columns count too, with their share in the score.
+        A component's threshold is mean + 2 std of its scores of the training rows, the rule of ``contamination="auto"``. Members on all columns count too, with their share in the score.
 
         Parameters
         ----------
@@ -334,54 +295,11 @@ class ODEFS(BaseOutlierEstimator):
     def _engine(self, X: Any) -> InMemoryEngine:
         return scoring_engine(X, self.engine, self._model, self.n_jobs)
 
-    def _check_settings(self, detector: Detector) -> None:
-        self._plan()
-        super()._check_settings(detector)
-
-    def _plan(self, damps_noise: bool = True) -> Plan:
-        """Check the parameters and turn them into a plan."""
-        if self.n_estimators not in ("auto", "paper"):
-            require_integer("n_estimators", self.n_estimators, 1)
-        if self.n_outlier_examples != "auto":
-            require_integer("n_outlier_examples", self.n_outlier_examples, 1)
-        if self.row_sample is not None:
-            require_integer("row_sample", self.row_sample, 1)
-        require_number("unlabeled_ratio", self.unlabeled_ratio, 0.0, open_low=True)
-        require_number("threshold_rate", self.threshold_rate, 0.0)
-        require_number("l1", self.l1, 0.0)
-        require_number("tol", self.tol, 0.0)
-        if self.trust != "auto":
-            require_number("trust", self.trust, 0.0, 1.0)
-        require_integer("n_rounds", self.n_rounds, 1)
-        require_number("min_weight", self.min_weight, 0.0, 1.0, open_high=True)
-        require_choice("loss", self.loss, LOSSES)
-        require_choice("solver", self.solver, SOLVERS)
-        require_choice("self_paced", self.self_paced, (True, False, "classic"))
-        require_choice("references", self.references, ("fresh", "shared"))
-        require_choice("noise_columns", self.noise_columns, ("damp", "keep"))
-        require_choice("loss_scale", self.loss_scale, ("std", "none"))
-        require_choice("final_distance", self.final_distance, WEIGHT_POWERS)
-        check_engine(self.engine)
-        return Plan(
-            n_estimators=_whole(self.n_estimators),
-            n_outlier_examples=_whole(self.n_outlier_examples),
-            unlabeled_ratio=self.unlabeled_ratio,
-            threshold_rate=self.threshold_rate,
-            loss=self.loss,
-            l1=self.l1,
-            solver=self.solver,
-            tol=self.tol,
-            max_steps=MAX_SOLVER_STEPS,
-            self_paced=self.self_paced,
-            min_weight=self.min_weight,
-            fresh_references=self.references == "fresh",
-            scale_loss=self.loss_scale == "std",
-            weight_power=WEIGHT_POWERS[self.final_distance],
-            trust=None if isinstance(self.trust, str) else float(self.trust),
-            n_rounds=int(self.n_rounds),
-            row_sample=None if self.row_sample is None else int(self.row_sample),
-            damps_noise=damps_noise and self.noise_columns == "damp",
-        )
+    def _parameters(self) -> dict[str, Any]:
+        """With those of the selection, which have other names."""
+        own = super()._parameters()
+        selection = FeatureSelection() if self.selection is None else self.selection
+        return own | checked(selection, selection._constraints)
 
     def _set_learned(self, plan: Plan, fitted: FitResult) -> None:
         components = fitted.learned
@@ -396,9 +314,11 @@ class ODEFS(BaseOutlierEstimator):
         self.n_iter_ = max(len(part.learned.trace) for part in fitted.training)
 
 
-def _whole(value: int | str) -> int | str:
-    """NumPy's integers, which grid searches hand in, as plain ones."""
-    return value if isinstance(value, str) else int(value)
+def plan_of(parameters: dict[str, Any], detector: Detector) -> Plan:
+    """What the method reads off checked parameters."""
+    damps_noise = detector.depends_on_scale and parameters["noise_columns"] == "damp"
+    trust = None if parameters["trust"] == "auto" else parameters["trust"]
+    return Plan.of(parameters | {"trust": trust, "damps_noise": damps_noise})
 
 
 def _fit_info(plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def open_rows(estimator: Any, X: Any) -> Engine:
 def open_blocks(estimator: Any, blocks: RowBlocks) -> "StreamEngine":
     """The engine that holds blocks of rows to be scored."""
     if not isinstance(blocks, RowBlocks):
-        raise TypeError(f"odefs.engines.stream.RowBlocks is needed, not {type(blocks).__name__}.")
+        raise TypeError(f"odefs.RowBlocks is needed, not {type(blocks).__name__}.")
     _check_columns(estimator, blocks.n_columns, blocks.names)
     return stream_engine(blocks, estimator.n_jobs, estimator.missing == "ignore")
 

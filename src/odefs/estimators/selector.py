@@ -1,7 +1,7 @@
 """ODEFSSelector, a transformer that keeps the columns which set the most suspicious rows apart."""
 
 import numbers
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,13 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from odefs.engines.select import require_in_memory
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
+from odefs.estimators.constraints import RANDOM_STATE, Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
-from odefs.estimators.parameters import require_integer, require_number
 from odefs.estimators.reset_on_failure import whole
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.importances import fewest_with_share
 from odefs.kernels.masked_arrays import unmasked
+
+
+def _selects_columns(estimator: Any) -> bool:
+    return isinstance(estimator, BaseOutlierEstimator) and not isinstance(estimator, LeSiNN)
 
 
 class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
@@ -58,7 +62,13 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
     array(['x4'], dtype=object)
     """
 
-    def __init__(self, estimator: Any = None, keep: str | float = "any", random_state: Any = None) -> None:
+    _constraints: ClassVar[Constraints] = {
+        "estimator": Choice(None) | Satisfies(_selects_columns, "ODEFS or one of odefs.baselines"),
+        "keep": Choice("any") | Integer(1) | Number(0, 1, open_low=True),
+        "random_state": RANDOM_STATE,
+    }
+
+    def __init__(self, estimator: Any = None, *, keep: str | float = "any", random_state: Any = None) -> None:
         self.estimator = estimator
         self.keep = keep
         self.random_state = random_state
@@ -79,7 +89,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : ignored
         """
-        _check_keep(self.keep)
+        checked(self, self._constraints)
         require_in_memory(X, "ODEFSSelector")
         X = unmasked(X)
         fitted = fit_inside(self, self._unfitted(), X)
@@ -108,26 +118,11 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
     def _unfitted(self) -> Any:
         if self.estimator is None:
             return ODEFS(random_state=self.random_state)
-        if not isinstance(self.estimator, BaseOutlierEstimator) or isinstance(self.estimator, LeSiNN):
-            raise TypeError(
-                f"estimator={self.estimator!r} selects no columns: ODEFS or one of odefs.baselines is needed."
-            )
         return clone(self.estimator)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
-
-
-def _check_keep(keep: Any) -> None:
-    if isinstance(keep, str) and keep == "any":
-        return
-    if isinstance(keep, numbers.Integral) and not isinstance(keep, bool):
-        require_integer("keep", keep, 1)
-    elif isinstance(keep, numbers.Real) and not isinstance(keep, bool):
-        require_number("keep", keep, 0.0, 1.0, open_low=True)
-    else:
-        raise ValueError(f"keep={keep!r} is not 'any', a whole number of at least 1, or a share in (0, 1].")
 
 
 def _importances(estimator: Any, X: Any) -> np.ndarray:

@@ -67,7 +67,10 @@ def _draw(axes: Any, series: Series) -> None:
 def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
     """AUC (left axis) and time (right axis) against m/m*."""
     figure, axes = new_axes("Unlabelled examples per outlier example", "m / m*", "AUC")
-    auc, seconds = _series(records, "unlabeled_ratio", "auc"), _series(records, "unlabeled_ratio", "seconds")
+    auc, seconds = (
+        _series(records, "selection__unlabeled_ratio", "auc"),
+        _series(records, "selection__unlabeled_ratio", "seconds"),
+    )
     for method in auc:
         xs = sorted(auc[method])
         axes.plot(xs, [np.mean(auc[method][x]) for x in xs], marker="o", color="tab:blue", label="AUC")

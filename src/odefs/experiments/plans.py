@@ -42,7 +42,12 @@ def theorem_jobs(repeats: int) -> list[Job]:
     """AUC and time against m/m*: 10,000 x 100 with 20 relevant columns, m* = 32."""
     data = "shifted?n_rows=10000&n_columns=100&n_relevant=20"
     return [
-        Job("ODEFS-paper", data, seed, options=(("n_outlier_examples", 32), ("unlabeled_ratio", ratio)))
+        Job(
+            "ODEFS-paper",
+            data,
+            seed,
+            options=(("selection__n_outlier_examples", 32), ("selection__unlabeled_ratio", ratio)),
+        )
         for seed in range(repeats)
         for ratio in RATIOS
     ]

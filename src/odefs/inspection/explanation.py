@@ -6,20 +6,12 @@ and explains none.
 
 import numbers
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from odefs._row_selection import row_number
-
-
-class Reason(NamedTuple):
-    """A column that gave a row away."""
-
-    column: str
-    value: Any
-    contribution: float
-    excess: float
+from odefs._row_selection import read_rows
+from odefs.inspection.reason import Reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +65,26 @@ class Explanation:
             None if self.filled is None else self.filled[rows, columns],
         )
 
-    def reasons(self, row: int, k: int = 3) -> list[Reason]:
-        """The ``k`` foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer.
+    def reasons(self, rows: Any = None, k: int = 3) -> list[list[Reason]]:
+        """Columns that contribute more than usual to the scores of rows.
 
         Parameters
         ----------
-        row : int
-            Row number from 0; negative ones are refused.
+        rows : int or array-like of int or bool, optional
+            Row numbers from 0 or a mask with one value per row; by default all rows.
         k : int
+            The largest number of reasons for a row.
+
+        Returns
+        -------
+        list of list of Reason
+            One list for each row, largest excess first; a list of one for a single row. A row has
+            fewer than ``k`` reasons if fewer columns contribute more than usual.
         """
-        row = row_number(row, len(self))
-        filled = None if self.filled is None else self.filled[[row]]
-        one = Explanation(self.values[[row]], self.baseline, self.data[[row]], self.feature_names, filled=filled)
-        return one.top(k).reasons(0)
+        numbers = _row_numbers(rows, len(self))
+        filled = None if self.filled is None else self.filled[numbers]
+        some = Explanation(self.values[numbers], self.baseline, self.data[numbers], self.feature_names, filled=filled)
+        return some.top(k).reasons()
 
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
@@ -128,15 +127,24 @@ class TopExplanation:
     def excess(self) -> np.ndarray:
         return self.values - self.baseline[self.columns]
 
-    def reasons(self, row: int) -> list[Reason]:
-        """The foremost reasons of one row: columns that contribute more than is usual, of which there may be fewer.
+    def reasons(self, rows: Any = None, k: int | None = None) -> list[list[Reason]]:
+        """Columns that contribute more than usual to the scores of rows.
 
         Parameters
         ----------
-        row : int
-            Row number from 0; negative ones are refused.
+        rows : int or array-like of int or bool, optional
+            Row numbers from 0 or a mask with one value per row; by default all rows.
+        k : int, optional
+            The largest number of reasons for a row; by default all columns that were kept.
+
+        Returns
+        -------
+        list of list of Reason
+            As :meth:`Explanation.reasons`.
         """
-        row = row_number(row, len(self))
+        return [self._reasons(row)[:k] for row in _row_numbers(rows, len(self)).tolist()]
+
+    def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]
         return [
             Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
@@ -147,6 +155,10 @@ class TopExplanation:
 
     def _is_unknown(self, row: int, place: int) -> bool:
         return _is_missing(self.data[row, place]) and (self.filled is None or not self.filled[row, place])
+
+
+def _row_numbers(rows: Any, n_rows: int) -> np.ndarray:
+    return np.arange(n_rows) if rows is None else read_rows(rows).numbers(n_rows)
 
 
 def _is_missing(value: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from odefs.inspection.reason import Reason
 from odefs.tables.notes import Exclusion, FlagConvention, Note
 from odefs.tables.provenance import Provenance
 
@@ -36,31 +37,6 @@ class Encoder(Protocol):
     @property
     def sources(self) -> np.ndarray: ...
     def by_column(self, values: np.ndarray, /) -> np.ndarray: ...
-
-
-class Reason(Protocol):
-    """A column that gave a row away."""
-
-    @property
-    def column(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def value(self) -> Any: ...
-    @property
-    def contribution(self) -> float: ...
-    @property
-    def excess(self) -> float: ...
-    @property
-    def share(self) -> float: ...
-    @property
-    def percentile(self) -> float | None: ...
-    @property
-    def equal(self) -> float | None: ...
-    @property
-    def frequency(self) -> float | None: ...
-    @property
-    def usual(self) -> Any: ...
 
 
 class Detected(Protocol):

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from odefs.report.protocol import Detected, Reason
+from odefs.inspection.reason import Reason
+from odefs.report.protocol import Detected
 from odefs.report.scores import plain
 from odefs.tables.displayed_rows import Extent
 
@@ -89,7 +90,7 @@ def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
         "hidden": reason.column in hidden,
         "contribution": float(reason.contribution),
         "excess": float(reason.excess),
-        "share": float(reason.share),
+        "share": plain(reason.share),
     }
     if reason.column in hidden:
         return known

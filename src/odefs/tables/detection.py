@@ -16,13 +16,14 @@ from odefs.estimators import ODEFS
 from odefs.estimators.select_engine import judge_rows
 from odefs.exceptions import TableError
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
+from odefs.inspection.reason import Reason
 from odefs.tables.columns import Table
 from odefs.tables.displayed_rows import Extent, all_rows
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.flagging import Flagging, flag_rows, model_convention
 from odefs.tables.notes import Exclusion, FlagConvention, Note
 from odefs.tables.provenance import Provenance
-from odefs.tables.reasons import Reason, ReasonFinder
+from odefs.tables.reasons import ReasonFinder
 from odefs.tables.row_names import row_labels, split_identifier
 
 

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
-from odefs.estimators import ODEFS
+from odefs.ensemble.combine import FLAG_RATE
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
 from odefs.system.file_arrays import FileArray
 from odefs.tables.notes import FlagConvention
-
-MODEL_RATE = 2.0
-"""Standard deviations above the mean by which models without a ``threshold_rate`` of their own flag."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +27,7 @@ def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
     """The rule behind the threshold of a fitted model; ``by_training`` where another table is scored with it."""
     if model.contamination != "auto":
         return FlagConvention("model_contamination", share=float(model.contamination), by_training=by_training)
-    # The baselines have a parameter of this name too, which chooses their candidates only.
-    rate = float(model.threshold_rate) if isinstance(model, ODEFS) else MODEL_RATE
-    return FlagConvention("auto", rate=rate, by_training=by_training)
+    return FlagConvention("auto", rate=FLAG_RATE, by_training=by_training)
 
 
 def flag_rows(

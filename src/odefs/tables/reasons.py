@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from odefs.inspection.reason import Reason
 from odefs.tables.columns import Table
 from odefs.tables.encoder.encoder import TableEncoder
 
@@ -19,33 +20,6 @@ LIKE_IT = 50
 ROWS_PER_BLOCK = 4096
 MAX_DISTANCE = 1e6
 """Where columns are cut off, in their own spread: far is far, and squares stay finite."""
-
-
-class Reason(NamedTuple):
-    """A column that gave a row away. Numbers only: how it is said is up to whoever shows it."""
-
-    column: str
-    kind: str
-    value: Any
-    contribution: float
-    excess: float
-    share: float
-    """Share of the row's score that comes from this column."""
-    percentile: float | None
-    """Share of the column's values that are lower, and half of those that are equal, in percent; numbers and times."""
-    frequency: float | None
-    """Share of the rows that have this value; categories, truth values and missing cells."""
-    usual: tuple[Any, Any] | None
-    """Quartiles among ordinary rows like this one; for categories the most common value there and its share."""
-    equal: float | None = None
-    """Share of the column's values that are equal, in percent; numbers and times."""
-
-    @property
-    def beyond(self) -> float | None:
-        """Share of the column's values on the longer side that are farther in, in percent: lower ones for a high value, higher ones for a low one."""
-        if self.percentile is None:
-            return None
-        return round(max(self.percentile, 100 - self.percentile) - (self.equal or 0) / 2, 6)
 
 
 class ReasonFinder:
@@ -119,15 +93,15 @@ class ReasonFinder:
         percentile, equal = self._place(column.name, float(cell)) if as_number else (None, None)
         return Reason(
             column.name,
-            column.kind,
             cell,
-            value,
-            excess,
-            value / score if score > 0 else 0.0,
-            percentile,
-            None if as_number else self._frequency(column.name, cell),
-            usual,
-            equal,
+            contribution=value,
+            excess=excess,
+            kind=column.kind,
+            share=value / score if score > 0 else 0.0,
+            percentile=percentile,
+            frequency=None if as_number else self._frequency(column.name, cell),
+            usual=usual,
+            equal=equal,
         )
 
     def _sorted_values(self, name: str) -> np.ndarray:

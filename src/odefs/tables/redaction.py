@@ -1,14 +1,15 @@
 """What may be shown of a detection with hidden columns."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from odefs.inspection.reason import Reason
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.notes import Note
-from odefs.tables.reasons import Reason
 
 
 class Hiding(Protocol):
@@ -49,4 +50,4 @@ def shown_reason(found: Hiding, reason: Reason) -> Reason:
     """Of a hidden column only its name and weight: percentiles and quartiles would give its values away."""
     if reason.column not in found.hidden:
         return reason
-    return reason._replace(value=None, usual=None, percentile=None, frequency=None, equal=None)
+    return replace(reason, value=None, usual=None, percentile=None, frequency=None, equal=None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from odefs import ODEFS, ODEFSWarning, TableEncoder
+from odefs import ODEFS, FeatureSelection, ODEFSWarning, TableEncoder
 from odefs.baselines import CINFO, RandFS
 from odefs.tables.detection import detect
 
@@ -107,7 +107,8 @@ def former_findings(plain: bytes) -> dict[str, bytes]:
 
 
 def write_models() -> None:
-    small = {"n_estimators": 2, "n_outlier_examples": 8, "n_subsets": 4, "subset_size": 4, "random_state": 0}
+    few = FeatureSelection(n_outlier_examples=8)
+    small = {"n_estimators": 2, "selection": few, "n_subsets": 4, "subset_size": 4, "random_state": 0}
     frame = table()
     found = detect(frame, id="order", model=ODEFS(scaling="none", **small), hide=["shop"])
     found.save(FOLDER / "models" / "table.odefs")

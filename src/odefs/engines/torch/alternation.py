@@ -53,7 +53,7 @@ def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned
     scale = examples.x.new_ones(n)
     w = examples.x.new_zeros((n, n_columns))
     G = Batch(examples, scale, objective).linearised(w)
-    if plan.scale_loss:
+    if plan.standardize_scores:
         spread = G.sum(dim=2).std(dim=1, correction=0)
         scale = torch.where(spread > 0, 1 / spread, 1.0)
         G *= scale[:, None, None]

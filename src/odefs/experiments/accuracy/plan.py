@@ -25,8 +25,8 @@ NOISE_KEPT = "noise columns kept"
 ABLATIONS: dict[str, Options] = {
     "scaling rootstd": (("scaling", "rootstd"),),
     "scaling minmax": (("scaling", "minmax"),),
-    "columns unweighted": (("final_distance", "subset"),),
-    "one round": (("n_rounds", 1),),
+    "columns unweighted": (("selection__column_weights", "equal"),),
+    "one round": (("selection__n_rounds", 1),),
     NOISE_KEPT: (("noise_columns", "keep"),),
     "trust 0.5": (("trust", 0.5),),
     "trust 1": (("trust", 1.0),),

@@ -7,7 +7,7 @@ import numpy as np
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.accuracy.extra_datasets import SOURCES, file_of, short
 from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, by_seed, mean_over, named, paired_gain
-from odefs.experiments.accuracy.plan import ABLATIONS, ELEVEN, FEW_REPEATS, MORE
+from odefs.experiments.accuracy.plan import ABLATIONS, ELEVEN, FEW_REPEATS, MORE, Options
 from odefs.experiments.grid import Record
 from odefs.experiments.plans import LARGE
 from odefs.experiments.summary import Cells, summarise
@@ -132,9 +132,15 @@ def ablation(records: Sequence[Record]) -> str:
 
 
 def _ablation_legend(names: Sequence[str]) -> str:
-    return "\n".join(
-        f"- {name}: `ODEFS({', '.join(f'{option}={value!r}' for option, value in ABLATIONS[name])})`" for name in names
-    )
+    return "\n".join(f"- {name}: `{_call(ABLATIONS[name])}`" for name in names)
+
+
+def _call(options: Options) -> str:
+    """The call that an option stands for; options of the selection are nested in it."""
+    (name, value), *_ = options
+    outer, _, inner = name.rpartition("__")
+    argument = f"{inner}={value!r}"
+    return f"ODEFS(selection=FeatureSelection({argument}))" if outer else f"ODEFS({argument})"
 
 
 def _ablation_row(records: Sequence[Record], name: str, datasets: Sequence[str]) -> list[str]:

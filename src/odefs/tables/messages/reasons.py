@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from odefs.tables.messages.values import HIDDEN, MISSING, listed, percent, span, value, without_controls
 
 if TYPE_CHECKING:
-    from odefs.tables.reasons import Reason
+    from odefs.inspection.reason import Reason
 
 
 def reason_text(reason: "Reason", hidden: bool = False) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from odefs.inspection.reason import Reason
 from odefs.tables.detection import Detection
 from odefs.tables.messages import reason_text
-from odefs.tables.reasons import Reason
 from odefs.tables.redaction import shown_names
 
 RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")

@@ -1,12 +1,30 @@
-"""What is added to an error of scikit-learn's validation: who takes columns that hold no numbers, and cells that are missing."""
+"""Checks of what users hand to ``fit``: the detector, the cells of the table, and rows whose kind is known."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from odefs._row_selection import RowSelection, frame_index, index_labels, read_rows
+from odefs.detectors import BUILT_IN, Detector, LeSiNNDetector
+from odefs.ensemble.known_outliers import KnownCases
+
 SHOWN = 3
 OF_CONVERSION = ("convert", "float()", "promoted")
 """What errors say where cells are no numbers; columns of objects may be, and then something else is wrong."""
+
+
+def detector_of(parameters: Mapping[str, Any]) -> Detector:
+    """The detector that the checked parameters of an estimator describe."""
+    detector = parameters.get("detector", LeSiNNDetector.name)
+    if detector == LeSiNNDetector.name:
+        detector = LeSiNNDetector(parameters["n_subsets"], parameters["subset_size"], parameters["metric"])
+    elif isinstance(detector, str):
+        detector = BUILT_IN[detector]()
+    if parameters["missing"] == "ignore" and not detector.handles_missing:
+        raise ValueError(f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not.")
+    found: Detector = detector
+    return found
 
 
 def hint_for(X: Any, error: Exception) -> str | None:
@@ -72,3 +90,30 @@ def _is_number(dtype: Any) -> bool:
     if hasattr(dtype, "is_numeric"):  # of polars
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     return getattr(dtype, "kind", "") in ("b", "i", "u", "f", "c")
+
+
+class NamedCases:
+    """Both selections, checked as far as it goes without the number of rows; ``X`` may have labels for its rows."""
+
+    def __init__(self, X: Any, outliers: Any, normal: Any) -> None:
+        self.outliers = None if outliers is None else read_rows(outliers, "known_outliers")
+        self.normal = None if normal is None else read_rows(normal, "known_normal")
+        self.index = frame_index(X)
+
+    def __call__(self, n_rows: int) -> KnownCases:
+        """The rows of a table with ``n_rows`` rows."""
+        bad, good = self._numbers(self.outliers, n_rows), self._numbers(self.normal, n_rows)
+        both = np.intersect1d(bad, good)
+        if both.size:
+            more = f" and {both.size - 1} more" if both.size > 1 else ""
+            raise ValueError(
+                f"row {both[0]}{more} is in known_outliers and in known_normal: a row is one or the other."
+            )
+        if good.size == n_rows:
+            raise ValueError("known_normal holds all rows: none is left that could be an outlier.")
+        return KnownCases(bad, good)
+
+    def _numbers(self, rows: RowSelection | None, n_rows: int) -> np.ndarray:
+        if rows is None:
+            return np.empty(0, dtype=np.intp)
+        return np.unique(rows.numbers(n_rows, index_labels(self.index), self.index))

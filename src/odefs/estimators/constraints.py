@@ -1,0 +1,141 @@
+"""Which values a parameter may take.
+
+Every estimator declares its parameters once, in a table from names to constraints. The same table
+checks the values in ``fit``, words the error, and is compared with the documentation by a test.
+"""
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils import check_random_state
+
+
+class Constraint:
+    """A set of allowed values; ``str`` of it completes the sentence "The value is not ..."."""
+
+    def allows(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def convert(self, value: Any) -> Any:
+        """An allowed value as a plain Python object."""
+        return value
+
+    def __or__(self, other: "Constraint") -> "Constraint":
+        return Either(self, other)
+
+
+Constraints = Mapping[str, Constraint]
+
+
+class Choice(Constraint):
+    """One of a few values, compared together with their types, since ``True == 1``."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def allows(self, value: Any) -> bool:
+        return any(isinstance(value, type(choice)) and value == choice for choice in self.values)
+
+    def __str__(self) -> str:
+        listed = ", ".join(map(repr, self.values))
+        return listed if len(self.values) == 1 else f"one of {listed}"
+
+
+@dataclass(frozen=True)
+class Integer(Constraint):
+    """A whole number, NumPy's included, but not a boolean."""
+
+    low: int | None = None
+
+    def allows(self, value: Any) -> bool:
+        is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return is_integer and (self.low is None or value >= self.low)
+
+    def convert(self, value: Any) -> Any:
+        return int(value)
+
+    def __str__(self) -> str:
+        return "a whole number" + ("" if self.low is None else f" of at least {self.low}")
+
+
+@dataclass(frozen=True)
+class Number(Constraint):
+    """A finite number between two bounds, which are allowed themselves unless they are open."""
+
+    low: float
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def allows(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        try:
+            number = float(value)
+        except OverflowError:  # whole numbers beyond the range of floats
+            return False
+        above = number > self.low if self.open_low else number >= self.low
+        below = number < self.high if self.open_high else number <= self.high
+        return above and below and math.isfinite(number)
+
+    def convert(self, value: Any) -> Any:
+        return float(value)
+
+    def __str__(self) -> str:
+        ends = "(" if self.open_low else "[", ")" if self.open_high or math.isinf(self.high) else "]"
+        return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
+
+
+@dataclass(frozen=True)
+class Satisfies(Constraint):
+    """Whatever passes a test; ``text`` names these values."""
+
+    test: Callable[[Any], bool]
+    text: str
+
+    def allows(self, value: Any) -> bool:
+        return self.test(value)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Either(Constraint):
+    """What the first or the second constraint allows."""
+
+    def __init__(self, first: Constraint, second: Constraint) -> None:
+        self.first, self.second = first, second
+
+    def allows(self, value: Any) -> bool:
+        return self.first.allows(value) or self.second.allows(value)
+
+    def convert(self, value: Any) -> Any:
+        return (self.first if self.first.allows(value) else self.second).convert(value)
+
+    def __str__(self) -> str:
+        return f"{self.first} or {self.second}"
+
+
+def _seeds_a_generator(value: Any) -> bool:
+    try:
+        check_random_state(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+RANDOM_STATE = Satisfies(_seeds_a_generator, "None, a whole number from 0 to 4294967295 or a numpy.random.RandomState")
+
+
+def checked(holder: object, constraints: Constraints) -> dict[str, Any]:
+    """The parameters of an object as plain values; raises ``ValueError`` for the first one that is not allowed."""
+    values = {}
+    for name, constraint in constraints.items():
+        value = getattr(holder, name)
+        if not constraint.allows(value):
+            raise ValueError(f"{name}={value!r} is not {constraint}.")
+        values[name] = constraint.convert(value)
+    return values
