@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from odefs import ODEFS, FeatureSelection, LeSiNN, ODEFSSelector, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import LeSiNNDetector
-from odefs.estimators import feature_selection
 from odefs.estimators.odefs import PAPER
+from odefs.models import feature_selection
 
 ESTIMATORS = [
     ODEFS(),

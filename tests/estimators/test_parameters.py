@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from odefs import ODEFS, FeatureSelection, LeSiNN, ODEFSSelector
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
-from odefs.estimators.constraints import Choice, Either, Integer, Number
+from odefs.models.constraints import Choice, Either, Integer, Number
 
 CLASSES = [ODEFS, FeatureSelection, LeSiNN, ODEFSSelector, CINFO, DisFS, RandFS, RegFS]
 SHARED = "detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose"

@@ -24,7 +24,7 @@ from odefs import ODEFS, FeatureSelection, LeSiNN, ModelFileError, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
 from odefs.estimators.base import OF_TRAINING_ROWS
-from odefs.estimators.files import read_model, save_model
+from odefs.models.files import read_model, save_model
 from odefs.persist.file_format import PREAMBLE
 from odefs.persist.writing import replace_file
 from odefs.tables.encoder.column_spec import ColumnSpec

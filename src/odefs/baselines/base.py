@@ -13,14 +13,15 @@ from odefs.ensemble.fit_fixed import fit_subsets
 from odefs.ensemble.model import Model
 from odefs.ensemble.plan import Seeds
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
-from odefs.estimators.base import OF_DETECTOR, BaseOutlierEstimator
+from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
-from odefs.estimators.constraints import Constraints
-from odefs.estimators.fallbacks import few_rows
-from odefs.estimators.feature_selection import METRIC
-from odefs.estimators.reset_on_failure import whole
-from odefs.estimators.validation import detector_of
 from odefs.exceptions import Fallback
+from odefs.models.base import OF_DETECTOR
+from odefs.models.constraints import Constraints
+from odefs.models.fallbacks import few_rows
+from odefs.models.feature_selection import METRIC
+from odefs.models.reset_on_failure import whole
+from odefs.models.validation import detector_of
 
 
 @dataclass(frozen=True, eq=False)

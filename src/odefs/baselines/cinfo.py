@@ -13,8 +13,8 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
 from odefs.ensemble.fit import score_bare
 from odefs.ensemble.fit_fixed import subset_component
-from odefs.estimators.constraints import Constraints, Integer, Number
-from odefs.estimators.fallbacks import few_candidates, no_relevant_column, stopped_regressions
+from odefs.models.constraints import Constraints, Integer, Number
+from odefs.models.fallbacks import few_candidates, no_relevant_column, stopped_regressions
 from odefs.selection.candidates import find_candidates
 
 FOLDS = 5

@@ -13,9 +13,9 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.baselines.outlying_direction import standing_out
 from odefs.detectors.base import Detector
 from odefs.ensemble.fit import score_bare
-from odefs.estimators.constraints import Constraints, Integer, Number
-from odefs.estimators.fallbacks import few_candidates, no_relevant_column
 from odefs.inspection.importances import fewest_with_share
+from odefs.models.constraints import Constraints, Integer, Number
+from odefs.models.fallbacks import few_candidates, no_relevant_column
 from odefs.selection.candidates import find_candidates
 
 CHUNK_BYTES = 64 * 2**20

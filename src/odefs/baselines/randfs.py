@@ -13,8 +13,8 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
-from odefs.estimators.constraints import Choice, Constraints, Integer
 from odefs.inspection.explanation import Explanation, TopExplanation
+from odefs.models.constraints import Choice, Constraints, Integer
 
 
 class RandFS(ColumnSelector):

@@ -13,8 +13,8 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.baselines.one_hot import one_hot_blocks
 from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.detectors.base import Detector
-from odefs.estimators.constraints import Choice, Constraints, Integer, Number, Satisfies
-from odefs.estimators.fallbacks import no_relevant_column
+from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies
+from odefs.models.fallbacks import no_relevant_column
 
 FOLDS = 5
 

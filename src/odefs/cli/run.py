@@ -41,7 +41,7 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | None) -> Any:
     """The estimator that a command asks for."""
     from odefs.estimators import ODEFS
-    from odefs.estimators.validation import detector_of
+    from odefs.models.validation import detector_of
 
     # The encoder has brought all columns to one scale; the paper's own scaling is part of its profile.
     scaling = {} if profile == "paper" else {"scaling": "none"}

@@ -15,9 +15,9 @@ from odefs._extras import needed_by
 from odefs.estimators import ODEFS as _ODEFS
 from odefs.estimators import LeSiNN as _LeSiNN
 from odefs.estimators.base import BaseOutlierEstimator
-from odefs.estimators.feature_selection import FeatureSelection, NestedSelection
-from odefs.estimators.odefs import PAPER
 from odefs.inspection.explanation import Explanation, TopExplanation
+from odefs.models.feature_selection import FeatureSelection, NestedSelection
+from odefs.models.odefs import PAPER
 
 with needed_by("odefs.compat.pyod", "pyod"):
     from pyod.models.base import BaseDetector

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from odefs.ensemble.combine import component_weights
 
@@ -90,8 +89,14 @@ def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: n
 
 def halves_agree(half: np.ndarray, other: np.ndarray) -> float:
     """Expected rank correlation of two ensembles, each as large as these two halves together."""
-    a, b = (np.asarray(rankdata(np.round(scores, RANKED_DECIMALS))) for scores in (half, other))
+    a, b = (_average_ranks(np.round(scores, RANKED_DECIMALS)) for scores in (half, other))
     return _stepped_up(a, b)
+
+
+def _average_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1, equal values share their mean. ``scipy.stats`` would take a second to import."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places]
 
 
 def _stepped_up(a: np.ndarray, b: np.ndarray) -> float:

@@ -1,74 +1,25 @@
-"""What all outlier estimators share: validation, scoring, thresholds, explanations.
+"""What all outlier estimators share: scikit-learn's conventions around the models.
 
-Below the estimators everything is outlyingness (high = abnormal). Here the signs are scikit-learn's: ``score_samples`` is the negated
-outlier score.
+Models have outlyingness (high = abnormal). Here the signs are scikit-learn's: ``score_samples`` is
+the negated outlier score.
 """
 
-import numbers
-import os
-from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from odefs._logging import logger
-from odefs._progress import stage
-from odefs._warning import warn
-from odefs.detectors import BUILT_IN
 from odefs.detectors.base import Detector
-from odefs.engines.in_memory import InMemoryEngine
-from odefs.engines.row_blocks import RowBlocks
-from odefs.engines.select import require_in_memory
-from odefs.ensemble.combine import FLAG_RATE
-from odefs.ensemble.engine import Engine
-from odefs.ensemble.model import Model
-from odefs.ensemble.plan import Seeds
 from odefs.estimators.callbacks import CallbackSupport
-from odefs.estimators.constraints import RANDOM_STATE, Choice, Constraints, Integer, Number, Satisfies, checked
-from odefs.estimators.select_engine import open_blocks, open_rows
-from odefs.estimators.validation import hint_for, require_no_dates
-from odefs.exceptions import Fallback
-from odefs.inspection.contributions import require_attribution, usual_contributions
-from odefs.inspection.explain import explain_all, explain_top
-from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.kernels.masked_arrays import unmasked
-from odefs.kernels.row_reductions import fill, negated_percentile
-from odefs.scaling import KINDS
-from odefs.selection.candidates import cantelli_threshold
-
-OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "agreement_", "candidate_indices_")
-"""Attributes of the length of the training data, which model files do not hold."""
+from odefs.models.base import OutlierModel
+from odefs.models.validation import hint_for, require_no_dates
 
 
-OF_DETECTOR: Constraints = {
-    "detector": Choice(*BUILT_IN) | Satisfies(lambda value: isinstance(value, Detector), "an odefs.detectors.Detector"),
-    "n_subsets": Integer(1),
-    "subset_size": Integer(1),
-}
-"""Parameters of the estimators whose detector can be chosen."""
-
-
-class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
-    """Base of the estimators; subclasses implement ``fit`` and have the parameters read here."""
-
-    _constraints: ClassVar[Constraints] = {
-        "scaling": Choice(*KINDS),
-        "missing": Choice("error", "ignore"),
-        "contamination": Choice("auto") | Number(0, 0.5, open_low=True),
-        "n_jobs": Choice(None) | Integer(),
-        "random_state": RANDOM_STATE,
-        "verbose": Integer(0),
-    }
-
-    contamination: float | str
-    missing: str
-    scaling: str
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
+class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, OutlierModel):
+    """Base of the estimators; subclasses also inherit from a model."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -77,37 +28,6 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         tags.input_tags.allow_nan = self.missing == "ignore" and not refuses
         tags.input_tags.sparse = True
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit came to its end; what is set on the way there makes no fitted estimator."""
-        return "_model" in self.__dict__
-
-    def outlier_scores(self, X: Any) -> np.ndarray:
-        """Outlyingness of each row: high = abnormal, 1.0 = an ordinary training row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            For RowBlocks and Dask collections the array lies in a temporary file that goes when it does.
-        """
-        check_is_fitted(self)
-        return open_rows(self, X).outlier_scores(self._model)
-
-    def outlier_score_blocks(self, blocks: RowBlocks) -> Iterator[np.ndarray]:
-        """Scores of rows that come in blocks, as arrays of some hundred to thousand numbers, in the order of the rows.
-
-        Nothing of the length of the table is kept anywhere, and scores are those of :meth:`outlier_scores`, whatever the blocks.
-
-        Parameters
-        ----------
-        blocks : RowBlocks
-        """
-        check_is_fitted(self)
-        return (lines[0] for lines in open_blocks(self, blocks).judged_blocks(self._model))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The negated outlier score: low = abnormal, as everywhere in scikit-learn."""
@@ -125,58 +45,13 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
         """Fit, with whatever else ``fit`` takes, and return -1 for outliers and 1 for inliers of the training rows."""
         return np.where(self.fit(X, y, **more).is_outlier_, -1, 1)
 
-    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
-        """Contributions of the columns to each row's outlier score, also for rows never seen in training.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        top : int, optional
-            Keep only the ``top`` columns whose contribution exceeds their usual one most; no array of shape
-            (n_samples, n_features) is built then.
-
-        Returns
-        -------
-        Explanation, or TopExplanation with ``top``
-            ``values`` of an Explanation add up to ``outlier_scores(X)``.
-        """
-        check_is_fitted(self)
-        require_attribution(self._model.detector)
-        require_in_memory(X)
-        rows = self._validate(X, reset=False)
-        engine = self._engine(rows)
-        if top is None:
-            return explain_all(engine, self._model, self._baseline, rows, self._feature_names())
-        if not isinstance(top, numbers.Integral) or top < 1:
-            raise ValueError(f"top={top!r} is not a whole number of at least 1.")
-        return explain_top(engine, self._model, self._baseline, int(top), self._feature_names())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file; :func:`odefs.load` reads it.
-
-        The file is arrays and JSON, no pickle. It holds rows of the training data, the references that scores are measured against: treat it
-        as you treat the data.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        from odefs.estimators.files import save_model
-
-        save_model(self, path)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
-            raise AttributeError(
-                f"A model loaded from a file has no {name}: files hold nothing of the length of the training data. "
-                "Score the rows again with outlier_scores(X)."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     @property
     def decision_scores_(self) -> np.ndarray:
         """Alias of ``outlier_scores_`` (high = abnormal, unlike ``decision_function``)."""
         return self.outlier_scores_
+
+    def _require_fitted(self) -> None:
+        check_is_fitted(self)
 
     def _validate(self, X: Any, reset: bool) -> Any:
         finite = "allow-nan" if self.missing == "ignore" else True
@@ -196,46 +71,3 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator):
             if (hint := hint_for(X, error)) is not None:
                 error.add_note(hint)
             raise
-
-    def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
-        """For a table in memory that a model is fitted to."""
-        return InMemoryEngine(X, self.n_jobs)
-
-    def _engine(self, X: Any) -> InMemoryEngine:
-        return InMemoryEngine(X, self.n_jobs)
-
-    def _feature_names(self) -> np.ndarray:
-        names = getattr(self, "feature_names_in_", None)
-        return np.array([f"x{k}" for k in range(self.n_features_in_)]) if names is None else names
-
-    def _seeds(self) -> Seeds:
-        words = check_random_state(self.random_state).randint(0, 2**31 - 1, size=4)
-        return Seeds(int.from_bytes(words.astype("<u4").tobytes(), "little"))
-
-    def _parameters(self) -> dict[str, Any]:
-        """The values of all parameters, checked; NumPy's numbers, which grid searches pass, as Python's."""
-        return checked(self, self._constraints)
-
-    def _why_not_saved(self) -> str | None:
-        """A sentence where the model needs more than a file holds."""
-        return None
-
-    def _finish(self, engine: Engine, model: Model, scores: np.ndarray, seeds: Seeds) -> Self:
-        """Set what every fitted estimator has, the model last: with it the estimator passes for fitted."""
-        if model.detector.attribution is not None:
-            with stage("finding the usual contributions"):
-                self._baseline = usual_contributions(engine, model, seeds)
-        self.outlier_scores_ = scores
-        if self.contamination == "auto":
-            self.offset_ = -cantelli_threshold(scores, FLAG_RATE)
-        else:
-            self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
-        self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)
-        self._model = model
-        return self
-
-    def _report(self, fallbacks: list[Fallback]) -> None:
-        """Warn once about each fallback."""
-        for fallback in fallbacks:
-            logger.info(fallback.message)
-            warn(fallback.message)

@@ -6,12 +6,12 @@ from odefs._logging import verbose_logging
 from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
-from odefs.estimators.constraints import Constraints, Integer
-from odefs.estimators.fallbacks import few_rows
-from odefs.estimators.feature_selection import METRIC
-from odefs.estimators.reset_on_failure import whole
-from odefs.estimators.select_engine import open_training_rows
-from odefs.estimators.validation import detector_of
+from odefs.models.constraints import Constraints, Integer
+from odefs.models.fallbacks import few_rows
+from odefs.models.feature_selection import METRIC
+from odefs.models.reset_on_failure import whole
+from odefs.models.select_engine import open_training_rows
+from odefs.models.validation import detector_of
 
 
 class LeSiNN(BaseOutlierEstimator):

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from odefs.engines.select import require_in_memory
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
-from odefs.estimators.constraints import RANDOM_STATE, Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
-from odefs.estimators.reset_on_failure import whole
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.importances import fewest_with_share
 from odefs.kernels.masked_arrays import unmasked
+from odefs.models.constraints import RANDOM_STATE, Choice, Constraints, Integer, Number, Satisfies, checked
+from odefs.models.reset_on_failure import whole
 
 
 def _selects_columns(estimator: Any) -> bool:

@@ -13,10 +13,10 @@ from odefs._progress import stage, tell
 from odefs._row_selection import frame_index, read_rows
 from odefs.ensemble.combine import RowScores
 from odefs.estimators import ODEFS
-from odefs.estimators.select_engine import judge_rows
 from odefs.exceptions import TableError
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.reason import Reason
+from odefs.models.select_engine import judge_rows
 from odefs.tables.columns import Table
 from odefs.tables.displayed_rows import Extent, all_rows
 from odefs.tables.encoder.encoder import TableEncoder

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.detectors import Detector
 from odefs.estimators.base import BaseOutlierEstimator
-from odefs.estimators.files import read_model, refused, save_model
 from odefs.exceptions import ModelFileError
 from odefs.kernels.row_reductions import counts_above
+from odefs.models.files import read_model, refused, save_model
 from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import extent_of

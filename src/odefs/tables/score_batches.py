@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from odefs._extras import needed_by
 from odefs._warning import warn
 from odefs.ensemble.combine import RowScores
-from odefs.estimators.select_engine import judge_matrix
 from odefs.exceptions import TableError, UnreadableColumnWarning
+from odefs.models.select_engine import judge_matrix
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import is_mostly_unreadable
 from odefs.tables.frames import table_of

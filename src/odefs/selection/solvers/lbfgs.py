@@ -4,7 +4,6 @@ SciPy solves one problem at a time, so components take turns.
 """
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
 
 from odefs.selection.objective import RankingObjective
 from odefs.selection.penalty import optimality_violation
@@ -26,6 +25,9 @@ def _solve_one(
     def value_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective.smooth_value_and_gradient(w, v)
         return float(value) + objective.l1 * float(w.sum()), gradient + objective.l1
+
+    # Imported here: the default solver does without, and it takes long.
+    from scipy.optimize import Bounds, minimize
 
     found = minimize(
         value_and_gradient,

@@ -10,22 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from odefs.detectors.base import Detector
-from odefs.estimators.file_contents import (
+from odefs.exceptions import ModelFileError
+from odefs.models.file_contents import (
+    BARE,
     KINDS,
     class_of,
     get_fit_info,
     get_learned,
     get_names,
     get_noise_columns,
+    kind_of,
     make_estimator,
     put_fit_info,
     put_learned,
     put_parameters,
 )
-from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 from odefs.persist.detectors import is_built_in
 from odefs.persist.file_format import VERSION
@@ -58,13 +59,14 @@ def save_model(
 
     The file appears under its name only once it is complete. It holds rows of the training data: the references that scores are measured against.
     """
-    kind = type(estimator).__name__
-    if kind not in KINDS or type(estimator) is not class_of(kind):
+    kind = kind_of(estimator)
+    is_bare = type(estimator) in BARE.values()
+    if kind not in KINDS or type(estimator) is not class_of(kind, is_bare):
         inner = type(getattr(estimator, "estimator_", None)).__name__
         advice = " Save its estimator_, which is one." if inner in KINDS else ""
         where = f"{type(estimator).__module__}.{kind}"
         raise TypeError(f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}")
-    check_is_fitted(estimator)
+    estimator._require_fitted()
     reason = estimator._why_not_saved()
     if reason is not None:
         raise ValueError(reason)
@@ -94,7 +96,8 @@ def save_model(
         arrays[f"extra/{name}"] = np.asarray(array)
     try:
         # What could not be loaded is not written.
-        _restore(header, arrays, None if is_built_in(estimator._model.detector) else estimator._model.detector)
+        handed_over = None if is_built_in(estimator._model.detector) else estimator._model.detector
+        _restore(header, arrays, handed_over, is_bare)
     except ModelFileError as error:
         raise ModelFileError(f"This {kind} cannot be saved: {error}") from None
     write_file(path, header, arrays)
@@ -124,12 +127,15 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     return read_model(path, detector).estimator
 
 
-def read_model(path: str | os.PathLike[str], detector: Detector | None = None) -> Loaded:
-    """Load an estimator together with what the caller stored beside it."""
+def read_model(path: str | os.PathLike[str], detector: Detector | None = None, bare: bool = False) -> Loaded:
+    """Load an estimator together with what the caller stored with it.
+
+    ``bare`` prefers a model that does without scikit-learn.
+    """
     if detector is not None and not isinstance(detector, Detector):
         raise TypeError(f"detector={detector!r} is not an odefs.detectors.Detector.")
     try:
-        return _restore(*read_file(path), detector)
+        return _restore(*read_file(path), detector, bare)
     except ModelFileError as error:
         raise refused(path, error) from None
 
@@ -141,14 +147,19 @@ def refused(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileErr
     return ModelFileError(f"{os.fspath(path)} cannot be loaded: {cut}")
 
 
-def _restore(header: dict[str, Any], stored: dict[str, np.ndarray], handed_over: Detector | None) -> Loaded:
+def _restore(
+    header: dict[str, Any],
+    stored: dict[str, np.ndarray],
+    handed_over: Detector | None,
+    bare: bool = False,
+) -> Loaded:
     kind = need(header, "kind", str)
     require(header.get("format") == VERSION, "its header is of another format version")
     require(kind in KINDS, f"no estimator is called {kind!r}")
     arrays = Arrays(stored)
     n_columns = need_count(header, "n_features_in", 1, 2**40)
     model = get_model(need(header, "model", dict), arrays, n_columns, handed_over)
-    estimator = make_estimator(kind, need(header, "parameters", dict), handed_over, model.detector)
+    estimator = make_estimator(kind, need(header, "parameters", dict), handed_over, model.detector, bare)
     estimator._model = model
     estimator._from_file = True
     estimator.n_features_in_ = n_columns

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.utils import check_random_state
+import numpy as np
 
 
 class Constraint:
@@ -119,12 +119,18 @@ class Either(Constraint):
         return f"{self.first} or {self.second}"
 
 
+def random_state_of(seed: Any) -> np.random.RandomState:
+    """The generator that a ``random_state`` stands for: the global one for None."""
+    if seed is None or seed is np.random:
+        return np.random.mtrand._rand
+    return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
+
+
 def _seeds_a_generator(value: Any) -> bool:
-    try:
-        check_random_state(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if value is None or isinstance(value, np.random.RandomState) or value is np.random:
+        return True
+    return is_integer and 0 <= value < 2**32
 
 
 RANDOM_STATE = Satisfies(_seeds_a_generator, "None, a whole number from 0 to 4294967295 or a numpy.random.RandomState")

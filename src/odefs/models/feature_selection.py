@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator
-
 from odefs.ensemble.plan import WEIGHT_POWERS
-from odefs.estimators.constraints import Choice, Constraints, Integer, Number
+from odefs.models.constraints import Choice, Constraints, Integer, Number
+from odefs.models.parameters import Parameters
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
 
@@ -31,7 +30,7 @@ PAPER: dict[str, Any] = {
 """All that affects the result, so that no later change of a default changes the paper's method."""
 
 
-class FeatureSelection(BaseEstimator):
+class FeatureSelection(Parameters):
     """How :class:`odefs.ODEFS` learns which columns reveal outliers.
 
     Each component of the ensemble draws outlier candidates and ordinary rows and learns one

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.estimators.base import BaseOutlierEstimator
-from odefs.estimators.feature_selection import FeatureSelection
-from odefs.estimators.validation import detector_of
 from odefs.exceptions import Fallback, ModelFileError
+from odefs.models.base import OutlierModel
+from odefs.models.feature_selection import FeatureSelection
+from odefs.models.odefs import ODEFSModel
+from odefs.models.validation import detector_of
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 from odefs.persist.detectors import describe_detector, restore_detector
 from odefs.persist.json_values import from_plain, to_plain
@@ -25,6 +26,9 @@ KINDS = {
     "CINFO": "odefs.baselines",
 }
 """The classes that a file may name, and where they live: a fixed table, nothing else is ever imported for a file. By name, as the baselines are built on this layer."""
+
+BARE: dict[str, type[OutlierModel]] = {"ODEFS": ODEFSModel}
+"""Those that exist without scikit-learn too."""
 
 VECTORS = {"feature_importances_": "columns", "component_loss_": "subsets", "component_weight_": "subsets"}
 """Attributes that are stored as they are, and what they have one number for."""
@@ -41,8 +45,19 @@ MAX_LISTED_JOBS = 1024
 """A file may ask for so many threads; more would be a way to bring a machine down."""
 
 
-def class_of(kind: str) -> type[BaseOutlierEstimator]:
-    return getattr(import_module(KINDS[kind]), kind)
+def class_of(kind: str, bare: bool = False) -> type[OutlierModel]:
+    """The class that a file names; ``bare`` is the one that does without scikit-learn, if there is one."""
+    if bare and kind in BARE:
+        return BARE[kind]
+    found: type[OutlierModel] = getattr(import_module(KINDS[kind]), kind)
+    return found
+
+
+def kind_of(estimator: object) -> str:
+    """The name that a file has for the class of an estimator."""
+    bare = {model: kind for kind, model in BARE.items()}
+    found = type(estimator)
+    return bare.get(found, found.__name__) if issubclass(found, OutlierModel) else found.__name__
 
 
 def put_parameters(estimator: Any) -> dict[str, Any]:
@@ -60,9 +75,11 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
     return stored
 
 
-def make_estimator(kind: str, stored: dict[str, Any], handed_over: Detector | None, detector: Detector) -> Any:
+def make_estimator(
+    kind: str, stored: dict[str, Any], handed_over: Detector | None, detector: Detector, bare: bool
+) -> Any:
     """An unfitted estimator with checked parameters; those that the file does not know keep their defaults."""
-    estimator = _constructed(class_of(kind), stored, handed_over)
+    estimator = _constructed(class_of(kind, bare), stored, handed_over)
     try:
         said = describe_detector(detector_of(estimator._parameters()))
     except (ValueError, TypeError, OverflowError) as error:
@@ -139,7 +156,7 @@ def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None
         estimator.n_iter_ = need_count(learned, "n_iter_", 0, 2**31)
     if "trust_" in learned:
         estimator.trust_ = need_number(learned, "trust_")
-    for name in REQUIRED[type(estimator).__name__]:
+    for name in REQUIRED[kind_of(estimator)]:
         require(hasattr(estimator, name), f"it lacks {name}")
 
 

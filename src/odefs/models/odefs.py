@@ -1,0 +1,212 @@
+"""The ensemble with embedded feature selection."""
+
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from odefs._logging import logger, verbose_logging
+from odefs.detectors.base import Detector
+from odefs.engines.in_memory import InMemoryEngine
+from odefs.engines.select import ON_PROCESSORS, in_memory_engine, on_device, scoring_engine
+from odefs.ensemble.combine import as_shares, component_weights
+from odefs.ensemble.engine import Engine
+from odefs.ensemble.fit import FitInputs, FitResult, fit_ensemble
+from odefs.ensemble.plan import Plan
+from odefs.ensemble.scaled_table import ScaledTable, scale_table
+from odefs.ensemble.stopping import MIN_RANK_CORRELATION
+from odefs.inspection.importances import feature_importances
+from odefs.models.base import OF_DETECTOR, OutlierModel
+from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies, checked
+from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
+from odefs.models.feature_selection import FeatureSelection, NestedSelection
+from odefs.models.reset_on_failure import whole
+from odefs.models.select_engine import judge_rows, open_training_rows
+from odefs.models.validation import NamedCases, detector_of
+
+PAPER: dict[str, Any] = {
+    "detector": "lesinn",
+    "n_estimators": "paper",
+    "n_subsets": 50,
+    "subset_size": 8,
+    "scaling": "minmax",
+    "noise_columns": "keep",
+    "trust": 1.0,
+}
+"""With ``FeatureSelection.paper()`` all that affects the result: no later change of a default changes the paper's method."""
+
+ENGINE = Choice(*ON_PROCESSORS, "torch", "torch:cpu", "torch:cuda") | Satisfies(
+    lambda value: isinstance(value, str) and on_device(value), "'torch:cuda:N'"
+)
+
+
+class ODEFSMethod(OutlierModel):
+    """How ODEFS is fitted and scores; :class:`odefs.ODEFS` documents parameters and attributes."""
+
+    _constraints: ClassVar[Constraints] = {
+        **OF_DETECTOR,
+        **OutlierModel._constraints,
+        "n_estimators": Choice("auto", "paper") | Integer(1),
+        "noise_columns": Choice("damp", "keep"),
+        "trust": Choice("auto") | Number(0, 1),
+        "engine": ENGINE,
+        "selection": Choice(None)
+        | Satisfies(lambda value: isinstance(value, FeatureSelection), "an odefs.FeatureSelection"),
+    }
+
+    def __init__(
+        self,
+        *,
+        detector: str | Detector = "lesinn",
+        n_estimators: int | str = "auto",
+        n_subsets: int = 50,
+        subset_size: int = 8,
+        scaling: str = "damped",
+        noise_columns: str = "damp",
+        trust: float | str = "auto",
+        missing: str = "error",
+        contamination: float | str = "auto",
+        engine: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        selection: FeatureSelection | None = None,
+    ) -> None:
+        self.detector = detector
+        self.n_estimators = n_estimators
+        self.n_subsets = n_subsets
+        self.subset_size = subset_size
+        self.scaling = scaling
+        self.noise_columns = noise_columns
+        self.trust = trust
+        self.missing = missing
+        self.contamination = contamination
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.selection = selection
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """The method of the paper, where it is specific.
+
+        Parameters
+        ----------
+        **overrides
+            Parameters to set otherwise, those of the selection as ``selection__l1`` and the like.
+        """
+        return cls(**PAPER, selection=FeatureSelection.paper()).set_params(**overrides)
+
+    @whole
+    def fit(self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None) -> Self:
+        """Learn the ensemble and score the training rows; :meth:`odefs.ODEFS.fit` has the details."""
+        known_cases = NamedCases(X, known_outliers, known_normal)
+        parameters = self._parameters()
+        detector = detector_of(parameters)
+        plan = plan_of(parameters, detector)
+        with verbose_logging(self.verbose):
+            engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
+            scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
+            known = known_cases(engine.n_rows)
+            fitted = fit_ensemble(FitInputs(engine, detector, plan, scaled, seeds, known))
+            logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
+            logger.info("trained %s", fitted.stopping.message)
+            logger.info("%s", fitted.trust.message)
+            self._set_learned(plan, fitted)
+            self.noise_columns_ = scaled.noise
+            fallbacks = [
+                *off_device(self.engine, engine, detector),
+                *few_rows(detector, engine.n_rows),
+                *few_candidates(fitted.candidates, known.outliers.size),
+                *training_fallbacks(fitted.training),
+            ]
+            cases = {"outliers": int(known.outliers.size), "normal": int(known.normal.size)}
+            self.fit_info_ = _fit_info(plan, engine, scaled, fitted) | {"known": cases, "fallbacks": fallbacks}
+            assert fitted.judged.agreement is not None
+            self.agreement_ = as_shares(fitted.judged.agreement)
+            self._finish(engine, fitted.model, fitted.judged.scores, seeds)
+            self._report(fallbacks)
+            return self
+
+    def agreement(self, X: Any) -> np.ndarray:
+        """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
+
+        A component's threshold is mean + 2 std of its scores of the training rows, the rule of ``contamination="auto"``. Members on all columns count too, with their share in the score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
+
+        Returns
+        -------
+        agreement : ndarray of shape (n_samples,)
+            From 0 (no component) to 1 (all). For RowBlocks and Dask collections in a temporary file, as with :meth:`outlier_scores`.
+        """
+        self._require_fitted()
+        if not self._model.has_thresholds:
+            raise ValueError(
+                "This model was saved by a version of odefs whose components kept no thresholds, so nothing can be said about their agreement: fit it again."
+            )
+        agreement = judge_rows(self, X).agreement
+        assert agreement is not None
+        return agreement
+
+    def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
+        return in_memory_engine(X, self.engine, detector, self.n_jobs)
+
+    def _engine(self, X: Any) -> InMemoryEngine:
+        return scoring_engine(X, self.engine, self._model, self.n_jobs)
+
+    def _parameters(self) -> dict[str, Any]:
+        """With those of the selection, which have other names."""
+        own = super()._parameters()
+        selection = FeatureSelection() if self.selection is None else self.selection
+        return own | checked(selection, selection._constraints)
+
+    def _set_learned(self, plan: Plan, fitted: FitResult) -> None:
+        components = fitted.learned
+        self.trust_ = fitted.trust.share
+        self.feature_weights_ = np.stack([part.w for part in fitted.training])
+        self.feature_subsets_ = [component.columns for component in components]
+        self.component_loss_ = np.array([component.loss for component in components])
+        self.component_weight_ = component_weights(self.component_loss_)
+        learned = [part.learned for part in fitted.training]
+        self.feature_importances_ = feature_importances(learned, self.component_weight_, plan.min_weight)
+        self.candidate_indices_ = fitted.candidates.rows
+        self.n_iter_ = max(len(part.learned.trace) for part in fitted.training)
+
+
+class ODEFSModel(NestedSelection, ODEFSMethod):
+    """ODEFS without scikit-learn."""
+
+
+def plan_of(parameters: dict[str, Any], detector: Detector) -> Plan:
+    """What the method reads off checked parameters."""
+    damps_noise = detector.depends_on_scale and parameters["noise_columns"] == "damp"
+    trust = None if parameters["trust"] == "auto" else parameters["trust"]
+    return Plan.of(parameters | {"trust": trust, "damps_noise": damps_noise})
+
+
+def _fit_info(plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult) -> dict[str, Any]:
+    learned = [part.learned for part in fitted.training]
+    return {
+        "n_rows": engine.n_rows,
+        "n_candidates": fitted.candidates.rows.size,
+        "n_above_threshold": fitted.candidates.n_above,
+        "candidate_threshold": fitted.candidates.threshold,
+        "n_components": len(learned),
+        "stopping": asdict(fitted.stopping) | {"enough": MIN_RANK_CORRELATION, "message": fitted.stopping.message},
+        "n_outlier_examples": min(plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size),
+        "n_unlabeled_examples": plan.unlabeled_examples(engine.n_rows),
+        "subset_sizes": [component.columns.size for component in fitted.learned],
+        "n_full_space": fitted.n_full_space,
+        "trust": asdict(fitted.trust) | {"message": fitted.trust.message},
+        "objective_traces": [list(part.trace) for part in learned],
+        "examples_kept": [float(part.v.mean()) for part in learned],
+        "ages": [part.lam for part in learned],
+        "solver_steps": [part.n_steps for part in learned],
+        "converged": [part.converged for part in learned],
+        "constant_columns": scaled.ranges.constant,
+        "noise_columns": scaled.noise,
+    }
