@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 import odefs
 from odefs.compat.pyod import ODEFS, LeSiNN
-from odefs.estimators.odefs import PAPER
+from odefs.models.odefs import PAPER
 
 CONTAMINATION = 0.1
 DETECTORS = {

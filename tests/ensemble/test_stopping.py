@@ -9,7 +9,7 @@ from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, trial_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
 from odefs.ensemble.stopping import COMPONENTS_PER_STEP, FIRST_COMPONENTS, MIN_RANK_CORRELATION, batches, rank_agreement
-from odefs.estimators.odefs import plan_of
+from odefs.models.odefs import plan_of
 
 TRUSTED = {"random_state": 0, "trust": 1.0}
 """As in the paper, every component has its share in the score."""

@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from odefs import ODEFS, FeatureSelection, LeSiNN, ODEFSSelector, ODEFSWarning
 from odefs.baselines import RandFS
 from odefs.detectors import LeSiNNDetector
-from odefs.estimators.odefs import PAPER
 from odefs.models import feature_selection
+from odefs.models.odefs import PAPER
 
 ESTIMATORS = [
     ODEFS(),
@@ -198,7 +198,7 @@ def test_a_refused_table_leaves_an_unfitted_estimator(estimator, noisy):
 
 def test_a_fit_that_fails_late_leaves_an_unfitted_estimator(noisy, monkeypatch):
     model = ODEFS(n_estimators=3, random_state=0)
-    monkeypatch.setattr("odefs.estimators.base.usual_contributions", lambda *args: 1 / 0)
+    monkeypatch.setattr("odefs.models.base.usual_contributions", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         model.fit(noisy)
     with pytest.raises(NotFittedError):

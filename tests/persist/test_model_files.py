@@ -23,7 +23,7 @@ from locations import GOLDEN
 from odefs import ODEFS, FeatureSelection, LeSiNN, ModelFileError, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
-from odefs.estimators.base import OF_TRAINING_ROWS
+from odefs.models.base import OF_TRAINING_ROWS
 from odefs.models.files import read_model, save_model
 from odefs.persist.file_format import PREAMBLE
 from odefs.persist.writing import replace_file
