@@ -1,4 +1,6 @@
-"""Packages that only some of the work needs: where one is missing, a sentence says which, and how to install it."""
+"""Packages that only some of the work needs: where one is missing, a sentence says which, and how
+to install it.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +16,9 @@ PACKAGES: dict[str, dict[str, str]] = {
     "shap": {"shap": "SHAP"},
     "plots": {"matplotlib": ""},
 }
-"""What each extra brings, by the names to import; and how a package is called where that is another name."""
+"""What each extra brings, by the names to import; and how a package is called where that is another
+name.
+"""
 
 
 def command(extra: str) -> str:
@@ -38,7 +42,9 @@ def needed_by(what: str, extra: str, instead: str = "") -> Iterator[None]:
 
 
 def sentence(error: ModuleNotFoundError) -> str | None:
-    """What to install, for whoever sees no more than the error; ``None`` where the package is none of an extra's."""
+    """What to install, for whoever sees no more than the error; ``None`` where the package is none
+    of an extra's.
+    """
     if "pip install" in str(error):
         return str(error)
     package = _package(error)

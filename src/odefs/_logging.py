@@ -10,7 +10,9 @@ logger.addHandler(logging.NullHandler())
 
 @contextmanager
 def verbose_logging(verbose: int) -> Iterator[None]:
-    """Show the logger's messages on standard error while the block runs, if ``verbose`` is positive; whoever has set up a handler gets them there alone."""
+    """Show the logger's messages on standard error while the block runs, if ``verbose`` is
+    positive; whoever has set up a handler gets them there alone.
+    """
     if verbose <= 0:
         yield
         return

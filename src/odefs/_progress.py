@@ -1,4 +1,6 @@
-"""How far long work has come. Sweeps and tasks tell it; nobody hears it unless a listener is set, as the command line does."""
+"""How far long work has come. Sweeps and tasks tell it; nobody hears it unless a listener is set,
+as the command line does.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +14,9 @@ _stage: ContextVar[str] = ContextVar("odefs_stage", default="working")
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Call ``listener(stage, done, total)`` as work goes on inside the block, after whoever listens already."""
+    """Call ``listener(stage, done, total)`` as work goes on inside the block, after whoever listens
+    already.
+    """
     outer = _listener.get()
 
     def both(stage: str, done: int, total: int) -> None:
@@ -38,7 +42,9 @@ def stage(name: str) -> Iterator[None]:
 
 
 def tell(done: int, total: int) -> None:
-    """Say that ``done`` of ``total`` parts of the present stage are finished; ``tell(0, 0)`` where a stage begins whose parts are not counted."""
+    """Say that ``done`` of ``total`` parts of the present stage are finished; ``tell(0, 0)`` where
+    a stage begins whose parts are not counted.
+    """
     listener = _listener.get()
     if listener is not None:
         listener(_stage.get(), done, total)

@@ -26,9 +26,12 @@ DATE = re.compile(
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
-"""A date or duration as Python, numpy and pandas write it. Pandas leaves out midnight where it shows a whole index."""
+"""A date or duration as Python, numpy and pandas write it. Pandas leaves out midnight where it
+shows a whole index.
+"""
 LABEL_CODES = ((0, 1, 1), (-1, 1, -1))
-"""The two values in arrays of labels, and the one that marks outliers: PyOD's and scikit-learn's."""
+"""The two values in arrays of labels, and the one that marks outliers: PyOD's and scikit-learn's.
+"""
 LABELS_FROM = 3
 """Integers that are all 0 or 1 are taken for labels from this length on: they name a row twice,
 which row numbers have no need to, while two of them may be the rows of a table of two."""
@@ -49,7 +52,9 @@ class RowSelection:
     is_index: bool = False
     """Whether the values are a pandas index themselves."""
 
-    def numbers(self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None) -> np.ndarray:
+    def numbers(
+        self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None
+    ) -> np.ndarray:
         """Row numbers, in the order and as often as they were named; those of a mask ascend.
 
         Parameters
@@ -74,7 +79,9 @@ class RowSelection:
         if wrong.size and not n_rows:
             raise ValueError(f"{self.name} holds {wrong[0]}, but the table has no rows.")
         if wrong.size:
-            raise ValueError(f"{self.name} holds {wrong[0]}, but the {n_rows} rows are numbered 0 to {n_rows - 1}.")
+            raise ValueError(
+                f"{self.name} holds {wrong[0]}, but the {n_rows} rows are numbered 0 to {n_rows - 1}."
+            )
         return self.values.astype(np.intp)
 
     def _of_mask(self, n_rows: int, index: Any) -> np.ndarray:
@@ -94,7 +101,9 @@ class RowSelection:
     def _of_labels(self, labels: Iterable[Any] | None) -> np.ndarray:
         wanted = [str(label) for label in self.values]
         if labels is None:
-            raise ValueError(f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass {WITHOUT_LABELS}.")
+            raise ValueError(
+                f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass {WITHOUT_LABELS}."
+            )
         places: dict[str, list[int]] = {label: [] for label in wanted}
         for row, label in enumerate(labels):
             # A missing label is not the text "nan".
@@ -118,7 +127,9 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
     """One row, or a sequence, an array or a Series (pandas, polars, pyarrow) of them."""
     if isinstance(rows, np.ma.MaskedArray):
         if np.ma.getmaskarray(rows).any():
-            raise ValueError(f"{name} has masked entries: fill them first, as in mask.filled(False).")
+            raise ValueError(
+                f"{name} has masked entries: fill them first, as in mask.filled(False)."
+            )
         rows = rows.data
     if isinstance(rows, np.ndarray) and rows.ndim == 0:
         rows = rows[()]
@@ -133,11 +144,17 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
     if hasattr(rows, "to_pylist"):  # of pyarrow
         return _of_cells(name, rows.to_pylist())
     if not hasattr(rows, "__array__"):
-        raise TypeError(f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array.")
+        raise TypeError(
+            f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array."
+        )
     array = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
     # The durations of pandas, one by one, are written as those of its index; numpy's are not.
     is_pandas = hasattr(rows, "iloc") or hasattr(rows, "get_indexer")
-    found = _of_cells(name, list(rows)) if is_pandas and array.dtype.kind == "m" else _of_array(name, array)
+    found = (
+        _of_cells(name, list(rows))
+        if is_pandas and array.dtype.kind == "m"
+        else _of_array(name, array)
+    )
     series_index = rows.index if hasattr(rows, "iloc") else None
     return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
 
@@ -146,14 +163,18 @@ def row_number(row: Any, n_rows: int, name: str = "row") -> int:
     """The number of one row; lists and masks are refused, even of one row."""
     selection = read_rows(row, name)
     if not selection.is_single:
-        raise TypeError(f"{name} is the number of one row, not a {type(row).__name__}: ask for each row in turn.")
+        raise TypeError(
+            f"{name} is the number of one row, not a {type(row).__name__}: ask for each row in turn."
+        )
     return int(selection.numbers(n_rows)[0])
 
 
 def frame_index(frame: Any) -> Any:
     """The index of a pandas frame, ``None`` for others."""
     index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
-    return index if hasattr(index, "get_indexer") else None  # the index of a Dask frame is elsewhere
+    return (
+        index if hasattr(index, "get_indexer") else None
+    )  # the index of a Dask frame is elsewhere
 
 
 def index_labels(index: Any) -> Any:
@@ -168,7 +189,9 @@ def _counts_rows(index: Any) -> bool:
 
 def _of_array(name: str, rows: np.ndarray) -> RowSelection:
     if rows.ndim != 1:
-        raise ValueError(f"{name} has {rows.ndim} dimensions; it takes {ALLOWED}, in one dimension.")
+        raise ValueError(
+            f"{name} has {rows.ndim} dimensions; it takes {ALLOWED}, in one dimension."
+        )
     if rows.dtype.kind == "b":
         return RowSelection(name, "mask", rows)
     if rows.dtype.kind in "iu":
@@ -178,12 +201,16 @@ def _of_array(name: str, rows: np.ndarray) -> RowSelection:
 
 
 def _of_cells(name: str, cells: Sequence[Any]) -> RowSelection:
-    """Cell by cell: numpy would make numbers of booleans among numbers, and text of numbers among text."""
+    """Cell by cell: numpy would make numbers of booleans among numbers, and text of numbers among
+    text.
+    """
     if isinstance(cells, range):
         return _of_integers(name, np.asarray(cells))
     kinds = {_kind(cell) for cell in cells}
     if "nested" in kinds:
-        raise ValueError(f"{name} has more than one dimension; it takes {ALLOWED}, in one dimension.")
+        raise ValueError(
+            f"{name} has more than one dimension; it takes {ALLOWED}, in one dimension."
+        )
     if "missing" in kinds:
         raise ValueError(f"{name} has missing values: fill or drop them; it takes {ALLOWED}.")
     if "floats" in kinds:
@@ -194,7 +221,9 @@ def _of_cells(name: str, cells: Sequence[Any]) -> RowSelection:
     values[:] = list(cells)
     if kinds == {"booleans"}:
         return RowSelection(name, "mask", values.astype(bool))
-    return RowSelection(name, "labels", values) if kinds == {"labels"} else _of_integers(name, values)
+    return (
+        RowSelection(name, "labels", values) if kinds == {"labels"} else _of_integers(name, values)
+    )
 
 
 def _of_integers(name: str, values: np.ndarray) -> RowSelection:
@@ -207,7 +236,9 @@ def _refuse_floats(name: str, cells: Sequence[Any]) -> None:
     if len(cells) > 1 and all(isinstance(cell, float) for cell in cells):
         _refuse_codes(name, np.array(cells))
     first = next(cell for cell in cells if _kind(cell) == "floats")
-    raise TypeError(f"{name} holds {first}, a {type(first).__name__}; row numbers are integers from 0.")
+    raise TypeError(
+        f"{name} holds {first}, a {type(first).__name__}; row numbers are integers from 0."
+    )
 
 
 def _refuse_codes(name: str, values: np.ndarray) -> None:
@@ -226,12 +257,19 @@ def _refuse_codes(name: str, values: np.ndarray) -> None:
 def _rows_of_dates(wanted: Iterable[str], labels: Iterable[Any]) -> dict[str, list[int]]:
     """The rows of those labels that are dates or durations, however these are written.
 
-    A day without a time is midnight. Where that day has more rows it stands for all of them, as it could mean either.
+    A day without a time is midnight. Where that day has more rows it stands for all of them, as it
+    could mean either.
     """
     dates = {label: match for label in wanted if (match := DATE.fullmatch(label))}
-    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {match["day"]: [] for match in dates.values()}
+    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {
+        match["day"]: [] for match in dates.values()
+    }
     for row, label in enumerate(labels if dates else ()):
-        if not _is_missing(label) and (match := DATE.fullmatch(str(label))) and match["day"] in days:
+        if (
+            not _is_missing(label)
+            and (match := DATE.fullmatch(str(label)))
+            and match["day"] in days
+        ):
             days[match["day"]].append((row, _time_of(match)))
     found = {}
     for label, match in dates.items():

@@ -1,7 +1,8 @@
 """The warning class of the project with the record of what it warns about, and its errors.
 
-Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early) is warned about once per
-fit and stands in ``fit_info_["fallbacks"]``, so users can filter, count or escalate it.
+Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early)
+is warned about once per fit and stands in ``fit_info_["fallbacks"]``, so users can filter, count or
+escalate it.
 """
 
 from typing import NamedTuple
@@ -19,7 +20,9 @@ class Fallback(NamedTuple):
 
 
 class ClusterError(RuntimeError):
-    """A cluster could not finish the work: its scheduler was lost, or no worker could hold its part; the message names the remedy."""
+    """A cluster could not finish the work: its scheduler was lost, or no worker could hold its
+    part; the message names the remedy.
+    """
 
 
 class ModelFileError(ValueError):

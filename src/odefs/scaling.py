@@ -1,8 +1,9 @@
 """Column scaling: from the units of the user's columns to comparable ones.
 
-The paper does not say how it scales; min-max to [0, 1] reproduces its bare-detector column on every dataset. ``"rootstd"`` lies half-way
-between min-max and z-scores, ``"damped"`` keeps rare values from taking over there. Ranges are float64; scaled values are clipped to +-1e6, so that a new row far outside the training range
-stays finite in float32.
+The paper does not say how it scales; min-max to [0, 1] reproduces its bare-detector column on every
+dataset. ``"rootstd"`` lies half-way between min-max and z-scores, ``"damped"`` keeps rare values
+from taking over there. Ranges are float64; scaled values are clipped to +-1e6, so that a new row
+far outside the training range stays finite in float32.
 """
 
 from dataclasses import dataclass, replace
@@ -14,17 +15,23 @@ Kind = Literal["damped", "rootstd", "minmax", "none"]
 KINDS: tuple[str, ...] = ("damped", "rootstd", "minmax", "none")
 
 SMALLEST_STD = 0.2
-"""``"damped"`` takes a two-valued column for no rarer than one of this standard deviation (4 % of the rows). Chosen on 14 datasets that are not the paper's."""
+"""``"damped"`` takes a two-valued column for no rarer than one of this standard deviation (4 % of
+the rows). Chosen on 14 datasets that are not the paper's.
+"""
 
 CLIP = 1e6
 CLIP_UNSCALED = 1e15
-"""Without scaling the values are the user's own; this bound only keeps their squares within float32."""
+"""Without scaling the values are the user's own; this bound only keeps their squares within
+float32.
+"""
 _SAFE_IN_FLOAT32 = (1e-30, 1e30)
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnRanges:
-    """Per column over the observed cells: how many there are, the smallest and the largest; float64."""
+    """Per column over the observed cells: how many there are, the smallest and the largest;
+    float64.
+    """
 
     count: np.ndarray
     low: np.ndarray
@@ -33,7 +40,9 @@ class ColumnRanges:
     def merge(self, other: "ColumnRanges") -> "ColumnRanges":
         """Ranges of both parts together."""
         return ColumnRanges(
-            self.count + other.count, np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+            self.count + other.count,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
         )
 
     @property
@@ -56,7 +65,9 @@ def column_ranges(X: np.ndarray) -> ColumnRanges:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments:
-    """Per column over the observed cells: how many there are, their mean, and the sum of squared deviations from it."""
+    """Per column over the observed cells: how many there are, their mean, and the sum of squared
+    deviations from it.
+    """
 
     count: np.ndarray
     mean: np.ndarray
@@ -76,13 +87,19 @@ class ColumnMoments:
 
     @property
     def farthest(self) -> np.ndarray:
-        """Distance of the farther end of the column, 0 or 1, from its mean, in standard deviations; 0 for a constant column."""
+        """Distance of the farther end of the column, 0 or 1, from its mean, in standard deviations;
+        0 for a constant column.
+        """
         std = self.std
-        return np.divide(np.maximum(self.mean, 1 - self.mean), std, out=np.zeros_like(std), where=std > 0)
+        return np.divide(
+            np.maximum(self.mean, 1 - self.mean), std, out=np.zeros_like(std), where=std > 0
+        )
 
 
 def column_moments(X: np.ndarray) -> ColumnMoments:
-    """Moments of one dense block of values between 0 and 1: unscaled ones might overflow when squared."""
+    """Moments of one dense block of values between 0 and 1: unscaled ones might overflow when
+    squared.
+    """
     values = X.astype(np.float64)
     total = np.add.reduce(values, axis=0)
     count = np.full(X.shape[1], float(X.shape[0]))
@@ -109,10 +126,11 @@ class Scaling:
     clip: float = CLIP
 
     def centred(self, sample: np.ndarray) -> "Scaling":
-        """The same scaling with the origin at the mean of some scaled rows, which changes no distance and saves digits of products.
+        """The same scaling with the origin at the mean of some scaled rows, which changes no
+        distance and saves digits of products.
 
-        Columns with two values keep them at 0 and 1 (or 0 and any unit): their products are exact as they are, and moving the origin would
-        make equal distances differ in the last bit.
+        Columns with two values keep them at 0 and 1 (or 0 and any unit): their products are exact
+        as they are, and moving the origin would make equal distances differ in the last bit.
         """
         seen = ~np.isnan(sample)
         values = np.where(seen, sample, 0.0).astype(np.float64)
@@ -141,11 +159,16 @@ class Scaling:
     def apply(self, X: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Scale a dense block into ``out``, whose dtype is the dtype of all later arithmetic.
 
-        Rows are brought into that dtype first: equal values give equal results, whatever type they arrive in.
+        Rows are brought into that dtype first: equal values give equal results, whatever type they
+        arrive in.
         """
         if X.dtype != out.dtype:
             largest = np.finfo(out.dtype).max
-            X = np.clip(X, -largest, largest).astype(out.dtype) if X.dtype.kind == "f" else X.astype(out.dtype)
+            X = (
+                np.clip(X, -largest, largest).astype(out.dtype)
+                if X.dtype.kind == "f"
+                else X.astype(out.dtype)
+            )
         with np.errstate(over="ignore"):
             if out.dtype == np.float32 and self.safe_in_float32:
                 np.subtract(X, self.low.astype(np.float32), out=out)
@@ -162,9 +185,11 @@ class Scaling:
 
 
 def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
-    """Choose origin and unit of each column: its smallest value and its range. Constant and empty columns get unit 1.
+    """Choose origin and unit of each column: its smallest value and its range. Constant and empty
+    columns get unit 1.
 
-    ``"rootstd"`` and ``"damped"`` need the moments of the table so scaled, see :func:`scale_by_moments`.
+    ``"rootstd"`` and ``"damped"`` need the moments of the table so scaled, see
+    :func:`scale_by_moments`.
     """
     seen = ranges.count > 0
     low, high = np.where(seen, ranges.low, 0.0), np.where(seen, ranges.high, 0.0)
@@ -181,12 +206,15 @@ def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
 
 
 def scale_by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scaling:
-    """``"rootstd"`` and ``"damped"``: half-way from min-max to z-scores, each column divided further by the root of its standard deviation.
+    """``"rootstd"`` and ``"damped"``: half-way from min-max to z-scores, each column divided
+    further by the root of its standard deviation.
 
-    The standard deviation of a number is small where a few far values stretch the range; dividing by it gives the other values back their distances. That of a
-    two-valued column is small where one value is rare, and dividing by its root lets a value in a thousand rows outweigh thirty balanced columns.
-    ``"damped"`` therefore bounds the standard deviation from below, by so much as the column is like a two-valued one: ``variance / (mean (1 - mean))`` is 1
-    for those, smaller for all others.
+    The standard deviation of a number is small where a few far values stretch the range; dividing
+    by it gives the other values back their distances. That of a two-valued column is small where
+    one value is rare, and dividing by its root lets a value in a thousand rows outweigh thirty
+    balanced columns. ``"damped"`` therefore bounds the standard deviation from below, by so much as
+    the column is like a two-valued one: ``variance / (mean (1 - mean))`` is 1 for those, smaller
+    for all others.
     """
     if kind not in ("rootstd", "damped"):
         return minmax

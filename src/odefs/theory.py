@@ -1,19 +1,23 @@
 """Theorem 1 of the paper as functions, and what Cantelli's rule does and does not promise.
 
-Notation: ``J'`` is the probability that an outlier is ranked above a random row (the ideal), ``J-hat*`` the same for outlier *candidates* on the
-training sample of ``m*`` candidates and ``m`` unlabelled rows. The theorem says, with probability at least ``1 - delta``,
+Notation: ``J'`` is the probability that an outlier is ranked above a random row (the ideal),
+``J-hat*`` the same for outlier *candidates* on the training sample of ``m*`` candidates and ``m``
+unlabelled rows. The theorem says, with probability at least ``1 - delta``,
 
-    J-hat* - E(J-hat*) <= O( sqrt(kappa_m / m) + sqrt(kappa_m* / m*) ),  kappa_m' = d' log(d m'/d') + log(1/delta)
-    a^2/(1+a^2) E(J') + (1-pi)/(2(1+a^2)) <= E(J-hat*) <= E(J')
+    J-hat* - E(J-hat*) <= O( sqrt(kappa_m / m) + sqrt(kappa_m* / m*) ),  kappa_m' = d' log(d m'/d')
+    + log(1/delta) a^2/(1+a^2) E(J') + (1-pi)/(2(1+a^2)) <= E(J-hat*) <= E(J')
 
-It rests on two assumptions that data need not meet; both are checked by :func:`check_assumptions` where labels are known:
+It rests on two assumptions that data need not meet; both are checked by :func:`check_assumptions`
+where labels are known:
 
-1. *Precise candidates*: at least ``a^2/(1+a^2)`` of the candidates are outliers. The paper derives this from Cantelli's inequality, but that bounds the
-   share of **all rows** above the threshold (:func:`cantelli_bound`), not the share of inliers among the candidates.
-2. *Random inliers*: candidates that are inliers rank like inliers drawn at random. They do not: they were chosen for their high scores.
+1. *Precise candidates*: at least ``a^2/(1+a^2)`` of the candidates are outliers. The paper derives
+   this from Cantelli's inequality, but that bounds the share of **all rows** above the threshold
+   (:func:`cantelli_bound`), not the share of inliers among the candidates.
+2. *Random inliers*: candidates that are inliers rank like inliers drawn at random. They do not:
+   they were chosen for their high scores.
 
-The ``O(.)`` hides a constant that the paper does not give, and at ``m* = 32`` the bound is vacuous for any plausible one. Read it for
-how it changes with ``m`` and ``m*``, not for its value.
+The ``O(.)`` hides a constant that the paper does not give, and at ``m* = 32`` the bound is vacuous
+for any plausible one. Read it for how it changes with ``m`` and ``m*``, not for its value.
 """
 
 from dataclasses import dataclass
@@ -29,16 +33,19 @@ ASSUMPTIONS = (PRECISE_CANDIDATES, RANDOM_INLIERS)
 
 
 def cantelli_bound(a: float) -> float:
-    """Largest possible share of all rows above ``mean + a std``, whatever the distribution: ``1 / (1 + a^2)``.
+    """Largest possible share of all rows above ``mean + a std``, whatever the distribution: ``1 /
+    (1 + a^2)``.
 
-    This is all the rule promises. It does not bound the share of inliers among the rows above the threshold, which may be anything.
+    This is all the rule promises. It does not bound the share of inliers among the rows above the
+    threshold, which may be anything.
     """
     _require("a", a, a >= 0, "at least 0")
     return 1.0 / (1.0 + a * a)
 
 
 def relaxed_auc(auc: float, pi: float, n: int | None = None) -> float:
-    """``J' = (1 - pi) J + (n+ + 1) / (2n)``, the AUC against all rows from the AUC against inliers (the paper's Eq. 5).
+    """``J' = (1 - pi) J + (n+ + 1) / (2n)``, the AUC against all rows from the AUC against inliers
+    (the paper's Eq. 5).
 
     Without ``n`` the limit of large ``n``: ``(1 - pi) J + pi / 2``.
     """
@@ -55,7 +62,9 @@ def kappa(m: int, d: int, d_selected: int, delta: float) -> float:
     return float(d_selected * np.log(d * m / d_selected) + np.log(1 / delta))
 
 
-def estimation_error(m: int, m_star: int, d: int, d_selected: int, delta: float = 0.05, constant: float = 1.0) -> float:
+def estimation_error(
+    m: int, m_star: int, d: int, d_selected: int, delta: float = 0.05, constant: float = 1.0
+) -> float:
     """The first line of the theorem: ``constant * (sqrt(kappa_m / m) + sqrt(kappa_m* / m*))``.
 
     The paper gives the order and no constant; 1 is a placeholder, not a claim.
@@ -109,14 +118,23 @@ def theorem1(
     return Theorem1(lower, ideal_auc, estimation_error(m, m_star, d, d_selected, delta, constant))
 
 
-def candidate_auc(precision: float, pi: float, ideal_auc: float, inlier_above_outlier: float = 0.5) -> float:
-    """``E(J-hat*) = p E(J') + (1-p)(1-pi)/2 + (1-p) pi Delta``, the step of the proof that uses the second assumption.
+def candidate_auc(
+    precision: float, pi: float, ideal_auc: float, inlier_above_outlier: float = 0.5
+) -> float:
+    """``E(J-hat*) = p E(J') + (1-p)(1-pi)/2 + (1-p) pi Delta``, the step of the proof that uses the
+    second assumption.
 
-    ``precision`` is the share ``p`` of outliers among the candidates, ``inlier_above_outlier`` the proof's ``Delta``, at most 1/2.
+    ``precision`` is the share ``p`` of outliers among the candidates, ``inlier_above_outlier`` the
+    proof's ``Delta``, at most 1/2.
     """
     for name, value in (("precision", precision), ("pi", pi), ("ideal_auc", ideal_auc)):
         _require_share(name, value)
-    _require("inlier_above_outlier", inlier_above_outlier, 0 <= inlier_above_outlier <= 0.5, "between 0 and 1/2")
+    _require(
+        "inlier_above_outlier",
+        inlier_above_outlier,
+        0 <= inlier_above_outlier <= 0.5,
+        "between 0 and 1/2",
+    )
     rest = 1 - precision
     return precision * ideal_auc + rest * (1 - pi) / 2 + rest * pi * inlier_above_outlier
 
@@ -147,13 +165,17 @@ class AssumptionCheck:
 
 
 def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> AssumptionCheck:
-    """Measure both assumptions with known labels (1 = outlier); ``candidates`` are row numbers from 0 or a boolean mask."""
+    """Measure both assumptions with known labels (1 = outlier); ``candidates`` are row numbers from
+    0 or a boolean mask.
+    """
     scores, y = np.asarray(scores, dtype=float), np.asarray(y).astype(bool)
     chosen = np.zeros(y.size, dtype=bool)
     if np.size(candidates):
         chosen[read_rows(candidates, "candidates").numbers(y.size)] = True
     if not chosen.any() or not y.any() or y.all():
-        raise ValueError("check_assumptions needs at least one candidate, one outlier and one inlier.")
+        raise ValueError(
+            "check_assumptions needs at least one candidate, one outlier and one inlier."
+        )
     inlier_candidates = chosen & ~y
     return AssumptionCheck(
         candidate_precision=float(y[chosen].mean()),
@@ -169,10 +191,14 @@ def check_assumptions(scores: Any, candidates: Any, y: Any, a: float = 2.0) -> A
 def probability_above(above: np.ndarray, below: np.ndarray) -> float:
     """Probability that a value of ``above`` exceeds one of ``below``: the paper's J, J' and BAUC.
 
-    Ties count half, as in an AUC; the paper counts them whole, which would let equal scores pass for a perfect ranking.
+    Ties count half, as in an AUC; the paper counts them whole, which would let equal scores pass
+    for a perfect ranking.
     """
     ordered = np.sort(below)
-    left, right = np.searchsorted(ordered, above, side="left"), np.searchsorted(ordered, above, side="right")
+    left, right = (
+        np.searchsorted(ordered, above, side="left"),
+        np.searchsorted(ordered, above, side="right"),
+    )
     return float((left + right).mean() / (2 * below.size))
 
 

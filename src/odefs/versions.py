@@ -27,7 +27,9 @@ PACKAGES = (
 
 @cache
 def version_of(package: str) -> str:
-    """Looked up once: Python keeps a list of the packages in a folder of its path each time that the folder has changed, for ever."""
+    """Looked up once: Python keeps a list of the packages in a folder of its path each time that
+    the folder has changed, for ever.
+    """
     try:
         return version(package)
     except PackageNotFoundError:
@@ -35,7 +37,9 @@ def version_of(package: str) -> str:
 
 
 def collect_versions() -> dict[str, str]:
-    """Versions of Python and the packages, the BLAS and the kernel in use, and the number of threads."""
+    """Versions of Python and the packages, the BLAS and the kernel in use, and the number of
+    threads.
+    """
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
         found[package] = version_of(package)
@@ -45,7 +49,11 @@ def collect_versions() -> dict[str, str]:
     from odefs.system.threads import available_threads
 
     import_module("numpy")  # its BLAS shows up only once it is loaded
-    blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
+    blas = {
+        f"{pool['internal_api']} {pool['version']}"
+        for pool in threadpool_info()
+        if pool["user_api"] == "blas"
+    }
     found["blas"] = ", ".join(sorted(blas)) or "unknown"
     found["threads"] = str(available_threads())
     found["kernel"] = describe_kernel()

@@ -90,7 +90,7 @@ def test_training_squares_refuse_arrays_that_do_not_fit(level):
     x, r, norms = np.zeros((3, 2)), np.zeros((4, 2)), np.zeros((2, 2))
     squares, slack, out = np.zeros((3, 4)), np.zeros(3), np.zeros((3, 2))
     for wrong in ((squares[:, :3], slack, out), (squares, slack[:2], out), (squares, slack, out.T)):
-        with pytest.raises(ValueError, match="shapes fit"):
+        with pytest.raises(ValueError, match="consistent shapes"):
             mean_squares(level, wrong[0], norms, wrong[1], x, r, wrong[2])
 
 

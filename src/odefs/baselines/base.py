@@ -24,7 +24,9 @@ THRESHOLD_RATE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Subsets of columns, how much each counts, the relevance of every column, and what went otherwise than asked for."""
+    """Subsets of columns, how much each counts, the relevance of every column, and what went
+    otherwise than asked for.
+    """
 
     subsets: list[np.ndarray]
     weights: np.ndarray
@@ -101,16 +103,25 @@ class ColumnSelector(BaseOutlierEstimator):
             self.component_weight_ = chosen.weights / chosen.weights.sum()
             self.feature_importances_ = _shares(chosen.relevance)
             model, scores = fit_subsets(
-                engine, detector, scaled.scaling, self.feature_subsets_, self.component_weight_, seeds
+                engine,
+                detector,
+                scaled.scaling,
+                self.feature_subsets_,
+                self.component_weight_,
+                seeds,
             )
             fallbacks = few_rows(detector, engine.n_rows) + chosen.fallbacks
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
-            self._finish(engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds)
+            self._finish(
+                engine, model, self._combined(engine, model, scores), THRESHOLD_RATE, seeds
+            )
             self._report(fallbacks)
             return self
 
     def _combined(self, engine: InMemoryEngine, model: Model, scores: np.ndarray) -> np.ndarray:
-        """Training scores, from the weighted mean of the subsets' scores unless the subclass combines them otherwise."""
+        """Training scores, from the weighted mean of the subsets' scores unless the subclass
+        combines them otherwise.
+        """
         return scores
 
 

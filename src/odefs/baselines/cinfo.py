@@ -1,7 +1,8 @@
 """CINFO: sequential sparse regression on the scores (Pang et al. 2018).
 
-Round by round: candidates by Cantelli's rule, a lasso of their scores on the columns, the columns with non-zero coefficients, the detector on these. It goes on
-while the cross-validated regression error falls. Rounds are averaged with weights from one minus their normalised error.
+Round by round: candidates by Cantelli's rule, a lasso of their scores on the columns, the columns
+with non-zero coefficients, the detector on these. It goes on while the cross-validated regression
+error falls. Rounds are averaged with weights from one minus their normalised error.
 """
 
 import warnings
@@ -26,11 +27,12 @@ class CINFO(ColumnSelector):
     Parameters
     ----------
     threshold_rate : float, default=1.732
-        Candidates score above mean + threshold_rate * std; at most a quarter of the rows for the default.
-    max_rounds : int, default=20
-    max_candidates : int, default=2000
+        Candidates score above mean + threshold_rate * std; at most a quarter of the rows for the
+        default.
+    max_rounds : int, default=20 max_candidates : int, default=2000
         Candidates that a lasso sees.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
+    verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes
@@ -97,7 +99,9 @@ class CINFO(ColumnSelector):
             errors.append(error)
             relevance += coefficients / coefficients.sum()
             # The same references as in the final scores: what a round looks at is what counts.
-            component = subset_component(engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1))
+            component = subset_component(
+                engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1)
+            )
             scores = engine.raw_scores(scaling, detector, [component])[0]
         fallbacks += stopped_regressions(stopped, rounds)
         if not subsets:
@@ -106,15 +110,21 @@ class CINFO(ColumnSelector):
             return Chosen([every], np.ones(1), np.ones(engine.n_columns), fallbacks)
         return Chosen(subsets, _round_weights(np.array(errors)), relevance, fallbacks)
 
-    def _sparse_regression(self, context: Context, scores: np.ndarray) -> tuple[np.ndarray, float, bool]:
-        """Absolute coefficients of the lasso on the candidates, the share of the variance it leaves (cross-validated), whether it settled."""
+    def _sparse_regression(
+        self, context: Context, scores: np.ndarray
+    ) -> tuple[np.ndarray, float, bool]:
+        """Absolute coefficients of the lasso on the candidates, the share of the variance it leaves
+        (cross-validated), whether it settled.
+        """
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LassoCV
         from sklearn.model_selection import KFold
 
         candidates = find_candidates(scores, self.threshold_rate).rows
         if candidates.size > self.max_candidates:
-            candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
+            candidates = np.sort(
+                context.rng.choice(candidates, size=self.max_candidates, replace=False)
+            )
         target = scores[candidates]
         known = ~np.isnan(target)
         candidates, target = candidates[known], target[known]

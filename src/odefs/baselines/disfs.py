@@ -1,8 +1,9 @@
 """DisFS: columns that discriminate outliers from their neighbours (Dang et al. 2014).
 
-For each outlier candidate, the columns that explain it are the fewest whose share in the direction in which it stands out adds up to 80 %. The
-ODEFS paper does not say how it turned explanations of single rows into subsets to score on. Here: each of several rounds averages the
-explanations of half of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
+For each outlier candidate, the columns that explain it are the fewest whose share in the direction
+in which it stands out adds up to 80 %. The ODEFS paper does not say how it turned explanations of
+single rows into subsets to score on. Here: each of several rounds averages the explanations of half
+of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
 """
 
 from typing import Any
@@ -28,15 +29,14 @@ class DisFS(ColumnSelector):
     ----------
     n_estimators : int, default=10
         Rounds, each on half of the candidates.
-    n_neighbors : int, default=20
-    share : float, default=0.8
+    n_neighbors : int, default=20 share : float, default=0.8
         Share of a direction, and of the averaged explanations, that the kept columns hold.
     threshold_rate : float, default=2.0
         Candidates score above mean + threshold_rate * std.
-    max_candidates : int, default=1000
-    max_rows : int, default=10000
+    max_candidates : int, default=1000 max_rows : int, default=10000
         Rows among which neighbours are sought.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
+    verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes
@@ -96,7 +96,9 @@ class DisFS(ColumnSelector):
         found = find_candidates(bare.scores, self.threshold_rate)
         candidates, fallbacks = found.rows, few_candidates(found)
         if candidates.size > self.max_candidates:
-            candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
+            candidates = np.sort(
+                context.rng.choice(candidates, size=self.max_candidates, replace=False)
+            )
         explanations = self._explanations(context, candidates)
         half = max(1, (candidates.size + 1) // 2)
         subsets = []

@@ -20,7 +20,9 @@ def one_hot_blocks(X: np.ndarray) -> list[np.ndarray]:
     return blocks
 
 
-def _end_of_block(indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarray, start: int) -> int:
+def _end_of_block(
+    indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarray, start: int
+) -> int:
     """Where the block that begins at ``start`` ends; one further where none begins there."""
     total = 0.0
     for stop in range(start, share.size):
@@ -30,6 +32,10 @@ def _end_of_block(indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarr
         if total > 1 + 1e-9:
             break
         # Shares that add up to one are necessary and cheap; the rows decide.
-        if stop > start and total > 1 - 1e-9 and (indicator[:, start : stop + 1].sum(axis=1) == 1).all():
+        if (
+            stop > start
+            and total > 1 - 1e-9
+            and (indicator[:, start : stop + 1].sum(axis=1) == 1).all()
+        ):
             return stop + 1
     return start + 1

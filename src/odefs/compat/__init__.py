@@ -1,1 +1,3 @@
-"""Models in other ecosystems: PyOD's detectors (:mod:`odefs.compat.pyod`), ONNX files (:mod:`odefs.compat.onnx`)."""
+"""Models in other ecosystems: PyOD's detectors (:mod:`odefs.compat.pyod`), ONNX files
+(:mod:`odefs.compat.onnx`).
+"""

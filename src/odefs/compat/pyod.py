@@ -1,7 +1,9 @@
-"""The estimators as detectors of PyOD: high scores are abnormal, labels are 0 and 1; its probabilities, confidence and rejection work.
+"""The estimators as detectors of PyOD: high scores are abnormal, labels are 0 and 1; its
+probabilities, confidence and rejection work.
 
-Parameters are those of :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`, except that ``contamination`` is a number, 0.1 unless said otherwise, as
-everywhere in PyOD (or one of its threshold objects).
+Parameters are those of :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`, except that
+``contamination`` is a number, 0.1 unless said otherwise, as everywhere in PyOD (or one of its
+threshold objects).
 """
 
 import inspect
@@ -28,9 +30,13 @@ CONTAMINATION = 0.1
 
 
 def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
-    """A constructor with the parameters of the estimator, so that they are written down once; PyOD and scikit-learn read its signature."""
+    """A constructor with the parameters of the estimator, so that they are written down once; PyOD
+    and scikit-learn read its signature.
+    """
     parameters = [
-        parameter.replace(default=CONTAMINATION, annotation=Any) if name == "contamination" else parameter
+        parameter.replace(default=CONTAMINATION, annotation=Any)
+        if name == "contamination"
+        else parameter
         for name, parameter in inspect.signature(wrapped.__init__).parameters.items()
     ]
     signature = inspect.Signature(parameters)

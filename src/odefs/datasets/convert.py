@@ -1,7 +1,8 @@
 """From a source file to ``X``, ``y`` and column names.
 
-The rule for nominal columns is one column per value that occurs, in the order of the file's header, a missing value last as a value of its own. It yields
-the paper's number of columns on every one-hot dataset.
+The rule for nominal columns is one column per value that occurs, in the order of the file's header,
+a missing value last as a value of its own. It yields the paper's number of columns on every one-hot
+dataset.
 """
 
 import io
@@ -24,9 +25,11 @@ class Arrays(NamedTuple):
 
 
 def advertisements(content: bytes) -> Arrays:
-    """UCI's zip: 1558 columns of which the three continuous ones are left out, '?' in the binary ones written 0.
+    """UCI's zip: 1558 columns of which the three continuous ones are left out, '?' in the binary
+    ones written 0.
 
-    Column names come from the zip's ad.names; a zip without it, or with names of other columns, gives numbers instead.
+    Column names come from the zip's ad.names; a zip without it, or with names of other columns,
+    gives numbers instead.
     """
     lines = _zipped(content, "ad.data").decode("latin-1").splitlines()
     cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
@@ -78,7 +81,9 @@ def mat(content: bytes) -> Arrays:
     arrays = loadmat(source)
     X = np.asarray(arrays["X"], dtype=np.float64)
     return _arrays(
-        X, np.asarray(arrays["y"]).ravel().astype(int).astype(str).tolist(), [f"x{k}" for k in range(X.shape[1])]
+        X,
+        np.asarray(arrays["y"]).ravel().astype(int).astype(str).tolist(),
+        [f"x{k}" for k in range(X.shape[1])],
     )
 
 
@@ -91,19 +96,30 @@ def mat_without_zeros(content: bytes) -> Arrays:
 
 CONVERTERS = {
     function.__name__: function
-    for function in (advertisements, arff_numbers, arff_one_hot, tar_arff_one_hot, mat, mat_without_zeros)
+    for function in (
+        advertisements,
+        arff_numbers,
+        arff_one_hot,
+        tar_arff_one_hot,
+        mat,
+        mat_without_zeros,
+    )
 }
 
 
 def source_file(converter: str, content: bytes) -> bytes:
-    """The file whose bytes a dataset's blob id is about: what came, or the data file in it where an archive is only a wrapper."""
+    """The file whose bytes a dataset's blob id is about: what came, or the data file in it where an
+    archive is only a wrapper.
+    """
     return _zipped(content, "ad.data") if converter == advertisements.__name__ else content
 
 
 def _zipped(content: bytes, ending: str) -> bytes:
     """A file of a zip archive by the end of its name; empty if there is none."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return next((archive.read(name) for name in archive.namelist() if name.endswith(ending)), b"")
+        return next(
+            (archive.read(name) for name in archive.namelist() if name.endswith(ending)), b""
+        )
 
 
 def _c45_names(text: str) -> list[str]:
@@ -133,7 +149,9 @@ def _read_arff(content: bytes) -> tuple[list[tuple[str, list[str]]], list[list[s
             in_data = True
         elif text.lower().startswith("@attribute"):
             name, rest = _name_and_rest(text[len("@attribute") :].strip())
-            columns.append((name, _split(rest.strip()[1:-1]) if rest.strip().startswith("{") else []))
+            columns.append(
+                (name, _split(rest.strip()[1:-1]) if rest.strip().startswith("{") else [])
+            )
     return columns, rows
 
 

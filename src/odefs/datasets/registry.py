@@ -1,8 +1,13 @@
-"""The twelve datasets of the paper: what they are, where they come from, how to tell that one has the right one."""
+"""The twelve datasets of the paper: what they are, where they come from, how to tell that one has
+the right one.
+"""
 
 from dataclasses import dataclass
 
-ADREPOSITORY = "GuansongPang/ADRepository-Anomaly-detection-datasets", "3361daccc4384a60025b6b684ccf55699decbed5"
+ADREPOSITORY = (
+    "GuansongPang/ADRepository-Anomaly-detection-datasets",
+    "3361daccc4384a60025b6b684ccf55699decbed5",
+)
 ADVERTISEMENTS = "suhailkhan0/Ad-NonAd-Prediction", "1c1845af186e7393f9ef4a7d4f8770432415447c"
 PYOD = "yzhao062/pyod", "34f7996effac700a5166d882d5e94c6e6078fae3"
 
@@ -12,9 +17,11 @@ UNKNOWN = "no licence found; cite the source"
 
 @dataclass(frozen=True)
 class Entry:
-    """One dataset. ``digest`` is over name, dtype, shape and bytes of its converted arrays (:func:`odefs.datasets.store.digest`).
+    """One dataset. ``digest`` is over name, dtype, shape and bytes of its converted arrays
+    (:func:`odefs.datasets.store.digest`).
 
-    ``blob`` is git's id of the source file where it is known (``git hash-object``), of the one inside where the source is an archive.
+    ``blob`` is git's id of the source file where it is known (``git hash-object``), of the one
+    inside where the source is an archive.
     """
 
     name: str
@@ -33,7 +40,9 @@ class Entry:
     def url(self) -> str:
         """Where the source file lies, at a fixed commit."""
         repository, commit = self.repository
-        return f"https://raw.githubusercontent.com/{repository}/{commit}/{self.path}".replace(" ", "%20")
+        return f"https://raw.githubusercontent.com/{repository}/{commit}/{self.path}".replace(
+            " ", "%20"
+        )
 
 
 _KDD = "KDD Cup 1999 data, UCI; nominal version of G. Pang et al., ADRepository"

@@ -69,7 +69,11 @@ def read(path: Path) -> Dataset:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             X, y = arrays["X"], read_labels(arrays["y"], str(path))
-            names = arrays["feature_names"] if "feature_names" in arrays else [f"x{k}" for k in range(X.shape[1])]
+            names = (
+                arrays["feature_names"]
+                if "feature_names" in arrays
+                else [f"x{k}" for k in range(X.shape[1])]
+            )
             return Dataset(X, y, np.asarray(names))
     except (OSError, KeyError, ValueError) as error:
         raise DatasetError(f"{path}: not an npz file with X and y ({error})") from error
@@ -86,7 +90,9 @@ def read_labels(values: np.ndarray, where: str) -> np.ndarray:
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:
-    """sha256 over name, dtype, shape and bytes of the arrays; an npz file's own bytes change with zip and library versions."""
+    """sha256 over name, dtype, shape and bytes of the arrays; an npz file's own bytes change with
+    zip and library versions.
+    """
     total = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
@@ -109,7 +115,9 @@ def download(name: str, url: str | None = None) -> Path:
         found = blob_id(source_file(entry.converter, content))
         arrays = CONVERTERS[entry.converter](content)
     except Exception as error:
-        raise DatasetError(f"dataset {name!r}: what came from {address} cannot be converted ({error})") from error
+        raise DatasetError(
+            f"dataset {name!r}: what came from {address} cannot be converted ({error})"
+        ) from error
     if entry.blob and found != entry.blob:
         raise DatasetError(
             f"dataset {name!r}: what came from {address} is another file (git's id is {found}, expected was {entry.blob}); "
@@ -137,7 +145,9 @@ def check(entry: Entry, X: np.ndarray, y: np.ndarray) -> None:
     if X.shape != entry.shape or int(y.sum()) != entry.outliers:
         found = f"{X.shape[0]} x {X.shape[1]} with {int(y.sum())} outliers"
         wanted = f"{entry.shape[0]} x {entry.shape[1]} with {entry.outliers}"
-        raise DatasetError(f"dataset {entry.name!r}: these rows are {found}, expected were {wanted}")
+        raise DatasetError(
+            f"dataset {entry.name!r}: these rows are {found}, expected were {wanted}"
+        )
     if entry.digest is not None and digest({"X": X, "y": y}) != entry.digest:
         raise DatasetError(f"dataset {entry.name!r}: the values are not the expected ones")
 

@@ -22,10 +22,12 @@ def make_shifted(
     spread: float = 0.2,
     seed: int = 0,
 ) -> Synthetic:
-    """Inliers from N(1, spread) in every column; outliers from N(1 + shift, spread) in the relevant ones.
+    """Inliers from N(1, spread) in every column; outliers from N(1 + shift, spread) in the relevant
+    ones.
 
-    The paper's setting for its figures. It writes N(1, 0.2); reading 0.2 as the standard deviation comes nearer to its figures than reading
-    it as the variance. It gives no share of outliers: 5 % is our choice.
+    The paper's setting for its figures. It writes N(1, 0.2); reading 0.2 as the standard deviation
+    comes nearer to its figures than reading it as the variance. It gives no share of outliers: 5 %
+    is our choice.
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(1.0, spread, size=(n_rows, n_columns))

@@ -1,6 +1,8 @@
-"""The bundled example: 800 card transactions, 24 of them odd in three different ways, among columns that say nothing.
+"""The bundled example: 800 card transactions, 24 of them odd in three different ways, among columns
+that say nothing.
 
-The files are written by ``python -m odefs.datasets.transactions DIRECTORY`` and are part of the package.
+The files are written by ``python -m odefs.datasets.transactions DIRECTORY`` and are part of the
+package.
 """
 
 import csv
@@ -29,7 +31,14 @@ def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Any]], dict[str,
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    typical = {"grocery": 38, "fuel": 55, "restaurant": 42, "clothing": 70, "books": 24, "pharmacy": 18}
+    typical = {
+        "grocery": 38,
+        "fuel": 55,
+        "restaurant": 42,
+        "clothing": 70,
+        "books": 24,
+        "pharmacy": 18,
+    }
     rows: list[dict[str, Any]] = []
     for i in range(N_ROWS):
         category = str(rng.choice(list(typical), p=[0.25, 0.15, 0.2, 0.15, 0.1, 0.15]))
@@ -67,7 +76,11 @@ def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Any]], dict[str,
                 hour=int(rng.integers(1, 5)),
             )
         else:
-            row.update(items=int(rng.integers(24, 40)), channel="online", minutes_since_last=int(rng.integers(0, 2)))
+            row.update(
+                items=int(rng.integers(24, 40)),
+                channel="online",
+                minutes_since_last=int(rng.integers(0, 2)),
+            )
     for i in rng.choice(N_ROWS, size=16, replace=False):
         rows[i]["outside_temperature"] = None
     return rows, truth

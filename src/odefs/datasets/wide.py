@@ -1,6 +1,8 @@
-"""Wide, noisy data with planted outliers in parquet partitions, as many rows as wanted: something to try large runs on.
+"""Wide, noisy data with planted outliers in parquet partitions, as many rows as wanted: something
+to try large runs on.
 
-Partition ``p`` depends on the seed and ``p`` alone, so a larger table begins with the smaller one, and partitions can be made on several machines.
+Partition ``p`` depends on the seed and ``p`` alone, so a larger table begins with the smaller one,
+and partitions can be made on several machines.
 """
 
 from collections.abc import Iterator
@@ -32,7 +34,9 @@ def relevant_columns(n_columns: int, seed: int = 0) -> np.ndarray:
 
 
 def make_part(index: int, n_rows: int, n_columns: int, seed: int = 0) -> Part:
-    """One partition: standard normal noise; an outlier is shifted by 4 up or down in every relevant column."""
+    """One partition: standard normal noise; an outlier is shifted by 4 up or down in every relevant
+    column.
+    """
     rng = np.random.default_rng([seed, 1, index])
     # Drawn in full and cut, so that a last short partition begins like a whole one.
     y = (rng.random(PARTITION_ROWS) < OUTLIER_SHARE).astype(np.uint8)[:n_rows]
@@ -53,10 +57,14 @@ def parts_in(folder: Path) -> list[Path]:
     return sorted([*folder.glob("part-*.parquet"), *(folder / "truth").glob("part-*.parquet")])
 
 
-def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, force: bool = False) -> int:
-    """Write ``part-00000.parquet`` and so on (columns x0, x1, ...), and labels of the same names under ``truth``; the number of outliers.
+def write_wide(
+    folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, force: bool = False
+) -> int:
+    """Write ``part-00000.parquet`` and so on (columns x0, x1, ...), and labels of the same names
+    under ``truth``; the number of outliers.
 
-    A folder with such files is refused, since what is left of a longer table would be taken for rows of this one; ``force`` deletes them first.
+    A folder with such files is refused, since what is left of a longer table would be taken for
+    rows of this one; ``force`` deletes them first.
     """
     with needed_by("writing parquet files", "stream"):
         import pyarrow as pa
@@ -64,7 +72,9 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, fo
 
     before = parts_in(folder)
     if before and not force:
-        raise DatasetError(f"{folder}: it holds {before[0].name} already; --force replaces all parts of that table.")
+        raise DatasetError(
+            f"{folder}: it holds {before[0].name} already; --force replaces all parts of that table."
+        )
     for file in before:
         file.unlink()
     (folder / "truth").mkdir(parents=True, exist_ok=True)
@@ -78,6 +88,8 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, fo
             path = place / f"part-{index:05}.parquet"
             with replacing(path) as partial:
                 # Noise does not compress; dictionaries and codecs would cost time only.
-                pq.write_table(table, partial, row_group_size=2**16, use_dictionary=False, compression="none")
+                pq.write_table(
+                    table, partial, row_group_size=2**16, use_dictionary=False, compression="none"
+                )
         n_outliers += int(part.y.sum())
     return n_outliers

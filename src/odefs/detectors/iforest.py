@@ -1,11 +1,14 @@
 """Isolation forest with feature weights, the paper's second detector.
 
-Trees split at random, and rows that end alone after few splits are abnormal. Feature weights enter as the odds with which split columns are
-drawn. To make the score additive over columns, a path of ``h`` splits hands out credit: a split on column ``k`` that takes a row from ``n`` rows to
-``n'`` earns ``log2(n / n') / H`` for ``k``, with ``H = h + c(n_leaf)`` the usual path length. The credits of a path add up to
-``log2(psi / n_leaf) / H``, which falls with the path length as the original score does.
+Trees split at random, and rows that end alone after few splits are abnormal. Feature weights enter
+as the odds with which split columns are drawn. To make the score additive over columns, a path of
+``h`` splits hands out credit: a split on column ``k`` that takes a row from ``n`` rows to ``n'``
+earns ``log2(n / n') / H`` for ``k``, with ``H = h + c(n_leaf)`` the usual path length. The credits
+of a path add up to ``log2(psi / n_leaf) / H``, which falls with the path length as the original
+score does.
 
-While weights are learned the trees stay fixed, so ``G`` does not depend on ``w``; for the chosen subset the forest is grown anew.
+While weights are learned the trees stay fixed, so ``G`` does not depend on ``w``; for the chosen
+subset the forest is grown anew.
 """
 
 from dataclasses import dataclass
@@ -33,10 +36,14 @@ class IForestDetector(Detector):
     handles_missing: ClassVar[bool] = True
     """A missing cell follows the branch with more rows."""
 
-    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> IForestState:
+    def prepare(
+        self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
+    ) -> IForestState:
         size = min(self.subset_size, rows.shape[0])
         depth = max(1, int(np.ceil(np.log2(size))))
-        members = np.stack([rng.choice(rows.shape[0], size=size, replace=False) for _ in range(self.n_trees)])
+        members = np.stack(
+            [rng.choice(rows.shape[0], size=size, replace=False) for _ in range(self.n_trees)]
+        )
         odds = np.ones(rows.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
         return grow_trees(rows, members, depth, odds, rng)
 
@@ -48,7 +55,9 @@ class IForestDetector(Detector):
         scores[np.isnan(X).all(axis=1)] = np.nan
         return scores
 
-    def linearise(self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None) -> np.ndarray:
+    def linearise(
+        self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None
+    ) -> np.ndarray:
         n_trees = state.column.shape[0]
         n_rows, n_columns = X.shape
         leaves = reach_leaves(X, state)

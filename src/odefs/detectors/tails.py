@@ -1,7 +1,8 @@
 """An additive detector: how far out in its column each value lies.
 
-``G_k(x) = max(0, -log(2 t_k(x)))`` with ``t_k`` the smaller of the two tail probabilities of ``x_k`` in the reference rows, counting ``x_k``
-itself. A value in the middle costs nothing, one beyond all ``n`` references ``log(n/2)``. It sees no interactions, costs little, and splits exactly.
+``G_k(x) = max(0, -log(2 t_k(x)))`` with ``t_k`` the smaller of the two tail probabilities of
+``x_k`` in the reference rows, counting ``x_k`` itself. A value in the middle costs nothing, one
+beyond all ``n`` references ``log(n/2)``. It sees no interactions, costs little, and splits exactly.
 """
 
 from dataclasses import dataclass
@@ -33,10 +34,14 @@ class TailsDetector(Detector):
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         return np.sort(rng.choice(n_rows, size=min(n_rows, self.n_references), replace=False))
 
-    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> TailsState:
+    def prepare(
+        self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
+    ) -> TailsState:
         return TailsState(np.sort(rows, axis=0), (~np.isnan(rows)).sum(axis=0))
 
-    def linearise(self, X: np.ndarray, state: TailsState, w: np.ndarray | None = None) -> np.ndarray:
+    def linearise(
+        self, X: np.ndarray, state: TailsState, w: np.ndarray | None = None
+    ) -> np.ndarray:
         G = np.zeros(X.shape)
         for k in range(X.shape[1]):
             n = int(state.observed[k])

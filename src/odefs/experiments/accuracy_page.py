@@ -1,6 +1,8 @@
-"""``docs/explanation/accuracy.md`` from the committed records: ``python -m odefs.experiments.accuracy_page results docs/explanation``.
+"""``docs/explanation/accuracy.md`` from the committed records: ``python -m
+odefs.experiments.accuracy_page results docs/explanation``.
 
-``odefs reproduce accuracy -o results --page docs/explanation`` runs what is missing first. Sections without records are left out.
+``odefs reproduce accuracy -o results --page docs/explanation`` runs what is missing first. Sections
+without records are left out.
 """
 
 import sys
@@ -51,7 +53,9 @@ def _machines(records: Sequence[Record]) -> str:
 
 def _failures(records: Sequence[Record]) -> str:
     found = failures(records)
-    lines = [f"- {method} on {dataset}: {error}" for (method, dataset), error in sorted(found.items())]
+    lines = [
+        f"- {method} on {dataset}: {error}" for (method, dataset), error in sorted(found.items())
+    ]
     return sections.section("Failures", "\n".join(lines)) if lines else ""
 
 

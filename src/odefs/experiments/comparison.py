@@ -1,4 +1,6 @@
-"""Statistics of methods over datasets: signed-rank tests with Holm's correction, average ranks, critical difference."""
+"""Statistics of methods over datasets: signed-rank tests with Holm's correction, average ranks,
+critical difference.
+"""
 
 import math
 
@@ -7,17 +9,20 @@ from scipy import stats
 
 
 def signed_rank_p_values(values: np.ndarray, reference: int) -> np.ndarray:
-    """Two-sided Wilcoxon signed-rank p-values of each column against ``reference`` over the rows; NaN where there is nothing to test.
+    """Two-sided Wilcoxon signed-rank p-values of each column against ``reference`` over the rows;
+    NaN where there is nothing to test.
 
-    Rows are datasets; each pair is compared on the datasets that both have. Zero differences are ranked and then left out (Pratt); p-values
-    are exact where the sample is small.
+    Rows are datasets; each pair is compared on the datasets that both have. Zero differences are
+    ranked and then left out (Pratt); p-values are exact where the sample is small.
     """
     out = np.full(values.shape[1], np.nan)
     for k in range(values.shape[1]):
         difference = values[:, reference] - values[:, k]
         difference = difference[~np.isnan(difference)]
         if k != reference and difference.size > 1:
-            out[k] = stats.wilcoxon(difference, zero_method="pratt").pvalue if difference.any() else 1.0
+            out[k] = (
+                stats.wilcoxon(difference, zero_method="pratt").pvalue if difference.any() else 1.0
+            )
     return out
 
 
@@ -33,9 +38,15 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def average_ranks(values: np.ndarray) -> np.ndarray:
-    """Mean rank of each column over the rows that have all values, 1 = highest, ties shared; NaN where there is no such row."""
+    """Mean rank of each column over the rows that have all values, 1 = highest, ties shared; NaN
+    where there is no such row.
+    """
     whole = values[~np.isnan(values).any(axis=1)]
-    return stats.rankdata(-whole, axis=1).mean(axis=0) if len(whole) else np.full(values.shape[1], np.nan)
+    return (
+        stats.rankdata(-whole, axis=1).mean(axis=0)
+        if len(whole)
+        else np.full(values.shape[1], np.nan)
+    )
 
 
 def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:

@@ -1,4 +1,6 @@
-"""Other readings of the competitors: settings that the paper leaves open, and how far each is from the paper's numbers."""
+"""Other readings of the competitors: settings that the paper leaves open, and how far each is from
+the paper's numbers.
+"""
 
 from collections.abc import Sequence
 
@@ -34,9 +36,15 @@ def reading_jobs(datasets: Sequence[str], repeats: int, protocol: str) -> list[J
 
 
 def same_repeats(records: Sequence[Record]) -> list[Record]:
-    """The records of those datasets and seeds for which there are other readings; nothing where there are only defaults."""
+    """The records of those datasets and seeds for which there are other readings; nothing where
+    there are only defaults.
+    """
     with_options = {(r["job"]["dataset"], r["job"]["seed"]) for r in records if r["job"]["options"]}
-    return [record for record in records if (record["job"]["dataset"], record["job"]["seed"]) in with_options]
+    return [
+        record
+        for record in records
+        if (record["job"]["dataset"], record["job"]["seed"]) in with_options
+    ]
 
 
 def reading_name(method: str, options: Sequence[Sequence[object]]) -> str:
@@ -45,7 +53,9 @@ def reading_name(method: str, options: Sequence[Sequence[object]]) -> str:
 
 
 def readings_table(records: Sequence[Record], measure: str) -> Table:
-    """One column per reading, each method's followed by the paper's number; the last row is the mean distance from it."""
+    """One column per reading, each method's followed by the paper's number; the last row is the
+    mean distance from it.
+    """
     datasets = present(records, list(BY_NAME), "dataset")
     cells = _by_reading(records, measure)
     header, columns = ["dataset"], [[*datasets, "distance from the paper"]]
@@ -58,7 +68,11 @@ def readings_table(records: Sequence[Record], measure: str) -> Table:
             columns.append([*texts, _text(_distance(cells, method, name, datasets, measure))])
         header.append(f"{method}, paper")
         columns.append([*(_text(_paper(method, dataset, measure)) for dataset in datasets), ""])
-    return Table("Other readings of the competitors", header, [list(row) for row in zip(*columns, strict=True)])
+    return Table(
+        "Other readings of the competitors",
+        header,
+        [list(row) for row in zip(*columns, strict=True)],
+    )
 
 
 def nearest_reading(records: Sequence[Record], measure: str = "auc") -> list[str]:
@@ -79,7 +93,8 @@ def nearest_reading(records: Sequence[Record], measure: str = "auc") -> list[str
 
 def _by_reading(records: Sequence[Record], measure: str) -> Cells:
     named = [
-        {**r, "job": {**r["job"], "method": reading_name(r["job"]["method"], r["job"]["options"])}} for r in records
+        {**r, "job": {**r["job"], "method": reading_name(r["job"]["method"], r["job"]["options"])}}
+        for r in records
     ]
     return summarise(named, measure)
 
@@ -94,7 +109,11 @@ def _distance(cells: Cells, method: str, name: str, datasets: Sequence[str], mea
     known = [dataset for dataset in datasets if not np.isnan(_paper(method, dataset, measure))]
     if not known or any((name, dataset) not in cells for dataset in known):
         return np.nan
-    return float(np.mean([abs(cells[name, dataset].mean - _paper(method, dataset, measure)) for dataset in known]))
+    return float(
+        np.mean(
+            [abs(cells[name, dataset].mean - _paper(method, dataset, measure)) for dataset in known]
+        )
+    )
 
 
 def _text(value: float) -> str:

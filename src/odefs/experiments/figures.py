@@ -61,18 +61,35 @@ def _draw(axes: Any, series: Series) -> None:
     markers = "osv^D*PX<>"
     for k, (method, points) in enumerate(series.items()):
         xs = sorted(points)
-        axes.plot(xs, [np.mean(points[x]) for x in xs], marker=markers[k % len(markers)], markersize=4, label=method)
+        axes.plot(
+            xs,
+            [np.mean(points[x]) for x in xs],
+            marker=markers[k % len(markers)],
+            markersize=4,
+            label=method,
+        )
 
 
 def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
     """AUC (left axis) and time (right axis) against m/m*."""
     figure, axes = new_axes("Unlabelled examples per outlier example", "m / m*", "AUC")
-    auc, seconds = _series(records, "unlabeled_ratio", "auc"), _series(records, "unlabeled_ratio", "seconds")
+    auc, seconds = (
+        _series(records, "unlabeled_ratio", "auc"),
+        _series(records, "unlabeled_ratio", "seconds"),
+    )
     for method in auc:
         xs = sorted(auc[method])
-        axes.plot(xs, [np.mean(auc[method][x]) for x in xs], marker="o", color="tab:blue", label="AUC")
+        axes.plot(
+            xs, [np.mean(auc[method][x]) for x in xs], marker="o", color="tab:blue", label="AUC"
+        )
         right = axes.twinx()
-        right.plot(xs, [np.mean(seconds[method][x]) for x in xs], marker="s", linestyle="--", color="tab:red")
+        right.plot(
+            xs,
+            [np.mean(seconds[method][x]) for x in xs],
+            marker="s",
+            linestyle="--",
+            color="tab:red",
+        )
         right.set_ylabel("seconds (dashed)")
     return save_figure(figure, path)
 
@@ -102,8 +119,12 @@ def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
     return written
 
 
-def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path: Path) -> list[Path]:
-    """Average ranks on a line; methods within one critical difference of each other are joined. Methods without results are left out."""
+def critical_difference_figure(
+    values: np.ndarray, methods: Sequence[str], path: Path
+) -> list[Path]:
+    """Average ranks on a line; methods within one critical difference of each other are joined.
+    Methods without results are left out.
+    """
     working = ~np.isnan(values).all(axis=0)
     methods = [method for method, works in zip(methods, working, strict=True) if works]
     whole = values[:, working]
@@ -113,12 +134,19 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
     ranks = average_ranks(whole)
     gap = critical_difference(len(methods), len(whole))
     figure, axes = new_axes(
-        f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", ""
+        f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})",
+        "average rank",
+        "",
     )
     order = np.argsort(ranks, kind="stable")
     for row, k in enumerate(order):
         axes.plot([ranks[k]], [-row], "o", color="tab:blue")
-        axes.annotate(f"{methods[k]}  {ranks[k]:.2f}", (ranks[k], -row), xytext=(6, -3), textcoords="offset points")
+        axes.annotate(
+            f"{methods[k]}  {ranks[k]:.2f}",
+            (ranks[k], -row),
+            xytext=(6, -3),
+            textcoords="offset points",
+        )
     level = -float(len(methods))
     joined = 0
     for first in range(len(order)):
@@ -126,7 +154,12 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
         # A bar inside the one before says nothing new.
         if last > max(first, joined):
             joined = last
-            axes.plot([ranks[order[first]], ranks[order[last]]], [level, level], color="black", linewidth=3)
+            axes.plot(
+                [ranks[order[first]], ranks[order[last]]],
+                [level, level],
+                color="black",
+                linewidth=3,
+            )
             level -= 0.4
     axes.set(yticks=[], xlim=(0.8, len(methods) + 1.2))
     return save_figure(figure, path)

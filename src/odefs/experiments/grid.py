@@ -1,4 +1,6 @@
-"""Running a grid of jobs. Each result is appended to a JSON-lines file the moment it exists; a run that was killed goes on where it stopped."""
+"""Running a grid of jobs. Each result is appended to a JSON-lines file the moment it exists; a run
+that was killed goes on where it stopped.
+"""
 
 import json
 import os
@@ -15,9 +17,11 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """One method on one dataset with one seed; ``options`` are constructor parameters that overrule the method's own.
+    """One method on one dataset with one seed; ``options`` are constructor parameters that overrule
+    the method's own.
 
-    ``content`` is a digest of the file's bytes where the dataset is a file of the user's: another content is another job.
+    ``content`` is a digest of the file's bytes where the dataset is a file of the user's: another
+    content is another job.
     """
 
     method: str
@@ -57,7 +61,9 @@ def latest_records(path: Path) -> list[Record]:
 
 
 def append_record(path: Path, record: Record) -> None:
-    """One line in one write, on its own line even behind one that was cut short, safe on disk before it counts."""
+    """One line in one write, on its own line even behind one that was cut short, safe on disk
+    before it counts.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab+") as file:
         end = file.seek(0, os.SEEK_END)
@@ -79,9 +85,11 @@ def job_of(record: Record) -> Job:
 def run_grid(
     jobs: Iterable[Job], path: Path, run: Callable[[Job], Record], workers: int = 1
 ) -> Iterator[tuple[int, int, Record]]:
-    """Run what ``path`` does not hold yet; yields ``(done, all, record)`` after each, old results counted as done.
+    """Run what ``path`` does not hold yet; yields ``(done, all, record)`` after each, old results
+    counted as done.
 
-    Failures do not count as done: what was missing may be there now. :func:`latest_records` gives the last word on each job.
+    Failures do not count as done: what was missing may be there now. :func:`latest_records` gives
+    the last word on each job.
     """
     wanted = list(dict.fromkeys(jobs))
     done = {job_of(record).key for record in read_records(path) if "error" not in record}
@@ -102,7 +110,8 @@ def _results(jobs: list[Job], run: Callable[[Job], Record], workers: int) -> Ite
         for future in as_completed([pool.submit(run, job) for job in jobs]):
             yield future.result()
     finally:
-        # On an interrupt or a lost worker, what has not begun does not begin; what was done has been yielded.
+        # On an interrupt or a lost worker, what has not begun does not begin; what was done has
+        # been yielded.
         pool.shutdown(cancel_futures=True)
 
 

@@ -1,4 +1,6 @@
-"""The measures of :mod:`odefs.experiments.metrics` for scores and labels that lie in files: the same numbers, and nothing of their length in memory."""
+"""The measures of :mod:`odefs.experiments.metrics` for scores and labels that lie in files: the
+same numbers, and nothing of their length in memory.
+"""
 
 import numpy as np
 
@@ -9,7 +11,9 @@ CHUNK = 2**21
 """Outliers that are looked at in one pass over all rows."""
 
 
-def without_rows(y: np.ndarray, scores: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def without_rows(
+    y: np.ndarray, scores: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels and scores less some rows, in files."""
     kept = y.size - np.unique(rows).size
     folder = Folder()
@@ -25,14 +29,20 @@ def without_rows(y: np.ndarray, scores: np.ndarray, rows: np.ndarray) -> tuple[n
 
 
 def evaluate_in_files(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """AUC (ties count half), precision at k (the expectation over random orders of ties), and average precision."""
+    """AUC (ties count half), precision at k (the expectation over random orders of ties), and
+    average precision.
+    """
     n_outliers = sum(int(np.count_nonzero(y[part])) for part in stretches(y.size))
     n_normal = y.size - n_outliers
     below = precision = 0.0
     for chunk in _chunks_of_outliers(y, scores):
         limits, times = np.unique(chunk, return_counts=True)
         found = _counts(y, scores, limits)
-        normal_above, normal_from, outliers_from = found["normal above"], found["normal from"], found["outliers from"]
+        normal_above, normal_from, outliers_from = (
+            found["normal above"],
+            found["normal from"],
+            found["outliers from"],
+        )
         below += float(times @ (n_normal - (normal_above + normal_from) / 2))
         precision += float(times @ (outliers_from / (outliers_from + normal_from)))
     return {
@@ -47,7 +57,11 @@ def _chunks_of_outliers(y: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
     path = (folder := Folder()).path()
     with open(path, "wb") as file:
         for part in stretches(y.size):
-            file.write(np.asarray(scores[part], dtype=np.float64)[np.asarray(y[part], dtype=bool)].tobytes())
+            file.write(
+                np.asarray(scores[part], dtype=np.float64)[
+                    np.asarray(y[part], dtype=bool)
+                ].tobytes()
+            )
     found = folder.opened(path, np.float64)
     return [found[start : start + CHUNK] for start in range(0, found.size, CHUNK)]
 
@@ -55,12 +69,17 @@ def _chunks_of_outliers(y: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
 def _counts(y: np.ndarray, scores: np.ndarray, limits: np.ndarray) -> dict[str, np.ndarray]:
     """For each limit, ascending, how many rows of a kind score above it, or from it on."""
     size = limits.size + 1
-    found = {name: np.zeros(size, dtype=np.int64) for name in ("normal above", "normal from", "outliers from")}
+    found = {
+        name: np.zeros(size, dtype=np.int64)
+        for name in ("normal above", "normal from", "outliers from")
+    }
     for part in stretches(y.size):
         here, is_outlier = np.asarray(scores[part]), np.asarray(y[part], dtype=bool)
         normal = np.sort(here[~is_outlier])
         found["normal above"] += np.bincount(np.searchsorted(limits, normal), minlength=size)
-        found["normal from"] += np.bincount(np.searchsorted(limits, normal, side="right"), minlength=size)
+        found["normal from"] += np.bincount(
+            np.searchsorted(limits, normal, side="right"), minlength=size
+        )
         places = np.searchsorted(limits, here[is_outlier], side="right")
         found["outliers from"] += np.bincount(places, minlength=size)
     return {name: np.cumsum(counts[::-1])[::-1][1:] for name, counts in found.items()}

@@ -1,4 +1,6 @@
-"""The methods that take part, by name: from a seed to an estimator with ``fit`` and ``score_samples`` (or ``outlier_scores_``)."""
+"""The methods that take part, by name: from a seed to an estimator with ``fit`` and
+``score_samples`` (or ``outlier_scores_``).
+"""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -14,7 +16,8 @@ SELF_PACING = ("ODEFS-paper", "ODEFS-classic", "ODEFS*")
 def built_in() -> dict[str, Factory]:
     """The paper's seven columns and the project's default.
 
-    Everything of the paper uses min-max scaling; "ODEFS-paper" is ``ODEFS.paper()``, "ODEFS*" the same without self-pacing.
+    Everything of the paper uses min-max scaling; "ODEFS-paper" is ``ODEFS.paper()``, "ODEFS*" the
+    same without self-pacing.
     """
     from odefs import ODEFS, LeSiNN
     from odefs.baselines import CINFO, DisFS, RandFS, RegFS
@@ -45,7 +48,9 @@ def resolve_method(name: str) -> Factory:
 
     known = built_in() | peers()
     if name not in known:
-        raise ValueError(f"method {name!r} is not one of {', '.join(known)}, nor of the form package.module:Class.")
+        raise ValueError(
+            f"method {name!r} is not one of {', '.join(known)}, nor of the form package.module:Class."
+        )
     return known[name]
 
 

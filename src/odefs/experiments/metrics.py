@@ -5,9 +5,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 
 def precision_at_k(y: np.ndarray, scores: np.ndarray) -> float:
-    """Share of outliers among the ``k`` highest scores, ``k`` the number of outliers; the expectation over random orders of ties.
+    """Share of outliers among the ``k`` highest scores, ``k`` the number of outliers; the
+    expectation over random orders of ties.
 
-    Some datasets have a hundred distinct rows among tens of thousands: the order of the file would decide otherwise.
+    Some datasets have a hundred distinct rows among tens of thousands: the order of the file would
+    decide otherwise.
     """
     k = int(y.sum())
     if k == 0:

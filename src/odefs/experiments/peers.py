@@ -1,6 +1,8 @@
-"""Detectors of PyOD and scikit-learn as further columns, with the min-max scaling that all methods get.
+"""Detectors of PyOD and scikit-learn as further columns, with the min-max scaling that all methods
+get.
 
-This is the only file that imports PyOD. Peers that would run for hours or fill the memory on a large table refuse it; the tables show it.
+This is the only file that imports PyOD. Peers that would run for hours or fill the memory on a
+large table refuse it; the tables show it.
 """
 
 from collections.abc import Callable
@@ -48,7 +50,9 @@ Scores = Callable[[Any, Any], Any]
 class ScaledPeer:
     """A peer behind min-max scaling, with training scores as ``outlier_scores_``."""
 
-    def __init__(self, model: Any, training_scores: Scores, new_scores: Scores, limit: Limit | None = None) -> None:
+    def __init__(
+        self, model: Any, training_scores: Scores, new_scores: Scores, limit: Limit | None = None
+    ) -> None:
         self.model = model
         self.training_scores = training_scores
         self.new_scores = new_scores
@@ -58,7 +62,8 @@ class ScaledPeer:
         from sklearn.preprocessing import MinMaxScaler
 
         self._refuse_what_is_too_large(*X.shape)
-        # Double precision throughout, also because compiled peers compile again for single precision.
+        # Double precision throughout, also because compiled peers compile again for single
+        # precision.
         X = np.asarray(X, dtype=np.float64)
         self.scaler = MinMaxScaler().fit(X)
         X = self.scaler.transform(X)
@@ -84,7 +89,9 @@ def _pyod(module: str, name: str, seeded: bool, limit: Limit | None) -> Callable
     def make(seed: int) -> ScaledPeer:
         cls = _class(module, name)
         model = cls(random_state=seed) if seeded else cls()
-        return ScaledPeer(model, lambda m, _: m.decision_scores_, lambda m, X: m.decision_function(X), limit)
+        return ScaledPeer(
+            model, lambda m, _: m.decision_scores_, lambda m, X: m.decision_function(X), limit
+        )
 
     return make
 
@@ -101,7 +108,9 @@ def _isolation_forest(seed: int) -> ScaledPeer:
     from sklearn.ensemble import IsolationForest
 
     return ScaledPeer(
-        IsolationForest(random_state=seed), lambda m, X: -m.score_samples(X), lambda m, X: -m.score_samples(X)
+        IsolationForest(random_state=seed),
+        lambda m, X: -m.score_samples(X),
+        lambda m, X: -m.score_samples(X),
     )
 
 

@@ -10,7 +10,9 @@ from odefs.experiments.methods import SELF_PACING, TABLE1, TABLE2
 REPEATS = 20
 
 LARGE: dict[str, tuple[int, int]] = {"census": (3, 30)}
-"""Datasets on which the paper's number of components is out of reach: repeats at most, and a cap on components."""
+"""Datasets on which the paper's number of components is out of reach: repeats at most, and a cap on
+components.
+"""
 
 CAPPED = {"ODEFS-paper", "ODEFS*", "ODEFS-classic"}
 RATIOS = range(1, 13)
@@ -42,7 +44,12 @@ def theorem_jobs(repeats: int) -> list[Job]:
     """AUC and time against m/m*: 10,000 x 100 with 20 relevant columns, m* = 32."""
     data = "shifted?n_rows=10000&n_columns=100&n_relevant=20"
     return [
-        Job("ODEFS-paper", data, seed, options=(("n_outlier_examples", 32), ("unlabeled_ratio", ratio)))
+        Job(
+            "ODEFS-paper",
+            data,
+            seed,
+            options=(("n_outlier_examples", 32), ("unlabeled_ratio", ratio)),
+        )
         for seed in range(repeats)
         for ratio in RATIOS
     ]
@@ -62,7 +69,9 @@ def scalability_jobs(methods: Sequence[str], repeats: int) -> list[Job]:
     """Time against n at d = 100 and against d at n = 1000."""
     data = [f"shifted?n_rows={n}&n_columns=100&n_relevant=20" for n in SIZES]
     data += [f"shifted?n_rows=1000&n_columns={d}&n_relevant={d // 5}" for d in WIDTHS]
-    return [Job(method, name, seed) for seed in range(repeats) for name in data for method in methods]
+    return [
+        Job(method, name, seed) for seed in range(repeats) for name in data for method in methods
+    ]
 
 
 ALL = tuple(BY_NAME)
@@ -95,9 +104,13 @@ EXPERIMENTS: dict[str, Callable[[Sequence[str], Sequence[str], int, str], list[J
     "table1": _tables("table1"),
     "table2": _tables("table2"),
     "selfpaced": _tables("selfpaced"),
-    "competitors": lambda methods, data, repeats, protocol: reading_jobs(data or DATASETS, repeats, protocol),
+    "competitors": lambda methods, data, repeats, protocol: reading_jobs(
+        data or DATASETS, repeats, protocol
+    ),
     "theorem": lambda methods, data, repeats, protocol: theorem_jobs(repeats),
-    "noise": lambda methods, data, repeats, protocol: noise_jobs(methods or METHODS["noise"], repeats),
+    "noise": lambda methods, data, repeats, protocol: noise_jobs(
+        methods or METHODS["noise"], repeats
+    ),
     "scalability": lambda methods, data, repeats, protocol: scalability_jobs(
         methods or METHODS["scalability"], repeats
     ),

@@ -1,6 +1,8 @@
-"""``docs/explanation/results.md`` from the committed records: ``python -m odefs.experiments.results_page results docs/explanation``.
+"""``docs/explanation/results.md`` from the committed records: ``python -m
+odefs.experiments.results_page results docs/explanation``.
 
-Every section says which command gives its numbers; nothing on the page is written by hand but what was tried.
+Every section says which command gives its numbers; nothing on the page is written by hand but what
+was tried.
 """
 
 import sys
@@ -44,14 +46,22 @@ def write_page(results: Path, docs: Path) -> Path:
 
 def _coverage(records: Sequence[Record]) -> str:
     cells = summarise(sections.records_of("table2", records), "auc")
-    repeats = {dataset: cell.repeats for (method, dataset), cell in cells.items() if method == "ODEFS-paper"}
+    repeats = {
+        dataset: cell.repeats
+        for (method, dataset), cell in cells.items()
+        if method == "ODEFS-paper"
+    }
     lines = [f"`ODEFS.paper()` has {REPEATS} repeats on each dataset, but for those named here."]
     for dataset in BY_NAME:
         found = repeats.get(dataset, 0)
         if found == 0:
             lines.append(f"- {dataset}: no records yet.")
         elif found < REPEATS:
-            cap = f", with at most {LARGE[dataset][1]} components for the paper's variants" if dataset in LARGE else ""
+            cap = (
+                f", with at most {LARGE[dataset][1]} components for the paper's variants"
+                if dataset in LARGE
+                else ""
+            )
             lines.append(f"- {dataset}: {found} repeat{'s' * (found > 1)}{cap}.")
     return "\n".join(lines)
 
@@ -60,7 +70,9 @@ def _failures(records: Sequence[Record]) -> str:
     found = failures(records)
     if not found:
         return ""
-    lines = "\n".join(f"- {method} on {dataset}: {error}" for (method, dataset), error in sorted(found.items()))
+    lines = "\n".join(
+        f"- {method} on {dataset}: {error}" for (method, dataset), error in sorted(found.items())
+    )
     return f"## Failures\n\n{lines}"
 
 

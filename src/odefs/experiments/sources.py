@@ -28,11 +28,13 @@ class Source(NamedTuple):
 
 @lru_cache(maxsize=2)
 def open_source(name: str, seed: int, content: str = "") -> Source:
-    """``NAME`` of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y), or to a csv file with a label column.
+    """``NAME`` of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y), or to a
+    csv file with a label column.
 
-    Paths may be relative to the folders of the datasets. ``NAME?noise=100&rows=60000`` changes a dataset, see :func:`changed`. The seed matters to
-    generators and changes only. ``file.csv:column`` names the label column. ``content`` is what :func:`content_of` said: a file that has changed is
-    read again.
+    Paths may be relative to the folders of the datasets. ``NAME?noise=100&rows=60000`` changes a
+    dataset, see :func:`changed`. The seed matters to generators and changes only.
+    ``file.csv:column`` names the label column. ``content`` is what :func:`content_of` said: a file
+    that has changed is read again.
     """
     base, query = split_name(name)
     options: dict[str, Any] = {key: float(v) if "." in v else int(v) for key, v in parse_qsl(query)}
@@ -50,11 +52,15 @@ def open_source(name: str, seed: int, content: str = "") -> Source:
         return Source(data.X, data.y, None)
     if path.endswith((".csv", ".parquet")):
         return _read_table(_file(path), label)
-    raise DatasetError(f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file")
+    raise DatasetError(
+        f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file"
+    )
 
 
 def changed(source: Source, seed: int, noise: int = 0, rows: int = 0) -> Source:
-    """A seeded sample of so many rows where there are more, with columns of uniform noise added, as a percentage of the columns there are."""
+    """A seeded sample of so many rows where there are more, with columns of uniform noise added, as
+    a percentage of the columns there are.
+    """
     rng = np.random.default_rng(seed)
     X, y = source.X, source.y
     if 0 < rows < len(y):
@@ -65,14 +71,18 @@ def changed(source: Source, seed: int, noise: int = 0, rows: int = 0) -> Source:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """The dataset and what is behind its question mark, empty where the mark belongs to the name of a file."""
+    """The dataset and what is behind its question mark, empty where the mark belongs to the name of
+    a file.
+    """
     base, _, query = name.partition("?")
     asked = {key for key, _ in parse_qsl(query)}
     return (base, query) if base == SYNTHETIC or (asked and asked <= CHANGES) else (name, "")
 
 
 def content_of(name: str) -> str:
-    """A digest of a file of the user's, by which its records know it again; empty for datasets of the registry and generators."""
+    """A digest of a file of the user's, by which its records know it again; empty for datasets of
+    the registry and generators.
+    """
     name, _ = split_name(name)
     if name in BY_NAME or name == SYNTHETIC:
         return ""
@@ -89,7 +99,9 @@ def is_here(name: str) -> bool:
 
 
 def _file(path: str) -> Path:
-    """A path as it is given, or else under a folder of datasets: so records name no folder of a machine."""
+    """A path as it is given, or else under a folder of datasets: so records name no folder of a
+    machine.
+    """
     places = [Path(path), *(folder / path for folder in folders())]
     return next((place for place in places if place.is_file()), places[0])
 
@@ -106,6 +118,8 @@ def _read_table(path: Path, label: str) -> Source:
         raise DatasetError(str(error)) from error
     label = label or next((name for name in LABELS if name in frame.columns), "")
     if label not in frame.columns:
-        raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
+        raise DatasetError(
+            f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)"
+        )
     y = read_labels(frame[label].to_numpy(), str(path))
     return Source(TableEncoder().fit_transform(without_columns(frame, [label])), y, None)

@@ -24,7 +24,9 @@ Cells = dict[tuple[str, str], Cell]
 
 
 def summarise(records: Iterable[Record], measure: str) -> Cells:
-    """Means of a measure; records that lack it (a method that failed, a test part of one class) do not count."""
+    """Means of a measure; records that lack it (a method that failed, a test part of one class) do
+    not count.
+    """
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in records:
         if measure in record and not math.isnan(record[measure]):
@@ -39,7 +41,9 @@ def failures(records: Iterable[Record]) -> dict[tuple[str, str], str]:
 
 def base_rates(records: Iterable[Record]) -> dict[str, float]:
     """The share of outliers in each dataset: the average precision of a random order."""
-    return {dataset: cell.mean for (_, dataset), cell in summarise(records, "outlier_share").items()}
+    return {
+        dataset: cell.mean for (_, dataset), cell in summarise(records, "outlier_share").items()
+    }
 
 
 def matrix(cells: Cells, methods: Sequence[str], datasets: Sequence[str]) -> np.ndarray:
@@ -49,6 +53,8 @@ def matrix(cells: Cells, methods: Sequence[str], datasets: Sequence[str]) -> np.
 
 
 def present(records: Iterable[Record], order: Sequence[str], kind: str) -> list[str]:
-    """Methods or datasets that occur in the records: the known ones in their order, then any others."""
+    """Methods or datasets that occur in the records: the known ones in their order, then any
+    others.
+    """
     found = {record["job"][kind] for record in records}
     return [name for name in order if name in found] + sorted(found - set(order))

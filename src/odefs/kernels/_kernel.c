@@ -1,6 +1,6 @@
 /* Mean distance from each row to the nearest member of each reference subset, in one pass.
  *
- * * Rows are in the lanes of vectors; a reference value is broadcast to all lanes. For one subset
+ * Rows are in the lanes of vectors; a reference value is broadcast to all lanes. For one subset
  * the squared distances of up to three vectors of rows to eight members stay in registers; minimum
  * and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that
  * nothing cancels; or, if packing found that little would cancel, as |x|^2 - 2 x.r + |r|^2, half
@@ -8,7 +8,7 @@
  * those for training in _kernel_choices.h; this file compiles them for every instruction set and
  * both precisions, and chooses among them.
  *
- * * No Python header is needed: the library is called through ctypes, which also releases the
+ * No Python header is needed: the library is called through ctypes, which also releases the
  * GIL. */
 
 #include <math.h>

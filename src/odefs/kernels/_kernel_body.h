@@ -1,7 +1,7 @@
 /* Loops of the kernel for one instruction set (ISA, TARGET, WIDTH in bytes, VECTORS of rows at
  * once) and one TYPE.
  *
- * * A panel of rows is copied into tiles: [tile][column][VECTORS * LANES rows], so that the inner
+ * A panel of rows is copied into tiles: [tile][column][VECTORS * LANES rows], so that the inner
  * loop reads forward. References are packed per subset in chunks of eight members and, if fewer are
  * left, of four: [subset][chunk][column][member]. Every lane goes through the same operations in
  * the same order whatever the other lanes hold, so a row's score does not depend on its

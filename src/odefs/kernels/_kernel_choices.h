@@ -1,7 +1,7 @@
 /* Nearest member of each reference subset, and the mean squares to them per column, for one
  * instruction set; float64 only.
  *
- * * Members are compared by |r|^2 - 2 x.r, with products already computed by BLAS. The squares are
+ * Members are compared by |r|^2 - 2 x.r, with products already computed by BLAS. The squares are
  * of plain differences, so nothing cancels. They are summed in registers for a strip of columns at
  * a time: the strip of all references stays in cache while the loop runs over the rows. */
 

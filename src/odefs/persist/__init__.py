@@ -1,1 +1,3 @@
-"""Model files: one file of a JSON header and raw arrays, written whole or not at all, read without executing or trusting anything."""
+"""Model files: one file of a JSON header and raw arrays, written whole or not at all, read without
+executing or trusting anything.
+"""

@@ -1,4 +1,6 @@
-"""Typed access to what a file says: each function returns a value that has been checked, or refuses the file in one sentence."""
+"""Typed access to what a file says: each function returns a value that has been checked, or refuses
+the file in one sentence.
+"""
 
 import math
 from collections.abc import Mapping
@@ -31,7 +33,9 @@ def need_count(header: Mapping[str, Any], key: str, least: int, most: int) -> in
     """A whole number within bounds."""
     value = need(header, key, int)
     if not least <= value <= most:
-        raise ModelFileError(f"its header says {key} = {value!r}, not a number between {least} and {most}.")
+        raise ModelFileError(
+            f"its header says {key} = {value!r}, not a number between {least} and {most}."
+        )
     return value
 
 
@@ -43,7 +47,9 @@ def _finite(value: Any) -> bool:
 
 
 class Arrays:
-    """The arrays of a file, each handed out once: no two parts of a model share one, so a small file cannot grow large in memory."""
+    """The arrays of a file, each handed out once: no two parts of a model share one, so a small
+    file cannot grow large in memory.
+    """
 
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._left = dict(arrays)
@@ -51,13 +57,19 @@ class Arrays:
     def __contains__(self, name: str) -> bool:
         return name in self._left
 
-    def take(self, name: str, kinds: str | None = None, shape: tuple[int, ...] | None = None) -> np.ndarray:
-        """An array of one of the given kinds (as in ``dtype.kind``) and of the given shape, where these matter."""
+    def take(
+        self, name: str, kinds: str | None = None, shape: tuple[int, ...] | None = None
+    ) -> np.ndarray:
+        """An array of one of the given kinds (as in ``dtype.kind``) and of the given shape, where
+        these matter.
+        """
         array = self._left.pop(name, None)
         if array is None:
             raise ModelFileError(f"it lacks the array {name!r}.")
         if kinds is not None and array.dtype.kind not in kinds:
-            raise ModelFileError(f"its array {name!r} is of type {array.dtype.name}, which does not fit.")
+            raise ModelFileError(
+                f"its array {name!r} is of type {array.dtype.name}, which does not fit."
+            )
         if shape is not None and array.shape != shape:
             raise ModelFileError(f"its array {name!r} has shape {array.shape} instead of {shape}.")
         return array

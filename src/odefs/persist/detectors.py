@@ -1,4 +1,6 @@
-"""A detector's place in a file: its name and settings. Only the built-in ones are made from that; any other must be handed over."""
+"""A detector's place in a file: its name and settings. Only the built-in ones are made from that;
+any other must be handed over.
+"""
 
 import dataclasses
 import inspect
@@ -18,7 +20,9 @@ def is_built_in(detector: Detector) -> bool:
 
 
 def describe_detector(detector: Detector) -> dict[str, Any]:
-    """Name and settings as plain values; settings of a custom detector that are not plain are left out."""
+    """Name and settings as plain values; settings of a custom detector that are not plain are left
+    out.
+    """
     return {
         "name": _name(detector),
         "built_in": is_built_in(detector),
@@ -27,22 +31,30 @@ def describe_detector(detector: Detector) -> dict[str, Any]:
 
 
 def restore_detector(described: dict[str, Any], handed_over: Detector | None) -> Detector:
-    """The built-in detector that is described, or the one that was handed over if it is the one that is described."""
+    """The built-in detector that is described, or the one that was handed over if it is the one
+    that is described.
+    """
     name = need(described, "name", str)
     if need(described, "built_in", bool):
         if handed_over is not None:
-            raise ModelFileError(f"its detector is the built-in {name!r}: load it without detector=.")
+            raise ModelFileError(
+                f"its detector is the built-in {name!r}: load it without detector=."
+            )
         return _built_in(name, need(described, "settings", dict))
     if handed_over is None:
         raise ModelFileError(
             f"its detector {name!r} is not built in: hand it over, as in odefs.load(path, detector=...)."
         )
     if _name(handed_over) != name:
-        raise ModelFileError(f"it was fitted with the detector {name!r}, and {_name(handed_over)!r} was handed over.")
+        raise ModelFileError(
+            f"it was fitted with the detector {name!r}, and {_name(handed_over)!r} was handed over."
+        )
     there, here = described.get("settings"), _settings(handed_over)
     # Files of earlier versions say nothing of the settings of other classes than dataclasses.
     if there is not None and there != here:
-        raise ModelFileError(f"its detector {name!r} has the settings {there}, the one that was handed over {here}.")
+        raise ModelFileError(
+            f"its detector {name!r} has the settings {there}, the one that was handed over {here}."
+        )
     return handed_over
 
 
@@ -51,11 +63,15 @@ def _name(detector: Detector) -> str:
 
 
 def _settings(detector: Detector) -> dict[str, Any] | None:
-    """Fields of a dataclass; of other classes, attributes that are called as arguments of the constructor are."""
+    """Fields of a dataclass; of other classes, attributes that are called as arguments of the
+    constructor are.
+    """
     if dataclasses.is_dataclass(detector):
         names = [field.name for field in dataclasses.fields(detector)]
     else:
-        names = [name for name in inspect.signature(type(detector)).parameters if hasattr(detector, name)]
+        names = [
+            name for name in inspect.signature(type(detector)).parameters if hasattr(detector, name)
+        ]
     found = {}
     for name in names:
         try:
@@ -73,7 +89,10 @@ def _built_in(name: str, settings: dict[str, Any]) -> Detector:
         default = getattr(defaults, key, None)
         known = key in {field.name for field in dataclasses.fields(defaults)}
         require(known, f"its detector {name!r} has no setting {key!r} in this version")
-        require(type(value) is type(default), f"the setting {key!r} of its detector is of the wrong type")
+        require(
+            type(value) is type(default),
+            f"the setting {key!r} of its detector is of the wrong type",
+        )
         require(
             type(value) is not int or 1 <= value <= LARGEST_SETTING,
             f"the setting {key!r} of its detector is out of range",

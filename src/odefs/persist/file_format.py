@@ -1,15 +1,12 @@
 """How a model file is laid out, byte by byte.
 
-    0   8 bytes   magic
-    8   uint32    format version
-    12  uint32    0
-    16  uint64    length of the header
-    24  uint64    length of the file
-    32  32 bytes  SHA-256 of everything else
-    64            header: JSON in ASCII, keys sorted
+    0   8 bytes   magic 8   uint32    format version 12  uint32    0 16  uint64    length of the
+    header 24  uint64    length of the file 32  32 bytes  SHA-256 of everything else 64 header: JSON
+    in ASCII, keys sorted
     ...           arrays in the order of the header's list, each at the next multiple of 64, zeros between
 
-All numbers are little-endian. The header says no offsets: arrays cannot overlap, so what is read is never more than the file holds.
+All numbers are little-endian. The header says no offsets: arrays cannot overlap, so what is read is
+never more than the file holds.
 """
 
 import struct
@@ -20,7 +17,8 @@ import numpy as np
 
 from odefs.exceptions import ModelFileError
 
-# The first byte is not ASCII and the line ends differ, as in PNG files: a transfer that takes the file for text breaks it visibly.
+# The first byte is not ASCII and the line ends differ, as in PNG files: a transfer that takes the
+# file for text breaks it visibly.
 MAGIC = b"\x93ODEFS\r\n"
 VERSION = 1
 PREAMBLE = struct.Struct("<8sIIQQ32s")
@@ -33,7 +31,9 @@ MAX_DEPTH = 100
 
 DTYPES: dict[str, np.dtype[Any]] = {
     dtype.name: dtype
-    for dtype in map(np.dtype, ("?", "<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"))
+    for dtype in map(
+        np.dtype, ("?", "<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
+    )
 }
 
 

@@ -8,7 +8,9 @@ import numpy as np
 
 
 def require_plain(value: Any, where: str) -> None:
-    """Refuse what would come back from JSON as something else; callers' own objects go through this."""
+    """Refuse what would come back from JSON as something else; callers' own objects go through
+    this.
+    """
     if value is None or type(value) in (bool, int, str):
         return
     if type(value) is float:
@@ -31,7 +33,9 @@ def require_plain(value: Any, where: str) -> None:
 
 
 def to_plain(value: Any, where: str) -> Any:
-    """The nearest plain value: NumPy's scalars and arrays as Python's, tuples as lists, floats that JSON lacks by their name."""
+    """The nearest plain value: NumPy's scalars and arrays as Python's, tuples as lists, floats that
+    JSON lacks by their name.
+    """
     if value is None or isinstance(value, bool | np.bool_):
         return None if value is None else bool(value)
     if isinstance(value, str):
@@ -58,13 +62,17 @@ def from_plain(value: Any) -> Any:
         return [from_plain(item) for item in value]
     if isinstance(value, dict):
         if value.keys() == {"$float"}:
-            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}.get(str(value["$float"]), math.nan)
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}.get(
+                str(value["$float"]), math.nan
+            )
         return {key: from_plain(item) for key, item in value.items()}
     return value
 
 
 def nested_deeper(value: Any, limit: int) -> bool:
-    """Whether lists and dicts lie within each other more than ``limit`` deep; found without recursion."""
+    """Whether lists and dicts lie within each other more than ``limit`` deep; found without
+    recursion.
+    """
     level = [value]
     for _ in range(limit):
         level = [

@@ -1,4 +1,6 @@
-"""The frozen model in a file: scaling per column, and each component on its own columns. Nothing has the length of the training data."""
+"""The frozen model in a file: scaling per column, and each component on its own columns. Nothing
+has the length of the training data.
+"""
 
 from typing import Any
 
@@ -18,7 +20,9 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Add the model's arrays and return the rest as plain values."""
     arrays["scaling/low"], arrays["scaling/width"] = model.scaling.low, model.scaling.width
     for name in ("normaliser", "weight", "loss"):
-        arrays[f"components/{name}"] = np.array([getattr(component, name) for component in model.components])
+        arrays[f"components/{name}"] = np.array(
+            [getattr(component, name) for component in model.components]
+        )
     states = []
     for i, component in enumerate(model.components):
         arrays[f"components/{i}/columns"] = component.columns
@@ -34,7 +38,9 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_over: Detector | None) -> Model:
+def get_model(
+    described: dict[str, Any], arrays: Arrays, n_columns: int, handed_over: Detector | None
+) -> Model:
     """A model that can score any row of ``n_columns`` numbers without leaving its arrays."""
     detector = restore_detector(need(described, "detector", dict), handed_over)
     dtype = need(described, "dtype", str)
@@ -43,10 +49,17 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
     states = need(described, "states", list)
     require(states, "it has no components")
     numbers = {
-        name: arrays.take(f"components/{name}", "f", (len(states),)) for name in ("normaliser", "weight", "loss")
+        name: arrays.take(f"components/{name}", "f", (len(states),))
+        for name in ("normaliser", "weight", "loss")
     }
-    require(all(np.isfinite(values).all() for values in numbers.values()), "numbers of its components are not finite")
-    require((numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(), "components have no positive scale")
+    require(
+        all(np.isfinite(values).all() for values in numbers.values()),
+        "numbers of its components are not finite",
+    )
+    require(
+        (numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(),
+        "components have no positive scale",
+    )
     require((numbers["weight"] > 0).any(), "no component has a share in the score")
     thresholds = _get_thresholds(described, len(states))
     components = []
@@ -56,9 +69,14 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
         w = None
         if f"components/{i}/w" in arrays:
             w = arrays.take(f"components/{i}/w", "f", columns.shape)
-            require(np.isfinite(w).all() and (w >= 0).all(), "feature weights are negative or not finite")
+            require(
+                np.isfinite(w).all() and (w >= 0).all(),
+                "feature weights are negative or not finite",
+            )
         expected = detector.name if is_built_in(detector) else None
-        restored = get_state(state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip)
+        restored = get_state(
+            state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip
+        )
         scalars = {name: float(values[i]) for name, values in numbers.items()}
         components.append(Component(columns, w, restored, **scalars, threshold=thresholds[i]))
     return Model(detector, scaling, tuple(components), np.dtype(dtype))
@@ -71,7 +89,8 @@ def _get_thresholds(described: dict[str, Any], n_components: int) -> list[float 
     found = need(described, "thresholds", list)
     fits = len(found) == n_components and all(one is None or type(one) is float for one in found)
     require(
-        fits and all(one is None or np.isfinite(one) for one in found), "thresholds of its components are no numbers"
+        fits and all(one is None or np.isfinite(one) for one in found),
+        "thresholds of its components are no numbers",
     )
     return found
 
@@ -82,7 +101,8 @@ def _get_scaling(described: dict[str, Any], arrays: Arrays, n_columns: int) -> S
     require(low.dtype == width.dtype == np.float64, "its scaling is not in double precision")
     require(np.isfinite(low).all() and np.isfinite(width).all(), "its scaling is not finite")
     require(
-        (width > 0).all() and factor > 0 and 0 < clip <= CLIP_UNSCALED, "its scaling has units that are not positive"
+        (width > 0).all() and factor > 0 and 0 < clip <= CLIP_UNSCALED,
+        "its scaling has units that are not positive",
     )
     return Scaling(low, width, factor, clip)
 

@@ -1,4 +1,5 @@
-"""Read a model file into a header and arrays. Nothing in it is believed before it is checked; nothing is allocated beyond the file's own length.
+"""Read a model file into a header and arrays. Nothing in it is believed before it is checked;
+nothing is allocated beyond the file's own length.
 
 Every refusal is a :class:`~odefs.exceptions.ModelFileError` of one sentence.
 """
@@ -27,7 +28,9 @@ from odefs.persist.file_format import (
 from odefs.persist.json_values import nested_deeper
 
 LARGE = 2**26
-"""From this length on a file's header is looked at before there is memory for the file; below, damage is told by the checksum."""
+"""From this length on a file's header is looked at before there is memory for the file; below,
+damage is told by the checksum.
+"""
 LONGEST_HEADER = 2**30
 
 
@@ -46,7 +49,9 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, n
                 file.seek(PREAMBLE.size)
             content = _aligned_buffer(size)
         except MemoryError:
-            raise ModelFileError(f"it is too large for the memory of this machine: it holds {size} bytes.") from None
+            raise ModelFileError(
+                f"it is too large for the memory of this machine: it holds {size} bytes."
+            ) from None
         content[: PREAMBLE.size] = np.frombuffer(preamble, dtype=np.uint8)
         read, rest = PREAMBLE.size, content[PREAMBLE.size :].data
         while count := file.readinto(rest[read - PREAMBLE.size :]):
@@ -87,12 +92,16 @@ def _check_preamble(preamble: bytes, size: int) -> int:
 
 
 def _check_extent(header: bytes, size: int) -> None:
-    """Refuse a large file whose header does not account for all of its bytes, before there is memory for it: a file may be said to be longer than any disk."""
+    """Refuse a large file whose header does not account for all of its bytes, before there is
+    memory for it: a file may be said to be longer than any disk.
+    """
     position = PREAMBLE.size + len(header)
     for entry in _entries(_parse_header(header)):
         position = aligned(position) + entry.n_bytes
     if position != size:
-        raise ModelFileError(f"it is damaged: its header tells of {position} bytes and it holds {size}.")
+        raise ModelFileError(
+            f"it is damaged: its header tells of {position} bytes and it holds {size}."
+        )
 
 
 def _aligned_buffer(size: int) -> np.ndarray:
@@ -124,7 +133,9 @@ def _entries(header: dict[str, Any]) -> Iterator[Entry]:
     return map(parse_entry, listed)
 
 
-def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> dict[str, np.ndarray]:
+def _cut_arrays(
+    header: dict[str, Any], content: np.ndarray, position: int
+) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     for entry in _entries(header):
         start = aligned(position)
@@ -141,7 +152,9 @@ def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> d
 
 def _as_array(entry: Entry, raw: np.ndarray) -> np.ndarray:
     if entry.dtype.kind == "b" and (raw > 1).any():
-        raise ModelFileError(f"its array {entry.name!r} holds truth values other than true and false.")
+        raise ModelFileError(
+            f"its array {entry.name!r} holds truth values other than true and false."
+        )
     flat = raw.view(entry.dtype)
     # On a big-endian machine this is where the bytes are turned.
     flat = flat.astype(entry.dtype.newbyteorder("="), copy=False)

@@ -1,7 +1,8 @@
 """The matrix of learned feature weights, lossless and small.
 
-Most weights are exactly 0: one bit per cell says where the others are, and these follow as they are. The matrix that comes back is at most 64 times
-as large as its bits, so a file still cannot ask for much more memory than its own size.
+Most weights are exactly 0: one bit per cell says where the others are, and these follow as they
+are. The matrix that comes back is at most 64 times as large as its bits, so a file still cannot ask
+for much more memory than its own size.
 """
 
 import numpy as np

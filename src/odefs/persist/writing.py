@@ -1,4 +1,6 @@
-"""Write a model file: the header and the arrays, whole or not at all. A save that fails leaves nothing behind."""
+"""Write a model file: the header and the arrays, whole or not at all. A save that fails leaves
+nothing behind.
+"""
 
 import hashlib
 import json
@@ -23,13 +25,19 @@ from odefs.persist.json_values import nested_deeper
 from odefs.system.atomic_write import replacing
 
 
-def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write the header, completed by the list of arrays, and the arrays. Equal contents give equal bytes."""
+def write_file(
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write the header, completed by the list of arrays, and the arrays. Equal contents give equal
+    bytes.
+    """
     stored = [_stored(name, array) for name, array in sorted(arrays.items())]
     complete = {**header, "arrays": [entry.as_plain() for entry, _ in stored]}
     if nested_deeper(complete, MAX_DEPTH):
         raise ValueError(f"What is to be stored is nested more than {MAX_DEPTH} deep.")
-    text = json.dumps(complete, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    text = json.dumps(complete, sort_keys=True, separators=(",", ":"), allow_nan=False).encode(
+        "ascii"
+    )
     parts = list(_padded([text, *(data for _, data in stored)]))
     length = PREAMBLE.size + sum(len(part) for part in parts)
     preamble = PREAMBLE.pack(MAGIC, VERSION, 0, len(text), length, bytes(32))
@@ -40,7 +48,9 @@ def write_file(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: 
 
 
 def replace_file(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Put a new file in the place of an old one, whole or not at all. It holds rows of the training data: a new one is for this user alone."""
+    """Put a new file in the place of an old one, whole or not at all. It holds rows of the training
+    data: a new one is for this user alone.
+    """
     with replacing(path, private=True) as partial, open(partial, "wb") as file:
         for part in parts:
             file.write(part)

@@ -1,6 +1,8 @@
-"""Fitted models as ONNX graphs, which run without Python: in Java, C#, JavaScript, databases and browsers.
+"""Fitted models as ONNX graphs, which run without Python: in Java, C#, JavaScript, databases and
+browsers.
 
-Scaling, components, combination and threshold become one graph (``export``); each detector has a file that writes its score.
+Scaling, components, combination and threshold become one graph (``export``); each detector has a
+file that writes its score.
 """
 
 import os
@@ -19,9 +21,11 @@ def export_onnx(
 ) -> "ModelProto":
     """The fitted model as an ONNX graph.
 
-    The graph has one input, ``X`` of shape (n_rows, n_columns) with any number of rows, and three outputs of shape (n_rows,): ``score``
-    (``outlier_scores``: high = abnormal, 1.0 = an ordinary row), ``decision`` (``decision_function``) and ``label`` (``predict``: -1 for outliers, 1 for
-    others). Like a model file it holds rows of the training data, the references that scores are measured against: treat it as you treat the data.
+    The graph has one input, ``X`` of shape (n_rows, n_columns) with any number of rows, and three
+    outputs of shape (n_rows,): ``score`` (``outlier_scores``: high = abnormal, 1.0 = an ordinary
+    row), ``decision`` (``decision_function``) and ``label`` (``predict``: -1 for outliers, 1 for
+    others). Like a model file it holds rows of the training data, the references that scores are
+    measured against: treat it as you treat the data.
 
     Parameters
     ----------

@@ -62,7 +62,9 @@ def build_model(estimator: Any, input_dtype: str | None) -> ModelProto:
         producer_version=version("odefs"),
     )
     names = [str(name) for name in estimator._feature_names()]
-    helper.set_model_props(found, {"estimator": type(estimator).__name__, "feature_names": json.dumps(names)})
+    helper.set_model_props(
+        found, {"estimator": type(estimator).__name__, "feature_names": json.dumps(names)}
+    )
     return found
 
 
@@ -79,11 +81,15 @@ def _exportable(estimator: Any) -> Model:
         )
     check_is_fitted(estimator)
     if estimator._why_not_saved() is not None:
-        raise TypeError(f"{kind} with these parameters cannot be exported: its scores need all training rows.")
+        raise TypeError(
+            f"{kind} with these parameters cannot be exported: its scores need all training rows."
+        )
     model: Model = estimator._model
     if type(model.detector) not in WRITERS:
         known = ", ".join(repr(detector.name) for detector in WRITERS)
-        raise TypeError(f"export_onnx knows the detectors {known}; {type(model.detector).__name__} is none of them.")
+        raise TypeError(
+            f"export_onnx knows the detectors {known}; {type(model.detector).__name__} is none of them."
+        )
     return model
 
 
@@ -98,7 +104,9 @@ def _input_dtype(given: str | None, of_model: np.dtype) -> np.dtype:
 def _share(graph: Graph, rows: Rows, model: Model, component: Component) -> str:
     """What a component adds to the score."""
     writer = WRITERS[type(model.detector)]
-    score = writer(graph, rows.take(graph, component.columns), model.detector, component.state, component.w)
+    score = writer(
+        graph, rows.take(graph, component.columns), model.detector, component.state, component.w
+    )
     score = graph.add("Div", score, graph.numbers64(component.normaliser))
     if rows.missing is not None:
         # A row about which a component knows nothing is ordinary.

@@ -1,4 +1,6 @@
-"""Nodes and constants of an ONNX graph, under names that do not clash, also across the graphs inside its nodes."""
+"""Nodes and constants of an ONNX graph, under names that do not clash, also across the graphs
+inside its nodes.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +27,9 @@ class Graph:
     numbers: Iterator[int] = field(default_factory=count)
 
     def inner(self) -> "Graph":
-        """A graph for a branch or a loop; it may refer to values of this one, which holds the constants of both."""
+        """A graph for a branch or a loop; it may refer to values of this one, which holds the
+        constants of both.
+        """
         return Graph(constants=self.constants, numbers=self.numbers)
 
     def name(self, kind: str) -> str:
@@ -34,7 +38,9 @@ class Graph:
     def constant(self, value: Any, dtype: Any = None) -> str:
         array = np.asarray(value, dtype=dtype)
         name = self.name("constant")
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        self.constants.append(
+            numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)
+        )
         return name
 
     def numbers64(self, value: Any) -> str:
@@ -55,10 +61,19 @@ class Graph:
         return self.add(operator, value, self.integers([axis]), keepdims=int(keep))
 
     def finished(
-        self, name: str, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto], *, outermost: bool = False
+        self,
+        name: str,
+        inputs: Sequence[ValueInfoProto],
+        outputs: Sequence[ValueInfoProto],
+        *,
+        outermost: bool = False,
     ) -> GraphProto:
         return helper.make_graph(
-            self.nodes, name, list(inputs), list(outputs), initializer=self.constants if outermost else []
+            self.nodes,
+            name,
+            list(inputs),
+            list(outputs),
+            initializer=self.constants if outermost else [],
         )
 
 
@@ -69,7 +84,9 @@ def described(name: str, dtype: Any, shape: Sequence[int | str | None]) -> Value
 
 @dataclass(frozen=True)
 class Rows:
-    """Names of scaled rows in float64 and, where cells may be missing, of the mask of missing cells; these are 0 in the rows."""
+    """Names of scaled rows in float64 and, where cells may be missing, of the mask of missing
+    cells; these are 0 in the rows.
+    """
 
     values: str
     missing: str | None
@@ -80,7 +97,9 @@ class Rows:
         if columns.size == self.n_columns:
             return self
         chosen = graph.integers(columns)
-        missing = None if self.missing is None else graph.add("Gather", self.missing, chosen, axis=1)
+        missing = (
+            None if self.missing is None else graph.add("Gather", self.missing, chosen, axis=1)
+        )
         return Rows(graph.add("Gather", self.values, chosen, axis=1), missing, int(columns.size))
 
     def seen(self, graph: Graph) -> str:

@@ -1,6 +1,8 @@
-"""Fourteen public datasets that are not the paper's: names, and where they come from. They are not distributed with the project.
+"""Fourteen public datasets that are not the paper's: names, and where they come from. They are not
+distributed with the project.
 
-Files are looked for as ``more/NAME.npz`` (arrays X and y) in the folders of the datasets; records hold the sha256 of the file.
+Files are looked for as ``more/NAME.npz`` (arrays X and y) in the folders of the datasets; records
+hold the sha256 of the file.
 """
 
 ADBENCH = "Minqi824/ADBench, adbench/datasets"

@@ -18,14 +18,20 @@ def dots_figure(
     figure.set_size_inches(6.4, 0.9 + 0.32 * len(rows))
     height = np.arange(len(rows))[::-1]
     for k, (method, numbers) in reversed(list(enumerate(values.items()))):
-        axes.plot(numbers, height, MARKERS[k % len(MARKERS)], markersize=8 if k == 0 else 5, label=method)
+        axes.plot(
+            numbers, height, MARKERS[k % len(MARKERS)], markersize=8 if k == 0 else 5, label=method
+        )
     axes.set(yticks=height, yticklabels=list(rows))
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return save_figure(figure, path)
 
 
 def lines_figure(
-    title: str, x_label: str, y_label: str, series: Mapping[str, tuple[Sequence[float], Sequence[float]]], path: Path
+    title: str,
+    x_label: str,
+    y_label: str,
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    path: Path,
 ) -> list[Path]:
     """One line per method."""
     figure, axes = new_axes(title, x_label, y_label)

@@ -1,4 +1,6 @@
-"""From records to the numbers of ``docs/explanation/accuracy.md``: variants by name, gains paired by seed. Nothing here formats."""
+"""From records to the numbers of ``docs/explanation/accuracy.md``: variants by name, gains paired
+by seed. Nothing here formats.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,9 +18,15 @@ CLEAR = 0.6
 
 
 def named(records: Iterable[Record]) -> list[Record]:
-    """Records under the names of their variants. Of the bare detector those count that match the present ``ODEFS()`` of their dataset and seed."""
+    """Records under the names of their variants. Of the bare detector those count that match the
+    present ``ODEFS()`` of their dataset and seed.
+    """
     records = [record for record in records if "error" not in record]
-    bare = {bare_job(record).key for record in records if is_default(record) and "total_subsets" in record}
+    bare = {
+        bare_job(record).key
+        for record in records
+        if is_default(record) and "total_subsets" in record
+    }
     found = []
     for record in records:
         method, options = record["job"]["method"], job_of(record).options
@@ -48,7 +56,9 @@ def by_seed(records: Iterable[Record], method: str, dataset: str, measure: str) 
 
 @dataclass(frozen=True)
 class Gain:
-    """Mean difference of two methods over the seeds that both have, and its standard error (0 for a single seed)."""
+    """Mean difference of two methods over the seeds that both have, and its standard error (0 for a
+    single seed).
+    """
 
     mean: float
     error: float
@@ -56,11 +66,15 @@ class Gain:
 
     @property
     def loses(self) -> bool:
-        """More than the largest loss that is allowed, or two standard errors where these are larger."""
+        """More than the largest loss that is allowed, or two standard errors where these are
+        larger.
+        """
         return self.mean < -max(LARGEST_LOSS, 2 * self.error)
 
 
-def paired_gain(records: Iterable[Record], method: str, other: str, dataset: str, measure: str = "auc") -> Gain | None:
+def paired_gain(
+    records: Iterable[Record], method: str, other: str, dataset: str, measure: str = "auc"
+) -> Gain | None:
     """``method`` less ``other``, paired by seed."""
     records = list(records)
     a, b = (by_seed(records, name, dataset, measure) for name in (method, other))
@@ -72,14 +86,18 @@ def paired_gain(records: Iterable[Record], method: str, other: str, dataset: str
     return Gain(float(difference.mean()), error, len(seeds))
 
 
-def mean_over(records: Iterable[Record], method: str, datasets: Sequence[str], measure: str) -> float:
+def mean_over(
+    records: Iterable[Record], method: str, datasets: Sequence[str], measure: str
+) -> float:
     """Mean over the datasets of the means over the seeds; NaN where a dataset has none."""
     records = list(records)
     values = [list(by_seed(records, method, dataset, measure).values()) for dataset in datasets]
     return float(np.mean([np.mean(v) if v else np.nan for v in values])) if values else float("nan")
 
 
-def error_of_mean(records: Iterable[Record], method: str, datasets: Sequence[str], measure: str) -> float:
+def error_of_mean(
+    records: Iterable[Record], method: str, datasets: Sequence[str], measure: str
+) -> float:
     """Standard error of :func:`mean_over` over the seeds; NaN where a dataset has fewer than two."""
     records = list(records)
     values = [list(by_seed(records, method, dataset, measure).values()) for dataset in datasets]
@@ -106,12 +124,18 @@ class Standing:
 
 
 def standing(records: Sequence[Record], dataset: str) -> Standing | None:
-    """``None`` unless there are numbers of ``ODEFS()`` and of the bare detector. Variants of ``ODEFS()`` are not its rivals."""
-    part = [r for r in records if r["job"]["dataset"] == dataset and r["job"]["method"] not in ABLATIONS]
+    """``None`` unless there are numbers of ``ODEFS()`` and of the bare detector. Variants of
+    ``ODEFS()`` are not its rivals.
+    """
+    part = [
+        r for r in records if r["job"]["dataset"] == dataset and r["job"]["method"] not in ABLATIONS
+    ]
     methods = dict.fromkeys(record["job"]["method"] for record in part)
     means = {name: mean_over(part, name, [dataset], "auc") for name in methods}
     if not {DEFAULT, BARE} <= set(means):
         return None
     best = max(means, key=lambda name: (means[name], name == DEFAULT))
     gain = paired_gain(part, best, DEFAULT, dataset)
-    return Standing(best, gain.mean if gain else np.nan, gain.error if gain else np.nan, means[BARE])
+    return Standing(
+        best, gain.mean if gain else np.nan, gain.error if gain else np.nan, means[BARE]
+    )

@@ -1,6 +1,7 @@
 """The jobs behind ``docs/explanation/accuracy.md``, part by part.
 
-The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that it is compared with: its jobs follow from records.
+The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that it is compared with:
+its jobs follow from records.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +33,9 @@ ABLATIONS: dict[str, Options] = {
     "trust 1": (("trust", 1.0),),
     "trust 0": (("trust", 0.0),),
 }
-"""Each part of ``ODEFS()`` replaced alone. A given trust also takes the measuring away, and all members on all columns but one."""
+"""Each part of ``ODEFS()`` replaced alone. A given trust also takes the measuring away, and all
+members on all columns but one.
+"""
 
 RELEVANT = (5, 10, 20)
 NOISE = (100, 300)
@@ -46,7 +49,9 @@ N_KNOWN = (0, 5, 20)
 
 
 def main_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
-    """``ODEFS()`` and ``ODEFS.paper()``, the latter with fewer components where its own number is out of reach."""
+    """``ODEFS()`` and ``ODEFS.paper()``, the latter with fewer components where its own number is
+    out of reach.
+    """
     jobs = []
     for dataset in (*ELEVEN, *MORE):
         for seed in range(min(repeats, MORE_REPEATS.get(dataset, REPEATS))):
@@ -56,14 +61,23 @@ def main_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
 
 def bare_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
     """The bare detector beside each ``ODEFS()`` of the records."""
-    return [bare_job(record) for record in records if "total_subsets" in record and is_default(record)]
+    return [
+        bare_job(record) for record in records if "total_subsets" in record and is_default(record)
+    ]
 
 
 def bare_job(record: Record) -> Job:
-    """The same scaling and the same number of reference subsets; metric and subset size are the same by default."""
+    """The same scaling and the same number of reference subsets; metric and subset size are the
+    same by default.
+    """
     job = record["job"]
-    options: Options = (("n_subsets", record["total_subsets"]), ("scaling", record["parameters"]["scaling"]))
-    return Job("LeSiNN", job["dataset"], job["seed"], options=options, content=job.get("content", ""))
+    options: Options = (
+        ("n_subsets", record["total_subsets"]),
+        ("scaling", record["parameters"]["scaling"]),
+    )
+    return Job(
+        "LeSiNN", job["dataset"], job["seed"], options=options, content=job.get("content", "")
+    )
 
 
 def is_default(record: Record) -> bool:
@@ -83,7 +97,9 @@ def noise_datasets() -> list[str]:
     """The paper's synthetic data, and the eleven with columns of uniform noise."""
     made = [f"shifted?n_rows=5000&n_columns=100&n_relevant={share}" for share in RELEVANT]
     rows = {name: f"&rows={number}" for name, number in SAMPLED.items()}
-    return made + [f"{name}?noise={level}{rows.get(name, '')}" for level in NOISE for name in ELEVEN]
+    return made + [
+        f"{name}?noise={level}{rows.get(name, '')}" for level in NOISE for name in ELEVEN
+    ]
 
 
 def noise_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
@@ -99,7 +115,11 @@ def noise_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
 
 def agreement_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
     """Whether rows on which components agree stay in the top k under another seed."""
-    return [Job("agreement", dataset, seed) for dataset in ELEVEN for seed in range(min(repeats, FEW_REPEATS))]
+    return [
+        Job("agreement", dataset, seed)
+        for dataset in ELEVEN
+        for seed in range(min(repeats, FEW_REPEATS))
+    ]
 
 
 def known_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
@@ -127,7 +147,11 @@ PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
 def of_part(part: str, records: Sequence[Record]) -> list[Record]:
     """The records that belong to a part, failures aside."""
     wanted = {_without_content(job) for job in PARTS[part](records, max(MORE_REPEATS.values()))}
-    return [record for record in records if "error" not in record and _without_content(job_of(record)) in wanted]
+    return [
+        record
+        for record in records
+        if "error" not in record and _without_content(job_of(record)) in wanted
+    ]
 
 
 def _without_content(job: Job) -> tuple[str, str, int, Options]:

@@ -28,9 +28,15 @@ def missing_datasets(datasets: Sequence[str] = ()) -> list[str]:
 
 
 def run_parts(
-    path: Path, workers: int, datasets: Sequence[str] = (), repeats: int = 20, parts: Sequence[str] = tuple(PARTS)
+    path: Path,
+    workers: int,
+    datasets: Sequence[str] = (),
+    repeats: int = 20,
+    parts: Sequence[str] = tuple(PARTS),
 ) -> Iterator[tuple[int, int, Record]]:
-    """Run what ``path`` lacks; yields ``(done, all, record)`` of the part at hand. ``datasets`` are those of the plan to be used, all by default."""
+    """Run what ``path`` lacks; yields ``(done, all, record)`` of the part at hand. ``datasets`` are
+    those of the plan to be used, all by default.
+    """
     contents = {name: content_of(name) for name in _wanted(datasets) if is_here(name)}
     for part in parts:
         jobs = PARTS[part](latest_records(path), repeats)
@@ -53,17 +59,22 @@ def run_accuracy_job(job: Job) -> Record:
 
 
 def measure_agreement(job: Job, source: Source) -> Record:
-    """Of the top k rows of a fit: by their agreement, how many there are and how many are in the top k of a fit with another seed.
+    """Of the top k rows of a fit: by their agreement, how many there are and how many are in the
+    top k of a fit with another seed.
 
     k is the number of outliers. Ties with the k-th row count as in the top.
     """
     from odefs import ODEFS
 
-    one, other = (ODEFS(random_state=seed, n_jobs=1).fit(source.X) for seed in (job.seed, job.seed + 1000))
+    one, other = (
+        ODEFS(random_state=seed, n_jobs=1).fit(source.X) for seed in (job.seed, job.seed + 1000)
+    )
     k = int(source.y.sum())
     top, again = (_top(model.outlier_scores_, k) for model in (one, other))
     agreement = np.asarray(one.agreement_)
-    group = np.clip(np.searchsorted(AGREEMENT_EDGES, agreement, side="right") - 1, 0, len(AGREEMENT_EDGES) - 2)
+    group = np.clip(
+        np.searchsorted(AGREEMENT_EDGES, agreement, side="right") - 1, 0, len(AGREEMENT_EDGES) - 2
+    )
     counts = [
         [int((top & (group == g)).sum()), int((top & again & (group == g)).sum())]
         for g in range(len(AGREEMENT_EDGES) - 1)
@@ -79,8 +90,15 @@ def measure_known(job: Job, source: Source) -> Record:
     """AUC on the rows that are not known, with so many known cases."""
     from odefs.experiments.known_cases import auc_with_known
 
-    return {"auc": float(auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1))}
+    return {
+        "auc": float(
+            auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1)
+        )
+    }
 
 
-MEASURES: dict[str, Callable[[Job, Source], Record]] = {"agreement": measure_agreement, "known": measure_known}
+MEASURES: dict[str, Callable[[Job, Source], Record]] = {
+    "agreement": measure_agreement,
+    "known": measure_known,
+}
 """Jobs that are not a method to be fitted."""

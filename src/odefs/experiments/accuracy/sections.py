@@ -1,4 +1,6 @@
-"""The sections of ``docs/explanation/accuracy.md`` that compare ``ODEFS()`` with its bare detector, with the paper's, and with itself without a part."""
+"""The sections of ``docs/explanation/accuracy.md`` that compare ``ODEFS()`` with its bare detector,
+with the paper's, and with itself without a part.
+"""
 
 from collections.abc import Sequence
 
@@ -6,7 +8,15 @@ import numpy as np
 
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.accuracy.extra_datasets import SOURCES, file_of, short
-from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, by_seed, mean_over, named, paired_gain
+from odefs.experiments.accuracy.measures import (
+    BARE,
+    DEFAULT,
+    PAPER,
+    by_seed,
+    mean_over,
+    named,
+    paired_gain,
+)
 from odefs.experiments.accuracy.plan import ABLATIONS, ELEVEN, FEW_REPEATS, MORE
 from odefs.experiments.grid import Record
 from odefs.experiments.plans import LARGE
@@ -21,7 +31,9 @@ def section(title: str, *parts: str) -> str:
     return "\n\n".join([f"## {title}", *(part for part in parts if part)])
 
 
-def complete(records: Sequence[Record], datasets: Sequence[str], methods: Sequence[str]) -> list[str]:
+def complete(
+    records: Sequence[Record], datasets: Sequence[str], methods: Sequence[str]
+) -> list[str]:
     """Datasets on which all of the methods have been run."""
     found = {(r["job"]["method"], r["job"]["dataset"]) for r in records}
     return [name for name in datasets if all((method, name) in found for method in methods)]
@@ -73,8 +85,17 @@ def _gain_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
             _text(auc, PAPER, name),
         ]
         rows.append(row + [f"{pk[method, name].mean:.3f}" for method in (DEFAULT, BARE, PAPER)])
-    means = {(m, k): mean_over(records, m, datasets, k) for m in (DEFAULT, BARE, PAPER) for k in ("auc", "p@k")}
-    last = [f"mean of {len(datasets)}", "", f"{means[DEFAULT, 'auc']:.4f}", f"{means[BARE, 'auc']:.4f}"]
+    means = {
+        (m, k): mean_over(records, m, datasets, k)
+        for m in (DEFAULT, BARE, PAPER)
+        for k in ("auc", "p@k")
+    }
+    last = [
+        f"mean of {len(datasets)}",
+        "",
+        f"{means[DEFAULT, 'auc']:.4f}",
+        f"{means[BARE, 'auc']:.4f}",
+    ]
     last += [f"{means[DEFAULT, 'auc'] - means[BARE, 'auc']:+.4f}", f"{means[PAPER, 'auc']:.4f}"]
     rows.append(last + [f"{means[method, 'p@k']:.3f}" for method in (DEFAULT, BARE, PAPER)])
     return Table("", header, rows)
@@ -86,13 +107,19 @@ def _text(cells: Cells, method: str, dataset: str) -> str:
 
 
 def deviations(records: Sequence[Record]) -> dict[str, tuple[float, float, int]]:
-    """By dataset: standard deviation of the AUC over the seeds of ``ODEFS()`` and of ``ODEFS.paper()``, and how many seeds there are."""
+    """By dataset: standard deviation of the AUC over the seeds of ``ODEFS()`` and of
+    ``ODEFS.paper()``, and how many seeds there are.
+    """
     part = named(records)
     found = {}
     for name in complete(part, STEADY, (DEFAULT, PAPER)):
         values = [list(by_seed(part, method, name, "auc").values()) for method in (DEFAULT, PAPER)]
         if min(map(len, values)) > 1:
-            found[name] = (float(np.std(values[0], ddof=1)), float(np.std(values[1], ddof=1)), min(map(len, values)))
+            found[name] = (
+                float(np.std(values[0], ddof=1)),
+                float(np.std(values[1], ddof=1)),
+                min(map(len, values)),
+            )
     return found
 
 
@@ -100,7 +127,9 @@ def steadiness(records: Sequence[Record]) -> str:
     found = deviations(records)
     if not found:
         return ""
-    rows = [[name, str(n), f"{a:.4f}", f"{b:.4f}", f"{a / b:.2f}"] for name, (a, b, n) in found.items()]
+    rows = [
+        [name, str(n), f"{a:.4f}", f"{b:.4f}", f"{a / b:.2f}"] for name, (a, b, n) in found.items()
+    ]
     return section(
         "From seed to seed",
         "Standard deviation of the AUC over the seeds (n - 1). Where subsets are not trusted the full space is scored alone, by as many members as settle its ranking; "
@@ -118,8 +147,18 @@ def ablation(records: Sequence[Record]) -> str:
         known = complete(part, datasets, (DEFAULT, *names))
         if known and names:
             rows = [_ablation_row(part, name, known) for name in (DEFAULT, *names)]
-            header = ["variant", "mean AUC", "change", "mean p@k", "change", "largest loss of AUC", "time"]
-            parts.append(f"On {folder} ({len(known)} datasets):\n\n{Table('', header, rows).markdown()}")
+            header = [
+                "variant",
+                "mean AUC",
+                "change",
+                "mean p@k",
+                "change",
+                "largest loss of AUC",
+                "time",
+            ]
+            parts.append(
+                f"On {folder} ({len(known)} datasets):\n\n{Table('', header, rows).markdown()}"
+            )
     if not parts:
         return ""
     return section(
@@ -133,7 +172,8 @@ def ablation(records: Sequence[Record]) -> str:
 
 def _ablation_legend(names: Sequence[str]) -> str:
     return "\n".join(
-        f"- {name}: `ODEFS({', '.join(f'{option}={value!r}' for option, value in ABLATIONS[name])})`" for name in names
+        f"- {name}: `ODEFS({', '.join(f'{option}={value!r}' for option, value in ABLATIONS[name])})`"
+        for name in names
     )
 
 
@@ -145,7 +185,10 @@ def _ablation_row(records: Sequence[Record], name: str, datasets: Sequence[str])
     worst = min(datasets, key=lambda dataset: gain.mean if (gain := gains[dataset]) else 0.0)
     lost = gains[worst]
     assert lost is not None
-    ratios = [mean_over(records, name, [d], "seconds") / mean_over(records, DEFAULT, [d], "seconds") for d in datasets]
+    ratios = [
+        mean_over(records, name, [d], "seconds") / mean_over(records, DEFAULT, [d], "seconds")
+        for d in datasets
+    ]
     return [
         name,
         f"{auc:.4f}",
@@ -161,7 +204,9 @@ def datasets_used(records: Sequence[Record]) -> str:
     """Names, shapes and sources of all datasets."""
     found = {record["job"]["dataset"]: record for record in records if "n_rows" in record}
     rows = []
-    sources = {name: f"`odefs datasets get {name}`" for name in BY_NAME} | {file_of(k): v for k, v in SOURCES.items()}
+    sources = {name: f"`odefs datasets get {name}`" for name in BY_NAME} | {
+        file_of(k): v for k, v in SOURCES.items()
+    }
     for name in (*ELEVEN, *MORE):
         if name in found:
             record = found[name]

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefs.experiments.accuracy.extra_datasets import short
-from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, Gain, error_of_mean, mean_over, named, paired_gain
+from odefs.experiments.accuracy.measures import (
+    BARE,
+    DEFAULT,
+    PAPER,
+    Gain,
+    error_of_mean,
+    mean_over,
+    named,
+    paired_gain,
+)
 from odefs.experiments.accuracy.noise import judged, shown
 from odefs.experiments.accuracy.plan import ELEVEN, MORE
 from odefs.experiments.accuracy.sections import complete, deviations, section
@@ -19,7 +28,13 @@ AUC, P_AT_K, GAIN = 0.828, 0.39, 0.03
 def targets(records: Sequence[Record]) -> str:
     """One line for each target whose records are there."""
     part = named(records)
-    rows = [*_accuracy(part), *_gains(part), *_steadiness(records), *_noise(records), *_trust(records)]
+    rows = [
+        *_accuracy(part),
+        *_gains(part),
+        *_steadiness(records),
+        *_noise(records),
+        *_trust(records),
+    ]
     if not rows:
         return ""
     return section(
@@ -51,7 +66,9 @@ def _gains(records: Sequence[Record]) -> list[list[str]]:
     all_gains: dict[str, Gain] = {}
     for datasets, least, where in ((ELEVEN, GAIN, "the eleven"), (MORE, 0.0, "the fourteen")):
         known = complete(records, datasets, (DEFAULT, BARE))
-        gains = {name: gain for name in known if (gain := paired_gain(records, DEFAULT, BARE, name))}
+        gains = {
+            name: gain for name in known if (gain := paired_gain(records, DEFAULT, BARE, name))
+        }
         all_gains |= gains
         if gains:
             mean = float(np.mean([gain.mean for gain in gains.values()]))
@@ -67,8 +84,14 @@ def _gains(records: Sequence[Record]) -> list[list[str]]:
         worst = min(all_gains, key=lambda name: all_gains[name].mean)
         gain = all_gains[worst]
         losing = [short(name) for name in all_gains if all_gains[name].loses]
-        said = f"{', '.join(losing)}" if losing else f"none; worst {short(worst)}, {gain.mean:+.3f} ± {gain.error:.3f}"
-        rows.append(_line("no dataset loses more than 0.015 or two standard errors", said, not losing))
+        said = (
+            f"{', '.join(losing)}"
+            if losing
+            else f"none; worst {short(worst)}, {gain.mean:+.3f} ± {gain.error:.3f}"
+        )
+        rows.append(
+            _line("no dataset loses more than 0.015 or two standard errors", said, not losing)
+        )
     return rows
 
 

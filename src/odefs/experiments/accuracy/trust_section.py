@@ -20,7 +20,9 @@ ALL_SUBSETS, NO_SUBSETS = "trust 1", "trust 0"
 
 
 def trust_and_gain(records: Sequence[Record]) -> dict[str, tuple[float, float]]:
-    """By dataset: mean trust, and how much better learned subsets alone are than the full space alone."""
+    """By dataset: mean trust, and how much better learned subsets alone are than the full space
+    alone.
+    """
     part = named(records)
     found = {}
     for name in complete(part, (*ELEVEN, *MORE), (DEFAULT, ALL_SUBSETS, NO_SUBSETS)):
@@ -44,13 +46,20 @@ def trust_section(records: Sequence[Record], docs: Path) -> str:
     rows = []
     for name, (trust, gain) in sorted(points.items(), key=lambda item: -item[1][1]):
         contrast, stability = (
-            np.mean(list(by_seed(part, DEFAULT, name, measure).values())) for measure in ("contrast", "stability")
+            np.mean(list(by_seed(part, DEFAULT, name, measure).values()))
+            for measure in ("contrast", "stability")
         )
-        rows.append([short(name), f"{gain:+.3f}", f"{trust:.2f}", f"{contrast:.2f}", f"{stability:.2f}"])
+        rows.append(
+            [short(name), f"{gain:+.3f}", f"{trust:.2f}", f"{contrast:.2f}", f"{stability:.2f}"]
+        )
     title = "How far subsets are trusted, and how much they gain"
     shown = {short(name): point for name, point in points.items()}
     scatter_figure(
-        title, "trust_", "AUC of subsets alone less full space alone", shown, docs / "figures" / "accuracy-trust"
+        title,
+        "trust_",
+        "AUC of subsets alone less full space alone",
+        shown,
+        docs / "figures" / "accuracy-trust",
     )
     return section(
         "`trust_`",
@@ -68,12 +77,16 @@ def agreement_section(records: Sequence[Record], docs: Path) -> str:
         return ""
     counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((1, 2)))
     for record in part:
-        counts[record["job"]["dataset"]] = counts[record["job"]["dataset"]] + np.array(record["stays"], dtype=float)
+        counts[record["job"]["dataset"]] = counts[record["job"]["dataset"]] + np.array(
+            record["stays"], dtype=float
+        )
     edges = part[0]["edges"]
     groups = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
     names = [name for name in ELEVEN if name in counts]
     every = np.sum([counts[name] for name in names], axis=0)
-    rows = [[name, *map(_share, counts[name])] for name in names] + [["all rows together", *map(_share, every)]]
+    rows = [[name, *map(_share, counts[name])] for name in names] + [
+        ["all rows together", *map(_share, every)]
+    ]
     title = "Rows that stay in the top k under another seed"
     middle = [(low + high) / 2 for low, high in pairwise(edges)]
     series = {}
@@ -81,7 +94,9 @@ def agreement_section(records: Sequence[Record], docs: Path) -> str:
         seen = counts[name][:, 0] > 0
         stay = counts[name][seen, 1] / counts[name][seen, 0]
         series[name] = ([x for x, has in zip(middle, seen, strict=True) if has], stay.tolist())
-    lines_figure(title, "agreement", "share that stays", series, docs / "figures" / "accuracy-agreement")
+    lines_figure(
+        title, "agreement", "share that stays", series, docs / "figures" / "accuracy-agreement"
+    )
     return section(
         "Agreement",
         "Rows of the top k (k the number of outliers) by their agreement: the share of them that is in the top k of a fit with another seed, and how many there are in "
@@ -102,12 +117,16 @@ def known_section(records: Sequence[Record]) -> str:
         return ""
     values: dict[tuple[str, int], list[float]] = defaultdict(list)
     for record in part:
-        values[record["job"]["dataset"], int(dict(job_of(record).options)["n_known"])].append(record["auc"])
+        values[record["job"]["dataset"], int(dict(job_of(record).options)["n_known"])].append(
+            record["auc"]
+        )
     names = [name for name in ELEVEN if all((name, number) in values for number in N_KNOWN)]
     if not names:
         return ""
     means = np.array([[np.mean(values[name, number]) for number in N_KNOWN] for name in names])
-    rows = [[name, *(f"{value:.3f}" for value in row)] for name, row in zip(names, means, strict=True)]
+    rows = [
+        [name, *(f"{value:.3f}" for value in row)] for name, row in zip(names, means, strict=True)
+    ]
     rows.append([f"mean of {len(names)}", *(f"{value:.4f}" for value in means.mean(axis=0))])
     return section(
         "Known cases",

@@ -1,4 +1,6 @@
-"""Where ours differs from the paper, and what was tried. The prose is written by hand, its numbers are not."""
+"""Where ours differs from the paper, and what was tried. The prose is written by hand, its numbers
+are not.
+"""
 
 from collections.abc import Sequence
 
@@ -26,14 +28,20 @@ they have been run; the defaults stay with the sources of the methods."""
 
 def differences(records: Sequence[Record]) -> str:
     """Measures beyond the tolerance, and numbers of retained columns beyond theirs."""
-    part = list({id(r): r for r in records_of("table2", records) + records_of("table1", records)}.values())
+    part = list(
+        {id(r): r for r in records_of("table2", records) + records_of("table1", records)}.values()
+    )
     rows = [row for measure in ("auc", "p@k") for row in _measure_rows(part, measure)]
     retained = _retained_rows(part)
     if not rows and not retained:
         return ""
     parts = [f"## Where ours differs from the paper by more than {TOLERANCE}"]
     if rows:
-        parts.append(Table("", ["measure", "dataset", "method", "ours", "paper", "difference"], rows).markdown())
+        parts.append(
+            Table(
+                "", ["measure", "dataset", "method", "ours", "paper", "difference"], rows
+            ).markdown()
+        )
     if retained:
         parts.append(
             f"Columns that `ODEFS.paper()` retains (d'), where the number is off by more than {RETAINED_TOLERANCE:.0%}:"
@@ -66,7 +74,9 @@ def _retained_rows(records: Sequence[Record]) -> list[list[str]]:
         if method == "ODEFS-paper" and dataset in TABLE1:
             paper = TABLE1[dataset]["d'"]
             if abs(cell.mean / paper - 1) > RETAINED_TOLERANCE:
-                rows.append([dataset, f"{cell.mean:.0f}", f"{paper:.0f}", f"{cell.mean / paper:.2f}"])
+                rows.append(
+                    [dataset, f"{cell.mean:.0f}", f"{paper:.0f}", f"{cell.mean / paper:.2f}"]
+                )
     return rows
 
 

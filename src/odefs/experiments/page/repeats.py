@@ -1,4 +1,6 @@
-"""How often the records of a section were repeated, in words, and the commands that give just these records."""
+"""How often the records of a section were repeated, in words, and the commands that give just these
+records.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +15,9 @@ Range = tuple[int, int]
 
 
 def counts(records: Sequence[Record]) -> dict[str, Range]:
-    """By dataset: the fewest and the most repeats that a method has, failures aside; datasets in the paper's order."""
+    """By dataset: the fewest and the most repeats that a method has, failures aside; datasets in
+    the paper's order.
+    """
     seeds: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for record in records:
         if "error" not in record:
@@ -23,7 +27,10 @@ def counts(records: Sequence[Record]) -> dict[str, Range]:
     for (dataset, _), by_options in seeds.items():
         found[dataset] += map(len, by_options.values())
     known = [name for name in BY_NAME if name in found]
-    return {name: (min(found[name]), max(found[name])) for name in [*known, *sorted(set(found) - set(known))]}
+    return {
+        name: (min(found[name]), max(found[name]))
+        for name in [*known, *sorted(set(found) - set(known))]
+    }
 
 
 def repeats_sentence(records: Sequence[Record]) -> str:
@@ -46,7 +53,9 @@ def _words(pair: Range) -> str:
 
 
 def commands(experiment: str, records: Sequence[Record], *flags: str) -> str:
-    """One line for each number of repeats; datasets are named unless the line is about all that can be had."""
+    """One line for each number of repeats; datasets are named unless the line is about all that can
+    be had.
+    """
     most = {name: high for name, (_, high) in counts(records).items()}
     if experiment in SYNTHETIC_ONLY:
         return _line(experiment, flags, [], max(most.values(), default=REPEATS))

@@ -1,4 +1,6 @@
-"""The sections that are tables or figures: each says its repeats and ends with the command that gives its records."""
+"""The sections that are tables or figures: each says its repeats and ends with the command that
+gives its records.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +20,10 @@ TITLES = {"auc": "AUC", "p@k": "p@k", "ap": "Average precision", "seconds": "Sec
 
 
 def records_of(
-    experiment: str, records: Sequence[Record], methods: Sequence[str] = (), protocol: str = "transductive"
+    experiment: str,
+    records: Sequence[Record],
+    methods: Sequence[str] = (),
+    protocol: str = "transductive",
 ) -> list[Record]:
     """The records that belong to an experiment."""
     wanted = {job.key for job in EXPERIMENTS[experiment](methods, [], REPEATS, protocol)}
@@ -27,14 +32,19 @@ def records_of(
 
 def section(title: str, text: str, parts: Sequence[str], command: str) -> str:
     """A section of the page."""
-    return "\n\n".join(part for part in (f"## {title}", text, *parts, f"```sh\n{command}\n```") if part)
+    return "\n\n".join(
+        part for part in (f"## {title}", text, *parts, f"```sh\n{command}\n```") if part
+    )
 
 
 def compared(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
     """Comparison tables of all methods in the records, under their names."""
     datasets = present(records, list(BY_NAME), "dataset")
     methods = present(records, [*built_in(), *peers()], "method")
-    made = [(measure, comparison_table(records, methods, datasets, measure, REFERENCE)) for measure in measures]
+    made = [
+        (measure, comparison_table(records, methods, datasets, measure, REFERENCE))
+        for measure in measures
+    ]
     return [f"{TITLES[measure]}:\n\n{table.markdown()}" for measure, table in made]
 
 
@@ -69,7 +79,10 @@ def time(records: Sequence[Record]) -> str:
     part = records_of("table2", records)
     if not part:
         return ""
-    machines = ", ".join(sorted({record["cpu"] for record in part if "cpu" in record})) or "a machine not named"
+    machines = (
+        ", ".join(sorted({record["cpu"] for record in part if "cpu" in record}))
+        or "a machine not named"
+    )
     return section(
         "Time",
         f"Seconds to fit and score with one thread on {machines}; other jobs ran beside. {repeats_sentence(part)}",
@@ -94,7 +107,9 @@ def split(records: Sequence[Record]) -> str:
     part = records_of("table2", records, [*TABLE2, *peers()], "split")
     if not part:
         return ""
-    flags = ["--protocol split"] + ["--peers"] * any(record["job"]["method"] in peers() for record in part)
+    flags = ["--protocol split"] + ["--peers"] * any(
+        record["job"]["method"] in peers() for record in part
+    )
     return section(
         "New rows: fitted on 70 %, scored on the rest",
         "Identical rows stay on one side, or the test would be on training rows. The paper scores the rows it fits on; its numbers, in "
@@ -110,7 +125,11 @@ def other_libraries(records: Sequence[Record]) -> str:
     if not theirs:
         return ""
     seen = {record["job"]["dataset"] for record in theirs}
-    ours = [r for r in records_of("table2", records, ["ODEFS-paper", "ODEFS"]) if r["job"]["dataset"] in seen]
+    ours = [
+        r
+        for r in records_of("table2", records, ["ODEFS-paper", "ODEFS"])
+        if r["job"]["dataset"] in seen
+    ]
     return section(
         "Detectors of PyOD and scikit-learn",
         "With their own defaults, behind the same min-max scaling. Some refuse tables that would take them hours or more memory than most "
@@ -130,11 +149,19 @@ def figures(records: Sequence[Record], docs: Path) -> str:
     ):
         part = records_of(experiment, records)
         images = (
-            [path for path in figures_of(experiment, part, docs / "figures") if path.suffix == ".svg"] if part else []
+            [
+                path
+                for path in figures_of(experiment, part, docs / "figures")
+                if path.suffix == ".svg"
+            ]
+            if part
+            else []
         )
         if images:
             shown = "\n".join(f"![{title}](figures/{path.name})" for path in images)
-            parts.append(section(title, repeats_sentence(part), [shown], commands(experiment, part)))
+            parts.append(
+                section(title, repeats_sentence(part), [shown], commands(experiment, part))
+            )
     return "\n\n".join(parts)
 
 
@@ -142,8 +169,12 @@ def recovery(records: Sequence[Record]) -> str:
     part = [record for record in records_of("noise", records) if "precision" in record]
     if not part:
         return ""
-    datasets = sorted({record["job"]["dataset"] for record in part}, key=lambda name: int(name.rpartition("=")[2]))
-    table = measures_table("Recovery", part, list(TABLE2), datasets, ["precision", "recall", "subset_size"])
+    datasets = sorted(
+        {record["job"]["dataset"] for record in part}, key=lambda name: int(name.rpartition("=")[2])
+    )
+    table = measures_table(
+        "Recovery", part, list(TABLE2), datasets, ["precision", "recall", "subset_size"]
+    )
     rows = [[name.rpartition("=")[2], *row] for name, *row in table.rows]
     return section(
         "Recovery of the relevant columns",
