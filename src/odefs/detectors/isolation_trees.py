@@ -1,5 +1,6 @@
-"""Random isolation trees on arrays: all trees of a forest are grown and walked together, level by
-level.
+"""Random isolation trees stored in arrays.
+
+All trees of a forest are grown and traversed together, level by level.
 """
 
 from dataclasses import dataclass
@@ -7,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 DRAWS = 8
-"""How often a column is drawn blindly for a node before all columns are looked at."""
+"""Number of columns drawn blindly for a node before all columns are examined."""
 
 SCAN_CELLS = 2**22
-"""Cells to look at together."""
+"""Number of cells examined at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class IForestState:
-    """Complete binary trees in heap order, one per row; a leaf above the last level is followed by
-    splits that all go left.
+    """Complete binary trees in heap order, one per row of the arrays.
 
-    Leaves of the last level hold the credit of their path: the columns of its splits, what each
-    earned, and the sum.
+    A leaf above the last level is followed by splits that all go left. Leaves of the last level
+    hold the credit of their path: the columns of its splits, the credit of each, and the sum.
     """
 
     column: np.ndarray
@@ -31,7 +31,7 @@ class IForestState:
 
 
 def reach_leaves(X: np.ndarray, state: IForestState) -> np.ndarray:
-    """Number of the leaf on the last level that each row reaches in each tree."""
+    """Return the number of the leaf on the last level that each row reaches in each tree."""
     n_inner = state.column.shape[1]
     trees = np.arange(state.column.shape[0])
     node = np.zeros((X.shape[0], trees.size), dtype=np.intp)
@@ -48,7 +48,7 @@ def reach_leaves(X: np.ndarray, state: IForestState) -> np.ndarray:
 def grow_trees(
     rows: np.ndarray, members: np.ndarray, depth: int, odds: np.ndarray, rng: np.random.Generator
 ) -> IForestState:
-    """Grow all trees together, level by level: one pass of grouped minima and maxima per level."""
+    """Grow all trees level by level, with one pass of grouped minima and maxima per level."""
     n_trees, size = members.shape
     n_inner = 2**depth - 1
     column = np.zeros((n_trees, n_inner), dtype=np.int32)
@@ -88,8 +88,8 @@ def grow_trees(
         bits = np.log2(parent_count / np.maximum(1, child_count))
         path_bits[:, :, level] = np.where(did_split, bits, 0.0)
         splits = np.repeat(splits, 2, axis=1) + did_split
-        # The right child of a leaf is never reached; it keeps the leaf's count so that no division
-        # by zero comes of it.
+        # The right child of a leaf is never reached; it keeps the leaf's count to avoid a division
+        # by zero.
         count = np.where(did_split, child_count, parent_count)
     length = splits + _expected_path(count)
     path_credit = path_bits / np.where(length > 0, length, 1.0)[:, :, None]
@@ -106,12 +106,11 @@ def _draw_splits(
     odds: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each node: whether it can be split, the column drawn among those that vary in it, and a
-    uniform cut.
+    """Return for each node whether it can be split, a random column that varies in it, and a cut.
 
-    Columns are drawn by their odds and drawn again where they do not vary; after a few rounds the
-    nodes that are left have all their columns looked at, which gives the same distribution and is
-    certain to end.
+    Columns are drawn by their odds, and again if they do not vary; cuts are uniform. After a few
+    rounds all columns of the remaining nodes are examined, which gives the same distribution and
+    always terminates.
     """
     split = np.zeros(n_nodes, dtype=bool)
     drawn = np.zeros(n_nodes, dtype=np.int64)
@@ -125,7 +124,7 @@ def _draw_splits(
             break
         open_nodes, starts, place = np.unique(nodes, return_index=True, return_inverse=True)
         if attempt < DRAWS:
-            # Sums may end a little below the last one; the index must not run over.
+            # Rounding may put the draw at the very end; the index must stay in range.
             pick = np.searchsorted(
                 cumulative, rng.random(open_nodes.size) * cumulative[-1], side="right"
             )
@@ -140,7 +139,7 @@ def _draw_splits(
         low[found], high[found] = bottom[varies], top[varies]
         left = ~varies[place]
         members, nodes = members[left], nodes[left]
-    # A cut equal to the upper end would leave the right branch empty.
+    # A cut equal to the upper end would leave the right branch empty, so it moves to the lower end.
     cut = low + rng.random(n_nodes) * (high - low)
     return split, drawn, np.where(split, np.where(cut < high, cut, low), np.inf)
 
@@ -152,8 +151,9 @@ def _scan_columns(
     odds: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Look at all columns of the given groups of rows and draw one that varies; where none does,
-    its two ends are equal.
+    """Draw a column that varies from all columns of the given groups of rows.
+
+    If no column varies, the two returned ends are equal.
     """
     low = np.empty((starts.size, rows.shape[1]))
     high = np.empty_like(low)
@@ -171,8 +171,9 @@ def _scan_columns(
 
 
 def _expected_path(count: np.ndarray) -> np.ndarray:
-    """Mean path length of an unsuccessful search in a binary tree of ``count`` rows: what a leaf
-    still hides.
+    """Return the mean path length of an unsuccessful search in a binary tree of ``count`` rows.
+
+    It estimates the splits that a leaf of several rows would still need.
     """
     n = np.maximum(count, 2).astype(np.float64)
     length = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n

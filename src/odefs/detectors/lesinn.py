@@ -9,7 +9,7 @@ references held fixed it is linear in ``w``.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from odefs.kernels.distances_with_missing import masked_squared
 from odefs.kernels.nearest_members import mean_squares_to_nearest, nearest_members, total_shares
 
 Metric = Literal["euclidean", "sqeuclidean"]
+Layout = TypeVar("Layout", References, Packed)
+LayoutKey = tuple[str | bool, bytes | None]
 
 KEPT_LAYOUTS = 4
-"""How many layouts of its references a state keeps: plain and for rows with missing cells, with and
-without weights.
+"""Number of reference layouts that a state caches: complete and for missing cells, with and without
+weights.
 """
 
 
@@ -41,12 +43,12 @@ class LeSiNNState:
         return not np.isnan(self.rows).any()
 
     def references(self, w: np.ndarray | None) -> References:
-        """Ready for the matrix product under weights."""
+        """Return the references prepared for the matrix product under weights."""
         key = ("product", None if w is None else w.tobytes())
         return self._remember(key, lambda: prepare_references(self.rows, self.n_subsets, w))
 
     def packed(self, w: np.ndarray | None, has_missing: bool) -> Packed:
-        """Ready for the compiled kernel under weights."""
+        """Return the references packed for the compiled kernel under weights."""
         key = (has_missing, None if w is None else w.tobytes())
 
         def make() -> Packed:
@@ -54,8 +56,8 @@ class LeSiNNState:
 
         return self._remember(key, make)
 
-    def _remember(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Blocks come by the thousand and mostly under the same weights."""
+    def _remember(self, key: LayoutKey, make: Callable[[], Layout]) -> Layout:
+        """Cache a layout: thousands of blocks are scored, mostly under the same weights."""
         found = self._kept.get(key)
         if found is None:
             if len(self._kept) >= KEPT_LAYOUTS:
@@ -64,15 +66,15 @@ class LeSiNNState:
         return found
 
     @cached_property
-    def _kept(self) -> dict[Any, Any]:
+    def _kept(self) -> dict[LayoutKey, Any]:
         return {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_kept"}
 
 
 @dataclass(frozen=True)
-class LeSiNNDetector(Detector):
+class LeSiNNDetector(Detector[LeSiNNState]):
     """Mean distance to the nearest row of ``n_subsets`` random subsets of ``subset_size`` rows."""
 
     n_subsets: int = 50
@@ -87,13 +89,15 @@ class LeSiNNDetector(Detector):
 
     name: ClassVar[str] = "lesinn"
     attribution: ClassVar[str | None] = (
-        "a distance d with squared parts q_k is split as q_k / d (squared distances as q_k), averaged over the subsets"
+        "a distance d with squared parts q_k is split as q_k / d (squared distances as q_k), "
+        "averaged over the subsets"
     )
     handles_missing: ClassVar[bool] = True
 
     def effective_subset_size(self, n_rows: int) -> int:
-        """``subset_size``, or half the rows where there are fewer: otherwise every row would be its
-        own reference.
+        """Return ``subset_size``, or half the rows if there are fewer.
+
+        Otherwise every row would be its own reference.
         """
         return self.subset_size if n_rows > self.subset_size else max(1, n_rows // 2)
 
@@ -101,7 +105,10 @@ class LeSiNNDetector(Detector):
         size = self.effective_subset_size(n_rows)
         if size == self.subset_size:
             return None
-        return f"{n_rows} rows are too few for subsets of {self.subset_size}: subsets of {size} are used."
+        return (
+            f"{n_rows} rows are too few for subsets of {self.subset_size}: "
+            f"subsets of {size} are used."
+        )
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         size = self.effective_subset_size(n_rows)
@@ -135,8 +142,8 @@ class LeSiNNDetector(Detector):
             scores = mean_nearest(
                 X, state.packed(w, False), level=level, root=self._takes_root, columns=columns
             )
-        # Rows with holes came out as NaN. They are scored apart, so that no row's score depends on
-        # a neighbour's holes.
+        # Rows with missing cells got NaN. They are scored separately, so that no row's score
+        # depends on missing cells of its neighbours.
         holes = np.isnan(scores)
         if holes.any():
             scores[holes] = self._score_masked(X[holes], columns, state, w)
@@ -164,8 +171,8 @@ class LeSiNNDetector(Detector):
             )
         if columns is not None:
             X = np.take(X, columns, axis=1)
-        # Filled up and cut off only after the sums: a single column is summed in another order than
-        # several.
+        # Padded, and cut off only after the sums: NumPy sums a single column in a different order
+        # than several.
         n_rows = X.shape[0]
         X = np.concatenate([X, np.zeros((padded_rows(n_rows) - n_rows, X.shape[1]), dtype=X.dtype)])
         squares = (
@@ -181,11 +188,11 @@ class LeSiNNDetector(Detector):
     def linearise(
         self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
     ) -> np.ndarray:
-        """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest
-        to ``x`` under ``w``.
+        """Return ``G_k(x) = 1/c sum_i (x_k - r_ik)^2``.
 
-        Done in float64 whatever the rows are: float32 would show in the weights, where steps are
-        judged by small falls of the objective.
+        ``r_i`` is the reference of subset ``i`` nearest to ``x`` under ``w``. Computed in float64
+        whatever the dtype of the rows: float32 errors would show in the weights, because steps are
+        judged by small decreases of the objective.
         """
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
         if not state.is_complete or np.isnan(X).any():
@@ -195,7 +202,7 @@ class LeSiNNDetector(Detector):
     def _linearise_masked(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> np.ndarray:
-        """The same where cells are missing: every pair is scaled up to the columns it lacks."""
+        """Return the same with missing cells: every pair is scaled up for the columns it lacks."""
         seen_x, seen_r = ~np.isnan(X), ~np.isnan(rows)
         squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
@@ -213,8 +220,9 @@ class LeSiNNDetector(Detector):
     def contributions(
         self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
     ) -> np.ndarray:
-        """Shares of the columns in the distance to each subset, from differences and not from
-        expanded squares, so that they add up.
+        """Return the columns' shares in the distance to each subset.
+
+        Computed from differences, not from expanded squares, so that they add up to the score.
         """
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
         if not state.is_complete or np.isnan(X).any():
@@ -223,8 +231,8 @@ class LeSiNNDetector(Detector):
             root = np.sqrt(w)
             rows, X = rows * root, X * root
         members = nearest_members(X, rows, state.n_subsets)
-        # Where the nearest cannot be told by expanded squares, its distance is that of the score
-        # and the parts are another's as near.
+        # If expanded squares cannot tell which member is nearest, the parts may come from another
+        # member at the same distance; the distance itself is always that of the score.
         distances = nearest_squared(X, prepare_references(rows, state.n_subsets))[:, : X.shape[0]]
         if self.metric == "euclidean":
             np.sqrt(distances, out=distances)
@@ -242,7 +250,7 @@ class LeSiNNDetector(Detector):
     def total_contributions(
         self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
     ) -> np.ndarray:
-        """From expanded squares, unless too many of the distances are too small for that."""
+        """Compute from expanded squares, unless too many distances are too small for that."""
         total = None
         if state.is_complete and not np.isnan(X).any():
             rows, x = state.rows.astype(np.float64), X.astype(np.float64)
@@ -252,8 +260,8 @@ class LeSiNNDetector(Detector):
     def _contributions_masked(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> np.ndarray:
-        """The same where cells are missing: what the observed columns add is scaled up to the
-        distance of the pair.
+        """Return the same with missing cells: the parts of the observed columns are scaled up to
+        the distance of the pair.
         """
         squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
@@ -268,19 +276,17 @@ class LeSiNNDetector(Detector):
             if w is not None:
                 parts *= w
             total = parts.sum(axis=1)
-            out += (
-                parts
-                * np.where(total > 0, distance / np.where(total > 0, total, 1.0), distance * 0)[
-                    :, None
-                ]
-            )
+            # distance * 0 keeps the NaN of rows that share no column with any reference.
+            scale = np.where(total > 0, distance / np.where(total > 0, total, 1.0), distance * 0)
+            out += parts * scale[:, None]
         return out
 
     def _nearest_pairs(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distance to the nearest reference per subset and row where cells are missing, and
-        which reference that is.
+        """Return squared distances to the nearest reference per subset and row, and its index.
+
+        Rows and references may have missing cells.
         """
         pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
         member = pairs.argmin(axis=0)
@@ -290,7 +296,9 @@ class LeSiNNDetector(Detector):
     def _rescaling(
         self, seen_x: np.ndarray, seen_r: np.ndarray, members: np.ndarray, w: np.ndarray | None
     ) -> np.ndarray:
-        """``sum(w) / sum_obs(w)`` of each nearest pair; 0 for a pair without a common column."""
+        """Return ``sum(w) / sum_obs(w)`` of each nearest pair; 0 for a pair without a common
+        column.
+        """
         weights = np.ones(seen_x.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
         covered = (seen_r * weights) @ seen_x.T.astype(np.float64)
         pair = covered[members, np.arange(seen_x.shape[0])[None, :]]
@@ -298,11 +306,11 @@ class LeSiNNDetector(Detector):
             return np.where(pair > 0, weights.sum() / pair, 0.0)
 
     def calls_blas(self, n_columns: int) -> bool:
-        # The compiled kernel takes fewer columns too, and rows with missing cells.
+        # A level for this many columns also serves fewer columns and rows with missing cells.
         return level_for(n_columns) is None
 
     def bytes_per_row(self, n_columns: int) -> int:
-        # The compiled kernel holds no distances.
+        # The compiled kernel does not store distances.
         return (
             self.bytes_per_explained_row(n_columns)
             if self.calls_blas(n_columns)
