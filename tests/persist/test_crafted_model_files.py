@@ -279,7 +279,7 @@ def test_an_array_is_used_once_and_no_array_is_left_over(tmp_path):
     header["arrays"].append(header["arrays"][0])
     assert "occurs twice" in refused_or_works(tmp_path / "m", assembled(header, rest + rest[:64]))
     header, rest = with_array({"name": "stowaway", "dtype": "int8", "shape": [0]})
-    assert "'stowaway' that nothing asks for" in refused_or_works(
+    assert "'stowaway'" in refused_or_works(
         tmp_path / "m", assembled(header, rest + bytes(-len(rest) % 64))
     )
 
@@ -297,7 +297,7 @@ def test_an_array_is_used_once_and_no_array_is_left_over(tmp_path):
 def test_settings_that_would_understate_the_memory_of_scoring(name, setting, value, tmp_path):
     header, rest = parts(FILES[name])
     header["model"]["detector"]["settings"][setting] = value
-    assert "differ in size" in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
+    assert "does not match its settings" in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
 
 
 @pytest.mark.parametrize(

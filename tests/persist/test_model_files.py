@@ -302,7 +302,7 @@ def test_a_custom_detector_is_handed_over(detector, noisy, tmp_path):
     model = ODEFS(detector=detector, **FEW).fit(noisy)
     path = tmp_path / "m"
     model.save(path)
-    with pytest.raises(ModelFileError, match=rf"'{detector.name}' is not built in: hand it over.*detector="):
+    with pytest.raises(ModelFileError, match=rf"'{detector.name}' is not built in.*detector="):
         odefs.load(path)
     loaded = odefs.load(path, detector=detector)
     assert_same(model, loaded, noisy)
@@ -487,7 +487,7 @@ except odefs.ModelFileError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert ("too large for the memory" if accounted else "its header tells of") in done.stdout
+    assert ("too large for the memory" if accounted else "its header describes") in done.stdout
 
 
 def test_a_model_is_not_saved_under_parameters_that_it_was_not_fitted_with(tmp_path):
