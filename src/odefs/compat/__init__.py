@@ -1,3 +1,3 @@
-"""Models in other ecosystems: PyOD's detectors (:mod:`odefs.compat.pyod`), ONNX files
+"""Interoperability: PyOD detectors (:mod:`odefs.compat.pyod`) and ONNX files
 (:mod:`odefs.compat.onnx`).
 """

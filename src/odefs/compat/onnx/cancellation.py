@@ -1,8 +1,8 @@
-"""Squared distances in the graph, and how those that lost their digits are computed again.
+"""Squared distances in the graph, with recomputation of those that lost digits.
 
 As in the library, the expanded square ``|x|^2 - 2 x.r + |r|^2`` loses digits for rows that are much
-nearer to a reference than to the origin. Such rows are computed again from differences, one
-reference at a time, in a branch of the graph that runs only where there are any.
+closer to a reference than to the origin. Such rows are recomputed from differences, one reference
+at a time, in a branch of the graph that runs only if there are any.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,8 +17,9 @@ LOST = CANCELLATION_SHARE[np.dtype(np.float64)]
 
 
 def nearest_of_subsets(graph: Graph, squares: str, n_references: int, n_subsets: int) -> str:
-    """Minimum over the members of each subset: (n_rows, n_references) to (n_rows, n_subsets).
-    References are member-major; 0 keeps the rows.
+    """Add the minimum over each subset's members: (n_rows, n_references) to (n_rows, n_subsets).
+
+    References are member-major; 0 in the new shape keeps the number of rows.
     """
     members = graph.add(
         "Reshape", squares, graph.integers([0, n_references // n_subsets, n_subsets])
@@ -29,8 +30,9 @@ def nearest_of_subsets(graph: Graph, squares: str, n_references: int, n_subsets:
 def for_each_reference(
     graph: Graph, inputs: Mapping[str, str], square: Callable[[Graph], str]
 ) -> str:
-    """Squares with one reference after the other, shape (n_rows, n_references); inside ``square``,
-    the names in ``inputs`` are one of its rows.
+    """Add a loop that computes squares for one reference at a time, shape (n_rows, n_references).
+
+    Inside ``square``, each name in ``inputs`` refers to one row of that input.
     """
     body = graph.inner()
     result = square(body)
@@ -46,8 +48,9 @@ def for_each_reference(
 def replace_lost(
     graph: Graph, squares: str, lost: str, recompute: Callable[[Graph, str], str]
 ) -> str:
-    """The squares, with rows that lost digits anywhere computed again by ``recompute(graph, numbers
-    of these rows)``.
+    """Add a branch that recomputes rows in which any square lost digits.
+
+    ``recompute(graph, numbers of these rows)`` adds their squares.
     """
     is_lost = graph.reduce("ReduceMax", graph.cast(lost, np.int64), 1)
     rows = graph.add("Squeeze", graph.add("NonZero", is_lost), graph.integers([0]))

@@ -1,4 +1,4 @@
-"""The isolation forest in the graph: all trees are walked together, one level at a time."""
+"""Isolation forest in the graph: all trees are traversed together, one level at a time."""
 
 import numpy as np
 
@@ -10,12 +10,14 @@ from odefs.detectors.isolation_trees import IForestState
 def iforest_score(
     graph: Graph, rows: Rows, detector: IForestDetector, state: IForestState, w: np.ndarray | None
 ) -> str:
-    """Mean credit of the leaves that a row reaches, shape (n_rows,); NaN for a row without any
-    observed column.
+    """Add the mean credit of the leaves that a row reaches, shape (n_rows,).
+
+    NaN for a row without observed cells.
     """
     if w is not None:
         raise TypeError(
-            "A forest whose columns are weighted once more cannot be exported: its weights are the odds of its splits."
+            "An isolation forest with additional column weights cannot be exported: its weights "
+            "are the probabilities of its splits."
         )
     n_trees, n_inner = state.column.shape
     columns, thresholds = (

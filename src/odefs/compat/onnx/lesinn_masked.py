@@ -1,8 +1,7 @@
-"""LeSiNN in the graph where cells may be missing, as :mod:`odefs.kernels.distances_with_missing`
-has it.
+"""LeSiNN with missing cells in the graph, as in :mod:`odefs.kernels.distances_with_missing`.
 
-A pair's squares over the columns that both have are scaled up to all columns; a subset without any
-such pair is left out of the mean.
+A pair's squares over the columns observed in both are scaled up to all columns; a subset without
+any such pair is left out of the mean.
 """
 
 import numpy as np
@@ -20,8 +19,9 @@ from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 def masked_score(
     graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None
 ) -> str:
-    """Mean distance to the nearest member of each subset, shape (n_rows,); NaN for a row that
-    shares no column with any reference.
+    """Add the mean distance to the nearest member of each subset, shape (n_rows,).
+
+    NaN for a row that shares no column with any reference.
     """
     references = state.rows.astype(np.float64)
     observed = ~np.isnan(references)

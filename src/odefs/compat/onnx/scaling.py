@@ -1,5 +1,5 @@
-"""Column scaling in the graph, step by step as :meth:`odefs.scaling.Scaling.apply` does it, in the
-same precision.
+"""Column scaling in the graph, with the steps and precision of
+:meth:`odefs.scaling.Scaling.apply`.
 """
 
 import numpy as np
@@ -11,9 +11,7 @@ from odefs.scaling import Scaling
 def scaled_rows(
     graph: Graph, X: str, input_dtype: np.dtype, scaling: Scaling, dtype: np.dtype, may_miss: bool
 ) -> Rows:
-    """Rows as the components see them: rounded as the library rounds them, then float64 for all
-    that follows.
-    """
+    """Add the rows as the components see them: rounded as in the library, then float64."""
     missing = None
     if may_miss:
         missing = graph.add("IsNaN", X)
@@ -51,8 +49,9 @@ def _within(graph: Graph, X: str, bound: float, dtype: np.dtype) -> str:
 
 
 def unusable(graph: Graph, X: str, rows: Rows) -> str:
-    """NaN for rows that the library refuses (infinite cells, and missing ones where none are
-    allowed), 0 for others; shape (n_rows,).
+    """Add NaN for rows that the library rejects and 0 for others, shape (n_rows,).
+
+    Rejected are infinite cells, and missing cells unless they are allowed.
     """
     difference = graph.add("Sub", X, X)
     if rows.missing is not None:

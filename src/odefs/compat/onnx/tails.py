@@ -1,5 +1,6 @@
-"""The tails detector in the graph: a binary search over each column's sorted references, all rows
-and columns at once.
+"""Tails detector in the graph: binary search in each column's sorted references.
+
+All rows and columns are searched at once.
 """
 
 import numpy as np
@@ -11,12 +12,13 @@ from odefs.detectors.tails import TailsDetector, TailsState
 def tails_score(
     graph: Graph, rows: Rows, detector: TailsDetector, state: TailsState, w: np.ndarray | None
 ) -> str:
-    """Sum over the columns of the log tail probabilities, shape (n_rows,); NaN for a row without
-    any observed column.
+    """Add the sum over the columns of the log tail probabilities, shape (n_rows,).
+
+    NaN for a row without observed cells.
     """
     n_references, n_columns = state.sorted_values.shape
     depth = int(n_references).bit_length()
-    # Missing references come last; nothing is above infinity, so these and the padding are never
+    # Missing references come last; nothing is above infinity, so they and the padding are never
     # counted.
     table = np.full((2**depth - 1, n_columns), np.inf)
     table[:n_references] = np.where(np.isnan(state.sorted_values), np.inf, state.sorted_values)
@@ -45,8 +47,9 @@ def tails_score(
 
 
 def _count(graph: Graph, values: str, x: str, depth: int, test: str) -> str:
-    """How many of a column's values pass the test against ``x``, in float64; the values ascend, so
-    the search halves its steps.
+    """Add the number of a column's values that pass the test against ``x``, in float64.
+
+    The values ascend, so the search halves its steps.
     """
     place = graph.cast(graph.add("ConstantOfShape", graph.add("Shape", x)), np.int64)
     for step in (2**k for k in reversed(range(depth))):
