@@ -324,7 +324,7 @@ def test_a_custom_detector_is_handed_over(detector, noisy, tmp_path):
 def test_the_wrong_detector_is_refused(noisy, tmp_path):
     path = tmp_path / "m"
     ODEFS(detector=FromMiddle(), **FEW).fit(noisy).save(path)
-    with pytest.raises(ModelFileError, match="'from_middle', and 'pair'"):
+    with pytest.raises(ModelFileError, match="'from_middle'.*'pair'"):
         odefs.load(path, detector=Pair())
     with pytest.raises(ModelFileError, match=r"settings \{'factor': 1.0\}.*\{'factor': 2.0\}"):
         odefs.load(path, detector=FromMiddle(2.0))
@@ -429,7 +429,7 @@ def refusal(path):
         (golden_bytes()[:-1], "cut off: it should hold"),
         (golden_bytes() + b"x", "damaged: it should hold"),
         (golden_bytes().replace(b"\r\n", b"\n", 1), "not an odefs model file"),
-        (golden_bytes()[:8] + b"\x02" + golden_bytes()[9:], "format version 2, and this odefs reads.*update odefs"),
+        (golden_bytes()[:8] + b"\x02" + golden_bytes()[9:], "format version 2.*update odefs"),
         (golden_bytes()[:8] + b"\x00" + golden_bytes()[9:], "damaged"),
         (golden_bytes()[:16] + b"\xff" * 8 + golden_bytes()[24:], "header is longer than the file"),
         (golden_bytes()[:-9] + b"\x01" + golden_bytes()[-8:], "checksum"),

@@ -29,8 +29,9 @@ class CINFO(ColumnSelector):
     threshold_rate : float, default=1.732
         Candidates score above mean + threshold_rate * std; at most a quarter of the rows for the
         default.
-    max_rounds : int, default=20 max_candidates : int, default=2000
-        Candidates that a lasso sees.
+    max_rounds : int, default=20
+    max_candidates : int, default=2000
+        Maximum number of candidates in a lasso regression.
     detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
     verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
@@ -143,7 +144,9 @@ class CINFO(ColumnSelector):
 
 
 def _round_weights(errors: np.ndarray) -> np.ndarray:
-    """One minus the share of a round in the sum of the errors; a single round has all the weight."""
+    """One minus the share of a round in the sum of the errors; a single round has all the
+    weight.
+    """
     if errors.size == 1:
         return np.ones(1)
     return 1 - errors / errors.sum()

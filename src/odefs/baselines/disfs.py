@@ -29,11 +29,13 @@ class DisFS(ColumnSelector):
     ----------
     n_estimators : int, default=10
         Rounds, each on half of the candidates.
-    n_neighbors : int, default=20 share : float, default=0.8
+    n_neighbors : int, default=20
+    share : float, default=0.8
         Share of a direction, and of the averaged explanations, that the kept columns hold.
     threshold_rate : float, default=2.0
         Candidates score above mean + threshold_rate * std.
-    max_candidates : int, default=1000 max_rows : int, default=10000
+    max_candidates : int, default=1000
+    max_rows : int, default=10000
         Rows among which neighbours are sought.
     detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
     verbose

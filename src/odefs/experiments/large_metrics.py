@@ -1,5 +1,6 @@
-"""The measures of :mod:`odefs.experiments.metrics` for scores and labels that lie in files: the
-same numbers, and nothing of their length in memory.
+"""Measures of :mod:`odefs.experiments.metrics` for scores and labels stored in files.
+
+They give the same numbers without holding an array of their length in memory.
 """
 
 import numpy as np
@@ -8,13 +9,13 @@ from odefs.engines.out_of_core import Folder
 from odefs.kernels.row_reductions import order_statistic, stretches
 
 CHUNK = 2**21
-"""Outliers that are looked at in one pass over all rows."""
+"""Number of outliers processed in one pass over all rows."""
 
 
 def without_rows(
     y: np.ndarray, scores: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and scores less some rows, in files."""
+    """Return labels and scores without some rows, in files."""
     kept = y.size - np.unique(rows).size
     folder = Folder()
     labels, rest = folder.array((kept,), np.uint8), folder.array((kept,), np.float64)
@@ -29,8 +30,9 @@ def without_rows(
 
 
 def evaluate_in_files(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """AUC (ties count half), precision at k (the expectation over random orders of ties), and
-    average precision.
+    """Return AUC (ties count half), precision at k and average precision.
+
+    Precision at k is the expectation over random orders of ties.
     """
     n_outliers = sum(int(np.count_nonzero(y[part])) for part in stretches(y.size))
     n_normal = y.size - n_outliers
@@ -53,7 +55,7 @@ def evaluate_in_files(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
 
 
 def _chunks_of_outliers(y: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
-    """Slices of a file with the outliers' scores."""
+    """Return slices of a file with the outliers' scores."""
     path = (folder := Folder()).path()
     with open(path, "wb") as file:
         for part in stretches(y.size):
@@ -67,7 +69,7 @@ def _chunks_of_outliers(y: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
 
 
 def _counts(y: np.ndarray, scores: np.ndarray, limits: np.ndarray) -> dict[str, np.ndarray]:
-    """For each limit, ascending, how many rows of a kind score above it, or from it on."""
+    """Count for each limit (ascending) the rows of a kind that score above it, or at least it."""
     size = limits.size + 1
     found = {
         name: np.zeros(size, dtype=np.int64)

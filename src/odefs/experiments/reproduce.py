@@ -1,6 +1,4 @@
-"""From the name of an experiment to its files: run what is missing, then write tables and figures
-from all records.
-"""
+"""Experiments by name: run the missing jobs, then write tables and figures from all records."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -43,7 +41,7 @@ def planned_jobs(
     protocol: str,
     with_peers: bool,
 ) -> tuple[list[Job], list[str]]:
-    """The jobs that can run on this machine, and the datasets that are not on it."""
+    """Return the jobs that can run on this machine, and the datasets that it lacks."""
     names = list(methods)
     if with_peers:
         names = [*(names or METHODS[experiment]), *peers()]
@@ -58,10 +56,10 @@ def planned_jobs(
 def reproduce(
     experiment: str, jobs: Sequence[Job], folder: Path, workers: int, progress: Progress
 ) -> list[Path]:
-    """Run the jobs that the folder's records lack and write its tables and figures; the files
-    written.
+    """Run the jobs that the folder's records lack and write its tables and figures.
 
-    All experiments share one file of records: what one has run, another need not.
+    Returns the files written. All experiments share one file of records, so none repeats a job of
+    another.
     """
     path = folder / RECORDS
     for done, total, record in run_grid(jobs, path, run_job, workers):
@@ -72,7 +70,7 @@ def reproduce(
 
 
 def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> list[Path]:
-    """Tables (Markdown, CSV, LaTeX) and figures (SVG, PNG) of an experiment."""
+    """Write the tables (Markdown, CSV, LaTeX) and figures (SVG, PNG) of an experiment."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     protocols = {record["job"]["protocol"] for record in records}
@@ -90,7 +88,7 @@ def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> l
 
 
 def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
-    """The tables of an experiment by file name."""
+    """Return the tables of an experiment by file name."""
     methods = present(records, [*built_in(), *peers()], "method")
     datasets = present(records, list(BY_NAME), "dataset")
     failed = (
@@ -137,7 +135,7 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
 
 
 def _with_ratio(record: Record) -> Record:
-    """The record under a name that says m/m*: the method alone does not tell its rows apart."""
+    """Return the record under a name that includes m/m*, which distinguishes its rows."""
     ratio = dict(map(tuple, record["job"]["options"]))["unlabeled_ratio"]
     return {
         **record,

@@ -1,6 +1,4 @@
-"""Tables as Markdown, CSV and LaTeX. A table is a header and rows of text; what they say is
-computed elsewhere.
-"""
+"""Tables as Markdown, CSV and LaTeX: a header and rows of text computed elsewhere."""
 
 import csv
 import io
@@ -17,6 +15,8 @@ from odefs.experiments.summary import Cell, base_rates, failures, matrix, summar
 
 @dataclass(frozen=True)
 class Table:
+    """Header and rows of text."""
+
     title: str
     header: list[str]
     rows: list[list[str]]
@@ -55,7 +55,7 @@ def _paper(number: float | None) -> str:
 
 
 def improvement_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
-    """Table 1: the bare detector against ODEFS, the paper's numbers beside ours."""
+    """Return Table 1: the bare detector and ODEFS, next to the paper's numbers."""
     auc, pk, size = (summarise(records, measure) for measure in ("auc", "p@k", "subset_size"))
     ap, base = summarise(records, "ap"), summarise(records, "outlier_share")
     header = [
@@ -110,12 +110,12 @@ def comparison_table(
     measure: str,
     reference: str,
 ) -> Table:
-    """Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests against
-    ``reference``.
+    """Return Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests.
 
-    A method that failed on a dataset, or refused it, says so there. Averages and ranks are over the
-    datasets that all methods with any result have. Average precision says nothing without the share
-    of outliers: it has a column for it.
+    Tests are against ``reference``. A method that failed on a dataset, or rejected it, is marked
+    there. Averages and ranks are over the datasets for which all methods with any result have one.
+    Average precision is meaningless without the share of outliers, so its table has a column for
+    it.
     """
     cells, failed = summarise(records, measure), failures(records)
     rows = []
@@ -168,7 +168,7 @@ def _numbers(values: np.ndarray, digits: int) -> list[str]:
 
 
 def failures_table(records: Sequence[Record]) -> Table:
-    """What failed, and why."""
+    """Return the failures and their reasons."""
     rows = [
         [method, dataset, error] for (method, dataset), error in sorted(failures(records).items())
     ]
@@ -182,7 +182,7 @@ def measures_table(
     datasets: Sequence[str],
     measures: Sequence[str],
 ) -> Table:
-    """Several measures of several methods, one row per dataset and method."""
+    """Return several measures of several methods, one row per dataset and method."""
     summaries = {measure: summarise(records, measure) for measure in measures}
     rows = [
         [

@@ -13,7 +13,7 @@ MARKERS = "o*sv^D<>PX"
 def dots_figure(
     title: str, rows: Sequence[str], values: dict[str, list[float]], path: Path, label: str = "AUC"
 ) -> list[Path]:
-    """One line per dataset, one mark per method; the first method is drawn large and last."""
+    """Plot one line per dataset, one mark per method; the first method is drawn large and last."""
     figure, axes = new_axes(title, label, "")
     figure.set_size_inches(6.4, 0.9 + 0.32 * len(rows))
     height = np.arange(len(rows))[::-1]
@@ -33,7 +33,7 @@ def lines_figure(
     series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     path: Path,
 ) -> list[Path]:
-    """One line per method."""
+    """Plot one line per method."""
     figure, axes = new_axes(title, x_label, y_label)
     for k, (name, (xs, ys)) in enumerate(series.items()):
         axes.plot(xs, ys, marker=MARKERS[k % len(MARKERS)], markersize=4, label=name)
@@ -44,7 +44,7 @@ def lines_figure(
 def scatter_figure(
     title: str, x_label: str, y_label: str, points: dict[str, tuple[float, float]], path: Path
 ) -> list[Path]:
-    """One named point per dataset."""
+    """Plot one named point per dataset."""
     figure, axes = new_axes(title, x_label, y_label)
     figure.set_size_inches(6.4, 4.4)
     axes.axhline(0, color="grey", linewidth=0.8)

@@ -1,4 +1,4 @@
-"""Noise resistance: a table, figures, and where ``ODEFS()`` is not among the first."""
+"""Section on noise resistance: a table, figures, and where ``ODEFS()`` is behind."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,9 +38,7 @@ def noise_records(records: Sequence[Record]) -> list[Record]:
 
 
 def judged(records: Sequence[Record]) -> tuple[list[str], list[str], list[str]]:
-    """Datasets on which ``ODEFS()`` is close to the first, those on which it is not, and those on
-    which that is not asked.
-    """
+    """Return the datasets on which ``ODEFS()`` is close to the best, behind, or not evaluated."""
     part = noise_records(records)
     close: list[str] = []
     behind: list[str] = []
@@ -55,7 +53,7 @@ def judged(records: Sequence[Record]) -> tuple[list[str], list[str], list[str]]:
 
 
 def shown(dataset: str) -> str:
-    """The dataset as the page names it."""
+    """Return the name of the dataset on the page."""
     base, query = split_name(dataset)
     settings = dict(part.split("=") for part in query.split("&"))
     return (
@@ -73,18 +71,23 @@ def noise_section(records: Sequence[Record], docs: Path) -> str:
     close, behind, not_asked = judged(records)
     asked = len(close) + len(behind)
     sampled = ", ".join(
-        f"{name} on {rows:,} rows, sampled anew for each seed" for name, rows in SAMPLED.items()
+        f"{name} on {rows:,} rows, sampled again for each seed" for name, rows in SAMPLED.items()
     )
     verdict = (
-        f"The bare detector is above {CLEAR} on {asked} of {len(datasets)}. There `ODEFS()` is first, or within {CLOSE} or one standard error of the first, on "
-        f"{len(close)}; on {len(behind)} it is not{': ' + _behind(part, behind) if behind else ''}."
+        f"The bare detector is above {CLEAR} on {asked} of {len(datasets)}. Of these, `ODEFS()` is "
+        f"first, or within {CLOSE} or one standard error of the first, on {len(close)}; on "
+        f"{len(behind)} it is not{': ' + _behind(part, behind) if behind else ''}."
     )
     if not_asked:
-        verdict += f" Not asked, the bare detector being too weak there: {', '.join(map(shown, not_asked))}."
+        weak = ", ".join(map(shown, not_asked))
+        verdict += f" Not evaluated, because the bare detector is too weak there: {weak}."
     return section(
         "Noise resistance",
-        f"AUC, {FEW_REPEATS} seeds: the paper's synthetic data (5,000 x 100), and the eleven with columns of uniform noise added, as many as there are columns and three times as many "
-        f"({sampled}). {NOISE_KEPT.capitalize()}: `ODEFS(noise_columns='keep')`. RegFS runs where there are at most 200 columns. The standard error is that of the difference to the first, paired by seed.",
+        f"AUC, {FEW_REPEATS} seeds: the paper's synthetic data (5,000 x 100), and the eleven with "
+        "columns of uniform noise added, as many as there are columns and three times as many "
+        f"({sampled}). {NOISE_KEPT.capitalize()}: `ODEFS(noise_columns='keep')`. RegFS runs on at "
+        "most 200 columns. The standard error is that of the difference from the first, paired by "
+        "seed.",
         verdict,
         _table(part, datasets).markdown(),
         *_figures(part, datasets, docs),

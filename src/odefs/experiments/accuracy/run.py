@@ -1,4 +1,4 @@
-"""Running the parts: what is missing is run, part after part, and appended to one file of records."""
+"""Execution of the parts: missing jobs are run part by part and appended to one file of records."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,16 +14,16 @@ from odefs.experiments.sources import Source, content_of, is_here, split_name
 RECORDS = "accuracy.jsonl"
 
 AGREEMENT_EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Limits of the groups of rows; the last is closed."""
+"""Limits of the groups of rows; the last group includes its upper limit."""
 
 
 def unknown_datasets(datasets: Sequence[str]) -> list[str]:
-    """Those that no part of the plan is about."""
+    """Return the datasets that are not in the plan."""
     return [name for name in datasets if name not in _wanted(())]
 
 
 def missing_datasets(datasets: Sequence[str] = ()) -> list[str]:
-    """Datasets that are wanted and not on this machine."""
+    """Return the datasets that are needed and not on this machine."""
     return [name for name in _wanted(datasets) if not is_here(name)]
 
 
@@ -34,8 +34,9 @@ def run_parts(
     repeats: int = 20,
     parts: Sequence[str] = tuple(PARTS),
 ) -> Iterator[tuple[int, int, Record]]:
-    """Run what ``path`` lacks; yields ``(done, all, record)`` of the part at hand. ``datasets`` are
-    those of the plan to be used, all by default.
+    """Run the jobs that ``path`` lacks; yields ``(done, all, record)`` of the current part.
+
+    ``datasets`` selects datasets of the plan, all by default.
     """
     contents = {name: content_of(name) for name in _wanted(datasets) if is_here(name)}
     for part in parts:
@@ -59,8 +60,8 @@ def run_accuracy_job(job: Job) -> Record:
 
 
 def measure_agreement(job: Job, source: Source) -> Record:
-    """Of the top k rows of a fit: by their agreement, how many there are and how many are in the
-    top k of a fit with another seed.
+    """Return the number of top k rows of a fit, and of those in the top k of another seed, by
+    agreement.
 
     k is the number of outliers. Ties with the k-th row count as in the top.
     """
@@ -87,7 +88,7 @@ def _top(scores: np.ndarray, k: int) -> np.ndarray:
 
 
 def measure_known(job: Job, source: Source) -> Record:
-    """AUC on the rows that are not known, with so many known cases."""
+    """Return the AUC on the other rows, with ``n_known`` known cases."""
     from odefs.experiments.known_cases import auc_with_known
 
     return {
@@ -101,4 +102,4 @@ MEASURES: dict[str, Callable[[Job, Source], Record]] = {
     "agreement": measure_agreement,
     "known": measure_known,
 }
-"""Jobs that are not a method to be fitted."""
+"""Measurements of jobs that do not fit a method."""
