@@ -1,5 +1,6 @@
-"""Warnings that name the line of whoever called the library, however deep inside it they arise:
-Python shows one of them once for each line.
+"""Warnings attributed to the line that called the library, however deep inside it they arise.
+
+Python then shows each of them once per calling line.
 """
 
 import os
@@ -13,7 +14,7 @@ PACKAGE = str(Path(__file__).parent)
 
 
 def warn(message: str) -> None:
-    """Warn whoever called the library, directly or through scikit-learn."""
+    """Issue a warning at the caller of the library, directly or through scikit-learn."""
     known = getattr(sys.modules.get("sklearn"), "__file__", None)
     between = tuple(
         folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else []))

@@ -1,4 +1,4 @@
-"""What is installed and in use, for bug reports."""
+"""Versions of installed packages and the kernel in use, for bug reports."""
 
 import platform
 import sys
@@ -27,8 +27,10 @@ PACKAGES = (
 
 @cache
 def version_of(package: str) -> str:
-    """Looked up once: Python keeps a list of the packages in a folder of its path each time that
-    the folder has changed, for ever.
+    """Return the version of a package.
+
+    Cached: whenever a folder of its path has changed, Python lists its packages again and keeps
+    every list.
     """
     try:
         return version(package)
@@ -37,9 +39,7 @@ def version_of(package: str) -> str:
 
 
 def collect_versions() -> dict[str, str]:
-    """Versions of Python and the packages, the BLAS and the kernel in use, and the number of
-    threads.
-    """
+    """Return the versions of Python and packages, the BLAS and kernel in use, and the threads."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
         found[package] = version_of(package)
@@ -61,7 +61,7 @@ def collect_versions() -> dict[str, str]:
 
 
 def processor_name() -> str:
-    """The processor as the system names it."""
+    """Return the processor name that the system reports."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
@@ -70,7 +70,7 @@ def processor_name() -> str:
 
 
 def show_versions() -> None:
-    """Print what :func:`collect_versions` finds."""
+    """Print the result of :func:`collect_versions`."""
     versions = collect_versions()
     width = max(map(len, versions))
     print("\n".join(f"{name:<{width}}  {value}" for name, value in versions.items()))

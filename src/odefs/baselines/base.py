@@ -1,4 +1,4 @@
-"""What the competitors share: choose subsets of columns, score on them with the detector, average."""
+"""Base of the competitors: choose subsets of columns, score on them with the detector, average."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
@@ -24,9 +24,7 @@ THRESHOLD_RATE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Subsets of columns, how much each counts, the relevance of every column, and what went
-    otherwise than asked for.
-    """
+    """Subsets of columns, their weights, the relevance of every column, and fallbacks taken."""
 
     subsets: list[np.ndarray]
     weights: np.ndarray
@@ -36,7 +34,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a competitor may look at while it chooses: the table through its engine, scaled."""
+    """Data available to a competitor while it chooses: the scaled table through its engine."""
 
     engine: InMemoryEngine
     detector: Detector
@@ -45,7 +43,7 @@ class Context:
     rng: np.random.Generator
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Scaled rows in float64, missing cells at their column's mean."""
+        """Return scaled rows in float64, with missing cells replaced by their column's mean."""
         rows = self.engine.take(numbers, self.scaled.scaling).astype(np.float64)
         holes = np.isnan(rows)
         if holes.any():
@@ -54,7 +52,9 @@ class Context:
         return rows
 
     def some_rows(self, at_most: int) -> np.ndarray:
-        """A seeded sample of row numbers in ascending order; all of them where there are fewer."""
+        """Return a seeded sample of row numbers in ascending order; all of them if there are
+        fewer.
+        """
         n_rows = self.engine.n_rows
         if n_rows <= at_most:
             return np.arange(n_rows)
@@ -119,9 +119,7 @@ class ColumnSelector(BaseOutlierEstimator):
             return self
 
     def _combined(self, engine: InMemoryEngine, model: Model, scores: np.ndarray) -> np.ndarray:
-        """Training scores, from the weighted mean of the subsets' scores unless the subclass
-        combines them otherwise.
-        """
+        """Return the training scores, by default the weighted mean of the subsets' scores."""
         return scores
 
 

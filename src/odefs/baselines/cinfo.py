@@ -22,7 +22,7 @@ ITERATIONS = 2000
 
 
 class CINFO(ColumnSelector):
-    """Detector on the columns that explain its own scores, again and again.
+    """Detector on the columns that explain its own scores, repeated in rounds.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class CINFO(ColumnSelector):
             subsets.append(columns)
             errors.append(error)
             relevance += coefficients / coefficients.sum()
-            # The same references as in the final scores: what a round looks at is what counts.
+            # The same references as in the final scores, so that each round evaluates what is used.
             component = subset_component(
                 engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1)
             )
@@ -114,8 +114,10 @@ class CINFO(ColumnSelector):
     def _sparse_regression(
         self, context: Context, scores: np.ndarray
     ) -> tuple[np.ndarray, float, bool]:
-        """Absolute coefficients of the lasso on the candidates, the share of the variance it leaves
-        (cross-validated), whether it settled.
+        """Return the lasso's absolute coefficients on the candidates, its error, and whether it
+        converged.
+
+        The error is the cross-validated share of the variance that it leaves.
         """
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LassoCV
@@ -144,9 +146,7 @@ class CINFO(ColumnSelector):
 
 
 def _round_weights(errors: np.ndarray) -> np.ndarray:
-    """One minus the share of a round in the sum of the errors; a single round has all the
-    weight.
-    """
+    """Return one minus the share of each round in the sum of the errors; 1 for a single round."""
     if errors.size == 1:
         return np.ones(1)
     return 1 - errors / errors.sum()

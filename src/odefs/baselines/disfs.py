@@ -1,9 +1,9 @@
 """DisFS: columns that discriminate outliers from their neighbours (Dang et al. 2014).
 
 For each outlier candidate, the columns that explain it are the fewest whose share in the direction
-in which it stands out adds up to 80 %. The ODEFS paper does not say how it turned explanations of
-single rows into subsets to score on. Here: each of several rounds averages the explanations of half
-of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
+in which it stands out adds up to 80 %. The ODEFS paper does not describe how it turned explanations
+of single rows into subsets to score on. Here, each of several rounds averages the explanations of
+half of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
 """
 
 from typing import Any
@@ -112,7 +112,7 @@ class DisFS(ColumnSelector):
         return Chosen(subsets, np.ones(len(subsets)), explanations.mean(axis=0), fallbacks)
 
     def _explanations(self, context: Context, candidates: np.ndarray) -> np.ndarray:
-        """Per candidate, the shares of the columns that explain it; 0 elsewhere."""
+        """Return for each candidate the shares of the columns that explain it; 0 elsewhere."""
         pool_rows = context.some_rows(self.max_rows)
         rows, pool = context.rows(candidates), context.rows(pool_rows)
         k = min(self.n_neighbors, len(pool) - 1)

@@ -1,17 +1,18 @@
-"""The direction in which a row stands out from its neighbours (Dang et al. 2013 and 2014).
+"""Direction in which a row stands out from its neighbours (Dang et al. 2013 and 2014).
 
 For a row ``o`` with neighbours ``N``, mean ``mu``, covariance ``B``: the ``w`` that maximises
 ``w'Aw / w'(B + eps I)w`` with ``A`` the mean of ``(o - x)(o - x)'``. As ``A = B + vv'`` with ``v =
-o - mu``, it is ``w ~ (B + eps lambda/(lambda-1) I)^-1 v`` with ``lambda`` the largest ratio. All of
-it happens in the span of the neighbours: ``O(k^2 d)`` per row, nothing of size ``d x d``.
+o - mu``, it is ``w ~ (B + eps lambda/(lambda-1) I)^-1 v`` with ``lambda`` the largest ratio. All
+computations stay in the span of the neighbours: ``O(k^2 d)`` per row, nothing of size ``d x d``.
 """
 
 import numpy as np
 
 
 def standing_out(rows: np.ndarray, neighbours: np.ndarray, eps: float) -> np.ndarray:
-    """Directions of shape ``(n_rows, d)`` for rows and their neighbours ``(n_rows, k, d)``; ``eps``
-    is relative to the mean variance.
+    """Return directions ``(n_rows, d)`` for rows and their neighbours ``(n_rows, k, d)``.
+
+    ``eps`` is relative to the mean variance.
     """
     k = neighbours.shape[1]
     mean = neighbours.mean(axis=1)
@@ -37,8 +38,9 @@ def standing_out(rows: np.ndarray, neighbours: np.ndarray, eps: float) -> np.nda
 def _largest_ratio(
     a: np.ndarray, rest: np.ndarray, values: np.ndarray, ridge: np.ndarray
 ) -> np.ndarray:
-    """Root of ``sum a_i^2 / ((lam-1) values_i + lam ridge) + rest / (lam ridge) = 1``, which falls
-    in ``lam``; bisection on a log scale.
+    """Solve ``sum a_i^2 / ((lam-1) values_i + lam ridge) + rest / (lam ridge) = 1`` for ``lam``.
+
+    The left side decreases in ``lam``; bisection on a log scale.
     """
     low = np.zeros(len(rest))
     high = np.full(len(rest), 60.0)

@@ -77,8 +77,8 @@ class RandFS(ColumnSelector):
         if self.combination == "cumulative":
             return None
         return (
-            "RandFS with combination='breadth_first' cannot be saved: it ranks new rows among all training rows, and model files hold nothing "
-            "of their length."
+            "RandFS with combination='breadth_first' cannot be saved: it ranks new rows among all "
+            "training rows, which model files do not store."
         )
 
     def _choose(self, context: Context) -> Chosen:
@@ -108,7 +108,7 @@ class RandFS(ColumnSelector):
         return self._breadth_first(raw) / self._usual
 
     def _breadth_first(self, raw: np.ndarray) -> np.ndarray:
-        """Log of how early a row is met when the rounds' rankings are read side by side, best rows
+        """Return the log of how early a row is met when the rounds' rankings are merged, best rows
         first.
         """
         n_rounds, n_rows = self._sorted_rounds.shape
@@ -121,6 +121,6 @@ class RandFS(ColumnSelector):
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         if self.combination != "cumulative":
             raise TypeError(
-                "explain needs combination='cumulative': ranks do not split over the columns."
+                "explain requires combination='cumulative': ranks cannot be split over the columns."
             )
         return super().explain(X, top)

@@ -1,6 +1,6 @@
 """RegFS: columns that the others predict (Paulheim and Meusel 2015, ALSO; Noto et al. 2012, FRaC).
 
-``w_k = 1 - min(1, RRSE_k)``: a column that the others do not predict is taken for noise. One-hot
+``w_k = 1 - min(1, RRSE_k)``: a column that the others do not predict counts as noise. One-hot
 columns are one minus the rest of their block; they are predicted from the columns outside the
 block, otherwise every one of them would look perfectly predictable.
 """
@@ -26,9 +26,9 @@ class RegFS(ColumnSelector):
     Parameters
     ----------
     n_features : "auto", int or float, default="auto"
-        How many columns to keep: a number, a share, or those that are predicted better than the
-        average column. The paper does not say; ``odefs reproduce competitors`` shows which comes
-        nearest to its numbers.
+        Columns to keep: a number, a share, or those that are predicted better than the average
+        column. The paper does not specify it; ``odefs reproduce competitors`` shows which is
+        closest to its numbers.
     regressor : "ridge" or scikit-learn regressor, default="ridge"
         Ridge regressions of all columns cost one matrix inverse; any other regressor is fitted per
         column and fold.
@@ -131,7 +131,7 @@ class RegFS(ColumnSelector):
 
 
 def _partition(groups: Any, n_columns: int) -> list[np.ndarray]:
-    """The given groups, and every other column alone."""
+    """Return the given groups, and every other column alone."""
     given = [np.asarray(group, dtype=np.intp) for group in groups]
     named = np.concatenate(given) if given else np.empty(0, dtype=np.intp)
     if named.size != np.unique(named).size or (
