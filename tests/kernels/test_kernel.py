@@ -229,7 +229,7 @@ def test_columns_outside_the_block_are_refused():
         with pytest.raises(IndexError):
             score(name, detector, np.zeros((5, 4)), state, None, np.array([0, 1, 4]))
     for name in LEVELS:
-        with pytest.raises(ValueError, match="4 columns.*3"):
+        with pytest.raises(ValueError, match=r"4 columns.*3"):
             score(name, detector, np.zeros((5, 4)), state)
 
 

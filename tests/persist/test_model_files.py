@@ -324,7 +324,7 @@ def test_a_custom_detector_is_handed_over(detector, noisy, tmp_path):
 def test_the_wrong_detector_is_refused(noisy, tmp_path):
     path = tmp_path / "m"
     ODEFS(detector=FromMiddle(), **FEW).fit(noisy).save(path)
-    with pytest.raises(ModelFileError, match="'from_middle'.*'pair'"):
+    with pytest.raises(ModelFileError, match=r"'from_middle'.*'pair'"):
         odefs.load(path, detector=Pair())
     with pytest.raises(ModelFileError, match=r"settings \{'factor': 1.0\}.*\{'factor': 2.0\}"):
         odefs.load(path, detector=FromMiddle(2.0))
