@@ -1,6 +1,7 @@
-"""Find outliers in wide, noisy tables, and say which columns gave them away.
+"""Outlier detection in wide, noisy tables, with the columns that explain each outlier.
 
-Names are loaded when first used, so that ``import odefs`` costs nothing: not even ``typing`` is imported here.
+Names are loaded on first use, so that ``import odefs`` is fast: not even ``typing`` is imported
+here.
 """
 
 __version__ = "0.1.0"

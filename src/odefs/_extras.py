@@ -1,4 +1,4 @@
-"""Packages that only some of the work needs: where one is missing, a sentence says which, and how to install it."""
+"""Optional dependencies: errors for missing packages name the extra that installs them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,17 +14,19 @@ PACKAGES: dict[str, dict[str, str]] = {
     "shap": {"shap": "SHAP"},
     "plots": {"matplotlib": ""},
 }
-"""What each extra brings, by the names to import; and how a package is called where that is another name."""
+"""Packages of each extra by import name, with their display name if it differs."""
 
 
 def command(extra: str) -> str:
-    """How to install an extra."""
+    """Return the command that installs an extra."""
     return f"pip install 'odefs[{extra}]'"
 
 
 @contextmanager
 def needed_by(what: str, extra: str, instead: str = "") -> Iterator[None]:
-    """Around imports: a missing package of the extra is named with the command that installs it."""
+    """Wrap imports so that a missing package of the extra is reported with the command to install
+    it.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
@@ -38,7 +40,7 @@ def needed_by(what: str, extra: str, instead: str = "") -> Iterator[None]:
 
 
 def sentence(error: ModuleNotFoundError) -> str | None:
-    """What to install, for whoever sees no more than the error; ``None`` where the package is none of an extra's."""
+    """Return what to install for a missing package; ``None`` if it does not belong to an extra."""
     if "pip install" in str(error):
         return str(error)
     package = _package(error)

@@ -1,4 +1,4 @@
-"""The library talks through the logger ``odefs`` and says nothing unless asked."""
+"""Logger ``odefs``, which is silent by default."""
 
 import logging
 from collections.abc import Iterator
@@ -10,15 +10,18 @@ logger.addHandler(logging.NullHandler())
 
 @contextmanager
 def verbose_logging(verbose: int) -> Iterator[None]:
-    """Show the logger's messages on standard error while the block runs, if ``verbose`` is positive; whoever has set up a handler gets them there alone."""
+    """Show the logger's messages on standard error during the block if ``verbose`` is positive.
+
+    If a handler is already configured, messages go only there.
+    """
     if verbose <= 0:
         yield
         return
-    listened_to = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
+    has_handler = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[odefs] %(message)s"))
     level = logger.level
-    if not listened_to:
+    if not has_handler:
         logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:

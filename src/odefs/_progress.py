@@ -1,4 +1,6 @@
-"""How far long work has come. Sweeps and tasks tell it; nobody hears it unless a listener is set, as the command line does."""
+"""Progress of long computations, reported to a listener if one is set (as the command line
+does).
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ _stage: ContextVar[str] = ContextVar("odefs_stage", default="working")
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Call ``listener(stage, done, total)`` as work goes on inside the block, after whoever listens already."""
+    """Call ``listener(stage, done, total)`` during the block, after any outer listener."""
     outer = _listener.get()
 
     def both(stage: str, done: int, total: int) -> None:
@@ -29,7 +31,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Give the work inside the block a name."""
+    """Name the work inside the block."""
     token = _stage.set(name)
     try:
         yield
@@ -38,7 +40,10 @@ def stage(name: str) -> Iterator[None]:
 
 
 def tell(done: int, total: int) -> None:
-    """Say that ``done`` of ``total`` parts of the present stage are finished; ``tell(0, 0)`` where a stage begins whose parts are not counted."""
+    """Report that ``done`` of ``total`` parts of the current stage are finished.
+
+    ``tell(0, 0)`` marks the start of a stage whose parts are not counted.
+    """
     listener = _listener.get()
     if listener is not None:
         listener(_stage.get(), done, total)

@@ -1,8 +1,8 @@
-"""Rows that a caller names, by one rule wherever rows can be named.
+"""Row selections given by a caller, interpreted in the same way everywhere.
 
-Integers are row numbers from 0, booleans are a mask with one value per row, and text (or dates)
-are labels: ids, or the labels of a pandas index. Whatever could be read in two ways is refused.
-``read_rows`` checks what does not depend on the table, ``RowSelection.numbers`` the rest.
+Integers are row numbers from 0, booleans are a mask with one value per row, and text (or dates) are
+labels: ids, or labels of a pandas index. Ambiguous selections are rejected. ``read_rows`` checks
+what does not depend on the table, ``RowSelection.numbers`` the rest.
 """
 
 import datetime
@@ -17,47 +17,55 @@ import numpy as np
 WITHOUT_LABELS = "row numbers from 0 or one boolean per row"
 ALLOWED = f"{WITHOUT_LABELS}, or labels where the table has an index or an id column"
 MISSING_TYPES = ("NAType", "NaTType")
-"""Missing marks of pandas, by name: it is not needed here."""
+"""Missing values of pandas, by type name, so that pandas need not be imported."""
 FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
-"""Units of numpy's dates of which ``tolist`` makes integers."""
+"""Units of NumPy dates that ``tolist`` converts to integers."""
 DATE = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d|-?\d+ days)"
-    r"(?P<time>[ T]\+?(?P<hour>\d\d)(:(?P<minute>\d\d)(:(?P<second>\d\d)(\.(?P<fraction>\d+))?)?)?)?"
+    r"(?P<time>[ T]\+?(?P<hour>\d\d)"
+    r"(:(?P<minute>\d\d)(:(?P<second>\d\d)(\.(?P<fraction>\d+))?)?)?)?"
     r"(?P<zone>Z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
-"""A date or duration as Python, numpy and pandas write it. Pandas leaves out midnight where it shows a whole index."""
+"""A date or duration as Python, NumPy and pandas write it. pandas omits midnight if a whole index
+is at midnight.
+"""
 LABEL_CODES = ((0, 1, 1), (-1, 1, -1))
-"""The two values in arrays of labels, and the one that marks outliers: PyOD's and scikit-learn's."""
+"""The two values in arrays of labels, and the one that marks outliers: PyOD's and
+scikit-learn's.
+"""
 LABELS_FROM = 3
-"""Integers that are all 0 or 1 are taken for labels from this length on: they name a row twice,
-which row numbers have no need to, while two of them may be the rows of a table of two."""
+"""From this length on, integers that are all 0 or 1 are treated as labels: they repeat rows, which
+row numbers need not, whereas two of them may be the rows of a table of two.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSelection:
-    """Rows as they were named, before it is known which rows there are."""
+    """Rows as given by the caller, before the table is known."""
 
     name: str
-    """Of the argument, for errors."""
+    """Name of the argument, for errors."""
     kind: Literal["mask", "numbers", "labels"]
     values: np.ndarray
     series_index: Any = None
     """Index of a pandas Series, by which a mask is aligned."""
     is_index: bool = False
-    """Whether the values are a pandas index themselves."""
+    """Whether the values are themselves a pandas index."""
 
-    def numbers(self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None) -> np.ndarray:
-        """Row numbers, in the order and as often as they were named; those of a mask ascend.
+    def numbers(
+        self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None
+    ) -> np.ndarray:
+        """Return row numbers in the given order, with repeats; those of a mask ascend.
 
         Parameters
         ----------
         n_rows : int
-            Rows of the table.
+            Number of rows of the table.
         labels : iterable, optional
-            One for each row, where rows have labels.
+            Labels of the rows, if they have any.
         index : pandas index, optional
-            That of the table, where it is a pandas frame.
+            Index of the table, if it is a pandas frame.
         """
         if self.kind == "mask":
             return self._of_mask(n_rows, index)
@@ -65,21 +73,24 @@ class RowSelection:
             return self._of_labels(labels)
         if self.is_index and index is not None and not _counts_rows(index):
             raise ValueError(
-                f"{self.name} is a pandas index of integers, which could mean labels or row numbers: "
-                "pass frame.index.get_indexer(labels), or row numbers as an array."
+                f"{self.name} is a pandas index of integers, which could mean labels or row "
+                "numbers: pass frame.index.get_indexer(labels), or row numbers as an array."
             )
         wrong = self.values[((self.values < 0) | (self.values >= n_rows)).astype(bool)]
         if wrong.size and not n_rows:
             raise ValueError(f"{self.name} holds {wrong[0]}, but the table has no rows.")
         if wrong.size:
-            raise ValueError(f"{self.name} holds {wrong[0]}, but the {n_rows} rows are numbered 0 to {n_rows - 1}.")
+            raise ValueError(
+                f"{self.name} holds {wrong[0]}, but the {n_rows} rows are numbered 0 to "
+                f"{n_rows - 1}."
+            )
         return self.values.astype(np.intp)
 
     def _of_mask(self, n_rows: int, index: Any) -> np.ndarray:
         if self.values.size != n_rows:
             raise ValueError(
-                f"{self.name} is a boolean mask of length {self.values.size}, but the table has {n_rows} rows: "
-                "it needs one value per row."
+                f"{self.name} is a boolean mask of length {self.values.size}, but the table has "
+                f"{n_rows} rows: it needs one value per row."
             )
         own = self.series_index
         if not (own is None or index is None or _counts_rows(own) or own.equals(index)):
@@ -92,7 +103,10 @@ class RowSelection:
     def _of_labels(self, labels: Iterable[Any] | None) -> np.ndarray:
         wanted = [str(label) for label in self.values]
         if labels is None:
-            raise ValueError(f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass {WITHOUT_LABELS}.")
+            raise ValueError(
+                f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass "
+                f"{WITHOUT_LABELS}."
+            )
         places: dict[str, list[int]] = {label: [] for label in wanted}
         for row, label in enumerate(labels):
             # A missing label is not the text "nan".
@@ -106,17 +120,19 @@ class RowSelection:
         for label, rows in places.items():
             if len(rows) > 1:
                 raise ValueError(
-                    f"{len(rows)} rows have the label {label!r}, which {self.name} holds (rows {rows[0]} and "
-                    f"{rows[1]} from 0): pass row numbers or a boolean mask."
+                    f"{len(rows)} rows have the label {label!r}, which {self.name} holds (rows "
+                    f"{rows[0]} and {rows[1]} from 0): pass row numbers or a boolean mask."
                 )
         return np.array([places[label][0] for label in wanted], dtype=np.intp)
 
 
 def read_rows(rows: Any, name: str = "rows") -> RowSelection:
-    """One row, or a sequence, an array or a Series (pandas, polars, pyarrow) of them."""
+    """Read one row, or a sequence, an array or a Series (pandas, polars, pyarrow) of rows."""
     if isinstance(rows, np.ma.MaskedArray):
         if np.ma.getmaskarray(rows).any():
-            raise ValueError(f"{name} has masked entries: fill them first, as in mask.filled(False).")
+            raise ValueError(
+                f"{name} has masked entries: fill them first, as in mask.filled(False)."
+            )
         rows = rows.data
     if isinstance(rows, np.ndarray) and rows.ndim == 0:
         rows = rows[()]
@@ -131,34 +147,43 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
     if hasattr(rows, "to_pylist"):  # of pyarrow
         return _of_cells(name, rows.to_pylist())
     if not hasattr(rows, "__array__"):
-        raise TypeError(f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array.")
+        raise TypeError(
+            f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array."
+        )
     array = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
-    # The durations of pandas, one by one, are written as those of its index; numpy's are not.
+    # Single pandas durations are formatted like those of its index; NumPy's are not.
     is_pandas = hasattr(rows, "iloc") or hasattr(rows, "get_indexer")
-    found = _of_cells(name, list(rows)) if is_pandas and array.dtype.kind == "m" else _of_array(name, array)
+    found = (
+        _of_cells(name, list(rows))
+        if is_pandas and array.dtype.kind == "m"
+        else _of_array(name, array)
+    )
     series_index = rows.index if hasattr(rows, "iloc") else None
     return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
 
 
 def frame_index(frame: Any) -> Any:
-    """The index of a pandas frame, ``None`` for others."""
+    """Return the index of a pandas frame, ``None`` for other tables."""
     index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
-    return index if hasattr(index, "get_indexer") else None  # the index of a Dask frame is elsewhere
+    # The index of a Dask frame has no get_indexer: its labels are not on this machine.
+    return index if hasattr(index, "get_indexer") else None
 
 
 def index_labels(index: Any) -> Any:
-    """The labels of a pandas index; ``None`` where it only counts rows."""
+    """Return the labels of a pandas index; ``None`` if it only counts rows."""
     return None if index is None or type(index).__name__ == "RangeIndex" else index
 
 
 def _counts_rows(index: Any) -> bool:
-    """Whether an index is the one that pandas gives by default."""
+    """Return whether an index is the default one of pandas."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
 def _of_array(name: str, rows: np.ndarray) -> RowSelection:
     if rows.ndim != 1:
-        raise ValueError(f"{name} has {rows.ndim} dimensions; it takes {ALLOWED}, in one dimension.")
+        raise ValueError(
+            f"{name} has {rows.ndim} dimensions; it takes {ALLOWED}, in one dimension."
+        )
     if rows.dtype.kind == "b":
         return RowSelection(name, "mask", rows)
     if rows.dtype.kind in "iu":
@@ -167,13 +192,15 @@ def _of_array(name: str, rows: np.ndarray) -> RowSelection:
     return _of_cells(name, list(rows) if is_fine or rows.dtype.kind == "m" else rows.tolist())
 
 
-def _of_cells(name: str, cells: Sequence[Any]) -> RowSelection:
-    """Cell by cell: numpy would make numbers of booleans among numbers, and text of numbers among text."""
+def _of_cells(name: str, cells: Sequence[object]) -> RowSelection:
+    """Read cell by cell: NumPy would convert booleans among numbers, and numbers among text."""
     if isinstance(cells, range):
         return _of_integers(name, np.asarray(cells))
     kinds = {_kind(cell) for cell in cells}
     if "nested" in kinds:
-        raise ValueError(f"{name} has more than one dimension; it takes {ALLOWED}, in one dimension.")
+        raise ValueError(
+            f"{name} has more than one dimension; it takes {ALLOWED}, in one dimension."
+        )
     if "missing" in kinds:
         raise ValueError(f"{name} has missing values: fill or drop them; it takes {ALLOWED}.")
     if "floats" in kinds:
@@ -184,7 +211,9 @@ def _of_cells(name: str, cells: Sequence[Any]) -> RowSelection:
     values[:] = list(cells)
     if kinds == {"booleans"}:
         return RowSelection(name, "mask", values.astype(bool))
-    return RowSelection(name, "labels", values) if kinds == {"labels"} else _of_integers(name, values)
+    return (
+        RowSelection(name, "labels", values) if kinds == {"labels"} else _of_integers(name, values)
+    )
 
 
 def _of_integers(name: str, values: np.ndarray) -> RowSelection:
@@ -193,35 +222,45 @@ def _of_integers(name: str, values: np.ndarray) -> RowSelection:
     return RowSelection(name, "numbers", values)
 
 
-def _refuse_floats(name: str, cells: Sequence[Any]) -> None:
+def _refuse_floats(name: str, cells: Sequence[object]) -> None:
     if len(cells) > 1 and all(isinstance(cell, float) for cell in cells):
         _refuse_codes(name, np.array(cells))
     first = next(cell for cell in cells if _kind(cell) == "floats")
-    raise TypeError(f"{name} holds {first}, a {type(first).__name__}; row numbers are integers from 0.")
+    raise TypeError(
+        f"{name} holds {first}, a {type(first).__name__}; row numbers are integers from 0."
+    )
 
 
 def _refuse_codes(name: str, values: np.ndarray) -> None:
-    """Refuse labels of the rows, which would name the first two rows over and over."""
+    """Reject labels of the rows, which would select the first two rows over and over."""
     for low, high, outlier in LABEL_CODES:
         if ((values == low) | (values == high)).all():
-            # Rows 0 and 1 may be meant after all, but a row -1 or a row 0.0 cannot be.
+            # Rows 0 and 1 may really be intended, but a row -1 or a row 0.0 cannot be.
             is_rows = low == 0 and values.dtype.kind != "f"
             raise ValueError(
-                f"{name} holds {values.size} values that are all {low} or {high}, as labels y are, but it takes "
-                f"{WITHOUT_LABELS}: pass y == {outlier}, or numpy.flatnonzero(y == {outlier})"
+                f"{name} holds {values.size} values that are all {low} or {high}, as labels y are, "
+                f"but it takes {WITHOUT_LABELS}: pass y == {outlier}, or "
+                f"numpy.flatnonzero(y == {outlier})"
                 f"{'; to select rows 0 and 1, name each of them once' if is_rows else ''}."
             )
 
 
-def _rows_of_dates(wanted: Iterable[str], labels: Iterable[Any]) -> dict[str, list[int]]:
-    """The rows of those labels that are dates or durations, however these are written.
+def _rows_of_dates(wanted: Iterable[str], labels: Iterable[object]) -> dict[str, list[int]]:
+    """Return the rows whose labels are the given dates or durations, in any notation.
 
-    A day without a time is midnight. Where that day has more rows it stands for all of them, as it could mean either.
+    A day without a time is midnight. If that day has more rows it matches all of them, as it could
+    mean either.
     """
     dates = {label: match for label in wanted if (match := DATE.fullmatch(label))}
-    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {match["day"]: [] for match in dates.values()}
+    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {
+        match["day"]: [] for match in dates.values()
+    }
     for row, label in enumerate(labels if dates else ()):
-        if not _is_missing(label) and (match := DATE.fullmatch(str(label))) and match["day"] in days:
+        if (
+            not _is_missing(label)
+            and (match := DATE.fullmatch(str(label)))
+            and match["day"] in days
+        ):
             days[match["day"]].append((row, _time_of(match)))
     found = {}
     for label, match in dates.items():
@@ -236,7 +275,7 @@ def _time_of(match: re.Match[str]) -> tuple[str, ...]:
     return (*clock, (match["fraction"] or "").rstrip("0"), match["zone"] or "")
 
 
-def _kind(cell: Any) -> Literal["booleans", "integers", "floats", "labels", "missing", "nested"]:
+def _kind(cell: object) -> Literal["booleans", "integers", "floats", "labels", "missing", "nested"]:
     if isinstance(cell, bool | np.bool_):
         return "booleans"
     if isinstance(cell, str | bytes):
@@ -248,7 +287,7 @@ def _kind(cell: Any) -> Literal["booleans", "integers", "floats", "labels", "mis
     return "nested" if isinstance(cell, Sequence | Set | Mapping | np.ndarray) else "labels"
 
 
-def _is_missing(cell: Any) -> bool:
+def _is_missing(cell: object) -> bool:
     if cell is None or cell is np.ma.masked or type(cell).__name__ in MISSING_TYPES:
         return True
     return isinstance(cell, numbers.Number | np.datetime64 | np.timedelta64) and bool(cell != cell)

@@ -1,4 +1,7 @@
-"""Warnings that name the line of whoever called the library, however deep inside it they arise: Python shows one of them once for each line."""
+"""Warnings attributed to the line that called the library, however deep inside it they arise.
+
+Python then shows each of them once per calling line.
+"""
 
 import os
 import sys
@@ -13,7 +16,9 @@ PACKAGE = str(Path(__file__).parent)
 def warn(message: str, category: type[ODEFSWarning] = ODEFSWarning) -> None:
     """Warn whoever called the library, directly or through scikit-learn."""
     known = getattr(sys.modules.get("sklearn"), "__file__", None)
-    between = tuple(folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else [])))
+    between = tuple(
+        folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else []))
+    )
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(between):
         level, frame = level + 1, frame.f_back

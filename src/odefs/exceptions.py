@@ -1,14 +1,15 @@
-"""The warning class of the project with the record of what it warns about, and its errors.
+"""Warnings and errors of the project, and the record of a fallback.
 
-Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early) is warned about once per
-fit and stands in ``fit_info_["fallbacks"]``, so users can filter, count or escalate it.
+Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early)
+is warned about once per fit and recorded in ``fit_info_["fallbacks"]``, so users can filter, count
+or escalate it.
 """
 
 from typing import NamedTuple
 
 
 class ODEFSWarning(UserWarning):
-    """A fit went through, but not the way the parameters asked for."""
+    """A fit succeeded, but not exactly as the parameters requested."""
 
 
 class UnreadableColumnWarning(ODEFSWarning):
@@ -16,18 +17,22 @@ class UnreadableColumnWarning(ODEFSWarning):
 
 
 class Fallback(NamedTuple):
-    """A fallback that was taken: a stable keyword and a sentence for people."""
+    """A fallback that was taken: a stable keyword and a sentence for users."""
 
     kind: str
     message: str
 
 
 class ClusterError(RuntimeError):
-    """A cluster could not finish the work: its scheduler was lost, or no worker could hold its part; the message names the remedy."""
+    """A cluster could not finish the work: its scheduler was lost, or no worker could hold its
+    part.
+
+    The message names the remedy.
+    """
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or none that this version can load; the message is one sentence."""
+    """A file is not a model, or not one that this version can load; the message is one sentence."""
 
 
 class TableError(ValueError):

@@ -1,8 +1,9 @@
 """Column scaling: from the units of the user's columns to comparable ones.
 
-The paper does not say how it scales; min-max to [0, 1] reproduces its bare-detector column on every dataset. ``"rootstd"`` lies half-way
-between min-max and z-scores, ``"damped"`` keeps rare values from taking over there. Ranges are float64; scaled values are clipped to +-1e6, so that a new row far outside the training range
-stays finite in float32.
+The paper does not describe its scaling; min-max to [0, 1] reproduces its bare-detector column on
+every dataset. ``"rootstd"`` lies half-way between min-max and z-scores; ``"damped"`` additionally
+keeps rare values from dominating. Ranges are float64; scaled values are clipped to +-1e6, so that a
+new row far outside the training range stays finite in float32.
 """
 
 from dataclasses import dataclass, replace
@@ -14,36 +15,42 @@ Kind = Literal["damped", "rootstd", "minmax", "none"]
 KINDS: tuple[str, ...] = ("damped", "rootstd", "minmax", "none")
 
 SMALLEST_STD = 0.2
-"""``"damped"`` takes a two-valued column for no rarer than one of this standard deviation (4 % of the rows). Chosen on 14 datasets that are not the paper's."""
+"""``"damped"`` treats a two-valued column as no rarer than one of this standard deviation (4 % of
+the rows). Chosen on 14 datasets that are not the paper's.
+"""
 
 CLIP = 1e6
 CLIP_UNSCALED = 1e15
-"""Without scaling the values are the user's own; this bound only keeps their squares within float32."""
+"""Without scaling the values are the user's own; this bound only keeps their squares within
+float32.
+"""
 _SAFE_IN_FLOAT32 = (1e-30, 1e30)
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnRanges:
-    """Per column over the observed cells: how many there are, the smallest and the largest; float64."""
+    """Number, minimum and maximum of the observed cells of each column; float64."""
 
     count: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
     def merge(self, other: "ColumnRanges") -> "ColumnRanges":
-        """Ranges of both parts together."""
+        """Return the ranges of both parts together."""
         return ColumnRanges(
-            self.count + other.count, np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+            self.count + other.count,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
         )
 
     @property
     def constant(self) -> np.ndarray:
-        """Columns that cannot tell rows apart: one value, or none."""
+        """Columns that cannot distinguish rows: those with at most one value."""
         return np.flatnonzero((self.count == 0) | (self.low == self.high))
 
 
 def column_ranges(X: np.ndarray) -> ColumnRanges:
-    """Ranges of one dense block."""
+    """Return the ranges of one dense block."""
     low, high = np.minimum.reduce(X, axis=0), np.maximum.reduce(X, axis=0)
     count = np.full(X.shape[1], float(X.shape[0]))
     if np.isnan(low).any():
@@ -56,14 +63,14 @@ def column_ranges(X: np.ndarray) -> ColumnRanges:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments:
-    """Per column over the observed cells: how many there are, their mean, and the sum of squared deviations from it."""
+    """Number, mean and sum of squared deviations of the observed cells of each column."""
 
     count: np.ndarray
     mean: np.ndarray
     squares: np.ndarray
 
     def merge(self, other: "ColumnMoments") -> "ColumnMoments":
-        """Moments of both parts together (Chan, Golub and LeVeque's update)."""
+        """Return the moments of both parts together (update of Chan, Golub and LeVeque)."""
         count = self.count + other.count
         share = other.count / np.maximum(1, count)
         delta = other.mean - self.mean
@@ -76,13 +83,21 @@ class ColumnMoments:
 
     @property
     def farthest(self) -> np.ndarray:
-        """Distance of the farther end of the column, 0 or 1, from its mean, in standard deviations; 0 for a constant column."""
+        """Distance from the mean to the farther end of the column (0 or 1), in standard deviations.
+
+        0 for a constant column.
+        """
         std = self.std
-        return np.divide(np.maximum(self.mean, 1 - self.mean), std, out=np.zeros_like(std), where=std > 0)
+        return np.divide(
+            np.maximum(self.mean, 1 - self.mean), std, out=np.zeros_like(std), where=std > 0
+        )
 
 
 def column_moments(X: np.ndarray) -> ColumnMoments:
-    """Moments of one dense block of values between 0 and 1: unscaled ones might overflow when squared."""
+    """Return the moments of one dense block of values between 0 and 1.
+
+    Squares of unscaled values might overflow.
+    """
     values = X.astype(np.float64)
     total = np.add.reduce(values, axis=0)
     count = np.full(X.shape[1], float(X.shape[0]))
@@ -100,19 +115,20 @@ def column_moments(X: np.ndarray) -> ColumnMoments:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """``(x * factor - low) / width`` per column."""
+    """Column scaling ``(x * factor - low) / width``."""
 
     low: np.ndarray
-    """What is mapped to 0: the smallest value, or after :meth:`centred` one amid the column."""
+    """Value mapped to 0: the minimum, or after :meth:`centred` one in the middle of the column."""
     width: np.ndarray
     factor: float
     clip: float = CLIP
 
     def centred(self, sample: np.ndarray) -> "Scaling":
-        """The same scaling with the origin at the mean of some scaled rows, which changes no distance and saves digits of products.
+        """Return the same scaling with the origin at the mean of some scaled rows.
 
-        Columns with two values keep them at 0 and 1 (or 0 and any unit): their products are exact as they are, and moving the origin would
-        make equal distances differ in the last bit.
+        This changes no distance and preserves digits of products. Columns with two values keep them
+        at 0 and 1 (or 0 and any unit): their products are exact, and moving the origin would make
+        equal distances differ in the last bit.
         """
         seen = ~np.isnan(sample)
         values = np.where(seen, sample, 0.0).astype(np.float64)
@@ -122,14 +138,14 @@ class Scaling:
         return replace(self, low=self.low + np.where(two_valued, 0.0, middle) * self.width)
 
     def damped(self, columns: np.ndarray, share: float) -> "Scaling":
-        """The same scaling with some columns reduced to a share of their size."""
+        """Return the same scaling with some columns shrunk to ``share`` of their size."""
         width = self.width.copy()
         width[columns] /= share
         return replace(self, width=width)
 
     @property
     def safe_in_float32(self) -> bool:
-        """Whether no intermediate value can leave the range of float32."""
+        """Whether no intermediate value can exceed the range of float32."""
         small, large = _SAFE_IN_FLOAT32
         return bool(
             self.factor == 1.0
@@ -139,13 +155,18 @@ class Scaling:
         )
 
     def apply(self, X: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Scale a dense block into ``out``, whose dtype is the dtype of all later arithmetic.
+        """Scale a dense block into ``out``, whose dtype is used in all later arithmetic.
 
-        Rows are brought into that dtype first: equal values give equal results, whatever type they arrive in.
+        Rows are first converted to that dtype: equal values give equal results, whatever type they
+        arrive in.
         """
         if X.dtype != out.dtype:
             largest = np.finfo(out.dtype).max
-            X = np.clip(X, -largest, largest).astype(out.dtype) if X.dtype.kind == "f" else X.astype(out.dtype)
+            X = (
+                np.clip(X, -largest, largest).astype(out.dtype)
+                if X.dtype.kind == "f"
+                else X.astype(out.dtype)
+            )
         with np.errstate(over="ignore"):
             if out.dtype == np.float32 and self.safe_in_float32:
                 np.subtract(X, self.low.astype(np.float32), out=out)
@@ -162,15 +183,16 @@ class Scaling:
 
 
 def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
-    """Choose origin and unit of each column: its smallest value and its range. Constant and empty columns get unit 1.
+    """Choose origin and unit of each column: its minimum and its range.
 
-    ``"rootstd"`` and ``"damped"`` need the moments of the table so scaled, see :func:`scale_by_moments`.
+    Constant and empty columns get unit 1. ``"rootstd"`` and ``"damped"`` also need the moments of
+    the table scaled this way, see :func:`scale_by_moments`.
     """
     seen = ranges.count > 0
     low, high = np.where(seen, ranges.low, 0.0), np.where(seen, ranges.high, 0.0)
     if kind == "none":
         peak = float(max(np.abs(low).max(initial=0.0), np.abs(high).max(initial=0.0)))
-        # One power of two for all columns keeps squares finite and changes no ratio of distances.
+        # One power of two for all columns keeps squares finite and all ratios of distances.
         factor = 1.0 if peak <= CLIP_UNSCALED else 2.0 ** -np.ceil(np.log2(peak / CLIP_UNSCALED))
         return Scaling(np.zeros_like(low), np.ones_like(low), float(factor), CLIP_UNSCALED)
     with np.errstate(over="ignore"):
@@ -181,12 +203,15 @@ def fit_scaling(ranges: ColumnRanges, kind: str) -> Scaling:
 
 
 def scale_by_moments(minmax: Scaling, moments: ColumnMoments, kind: str) -> Scaling:
-    """``"rootstd"`` and ``"damped"``: half-way from min-max to z-scores, each column divided further by the root of its standard deviation.
+    """Apply ``"rootstd"`` and ``"damped"``: divide each column by the root of its standard
+    deviation.
 
-    The standard deviation of a number is small where a few far values stretch the range; dividing by it gives the other values back their distances. That of a
-    two-valued column is small where one value is rare, and dividing by its root lets a value in a thousand rows outweigh thirty balanced columns.
-    ``"damped"`` therefore bounds the standard deviation from below, by so much as the column is like a two-valued one: ``variance / (mean (1 - mean))`` is 1
-    for those, smaller for all others.
+    This is half-way from min-max to z-scores. The standard deviation of a numeric column is small
+    if a few extreme values stretch the range; dividing by it restores the distances of the other
+    values. That of a two-valued column is small if one value is rare, and dividing by its root lets
+    a value in a thousand rows outweigh thirty balanced columns. ``"damped"`` therefore bounds the
+    standard deviation from below, in proportion to how similar the column is to a two-valued one:
+    ``variance / (mean (1 - mean))`` is 1 for those and smaller for all others.
     """
     if kind not in ("rootstd", "damped"):
         return minmax

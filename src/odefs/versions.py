@@ -1,4 +1,4 @@
-"""What is installed and in use, for bug reports."""
+"""Versions of installed packages and the kernel in use, for bug reports."""
 
 import platform
 import sys
@@ -27,7 +27,11 @@ PACKAGES = (
 
 @cache
 def version_of(package: str) -> str:
-    """Looked up once: Python keeps a list of the packages in a folder of its path each time that the folder has changed, for ever."""
+    """Return the version of a package.
+
+    Cached: whenever a folder of its path has changed, Python lists its packages again and keeps
+    every list.
+    """
     try:
         return version(package)
     except PackageNotFoundError:
@@ -35,7 +39,7 @@ def version_of(package: str) -> str:
 
 
 def collect_versions() -> dict[str, str]:
-    """Versions of Python and the packages, the BLAS and the kernel in use, and the number of threads."""
+    """Return the versions of Python and packages, the BLAS and kernel in use, and the threads."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for package in PACKAGES:
         found[package] = version_of(package)
@@ -45,7 +49,11 @@ def collect_versions() -> dict[str, str]:
     from odefs.system.threads import available_threads
 
     import_module("numpy")  # its BLAS shows up only once it is loaded
-    blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
+    blas = {
+        f"{pool['internal_api']} {pool['version']}"
+        for pool in threadpool_info()
+        if pool["user_api"] == "blas"
+    }
     found["blas"] = ", ".join(sorted(blas)) or "unknown"
     found["threads"] = str(available_threads())
     found["kernel"] = describe_kernel()
@@ -53,7 +61,7 @@ def collect_versions() -> dict[str, str]:
 
 
 def processor_name() -> str:
-    """The processor as the system names it."""
+    """Return the processor name that the system reports."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
@@ -62,7 +70,7 @@ def processor_name() -> str:
 
 
 def show_versions() -> None:
-    """Print what :func:`collect_versions` finds."""
+    """Print the result of :func:`collect_versions`."""
     versions = collect_versions()
     width = max(map(len, versions))
     print("\n".join(f"{name:<{width}}  {value}" for name, value in versions.items()))

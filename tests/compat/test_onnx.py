@@ -183,7 +183,7 @@ def test_what_cannot_be_exported_is_said(noisy):
     class Mine(LeSiNNDetector):
         pass
 
-    with pytest.raises(TypeError, match=r"'lesinn', 'tails', 'iforest'; Mine"):
+    with pytest.raises(TypeError, match=r"'lesinn', 'tails', 'iforest'.*Mine"):
         export_onnx(ODEFS(detector=Mine(), n_estimators=2, random_state=0).fit(noisy))
     with pytest.raises(TypeError, match="not Pipeline"):
         export_onnx(make_pipeline(StandardScaler(), LeSiNN()).fit(noisy))

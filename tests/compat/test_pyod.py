@@ -224,7 +224,7 @@ def test_without_the_extra_the_install_command_is_said():
 
 def test_a_contamination_that_pyod_does_not_know_is_refused_before_the_fit():
     model = ODEFS(contamination="auto")
-    with pytest.raises(ValueError, match="contamination='auto' is not a number above 0"):
+    with pytest.raises(ValueError, match=r"contamination='auto'.*above 0"):
         model.fit(np.random.default_rng(0).normal(size=(50, 3)))
     assert not hasattr(model, "estimator_")
 

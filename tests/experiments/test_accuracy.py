@@ -139,8 +139,8 @@ def test_a_real_run_compares_with_a_bare_detector_of_as_many_subsets_and_goes_on
     assert defaults[0]["contrast"] > 0
     assert 0 <= defaults[0]["stability"] <= 1
     page = accuracy_page.write_page(folder, folder / "docs").read_text()
-    assert "| wafer | 3 |" in section_of(page, "Against its own bare detector")
-    assert "On fourteen others (1 datasets)" in section_of(page, "Each part taken away")
+    assert "| wafer | 3 |" in section_of(page, "Comparison with the bare detector")
+    assert "On fourteen others (1 datasets)" in section_of(page, "Ablation")
 
 
 def test_bare_detectors_of_an_earlier_fit_do_not_count():
@@ -186,14 +186,14 @@ def test_standing_asks_only_where_the_bare_detector_is_clear():
 
 def test_the_page_says_what_the_records_say(tmp_path):
     page = page_of(fake_records(), tmp_path)
-    aims = section_of(page, "Aims and what was reached")
+    aims = section_of(page, "Targets")
     assert aims.count("**no**") == 0
     assert "+0.0500" in aims
     assert "on 25 of 25" in aims
     assert "rank correlation 1.00 over 25 datasets" in aims
-    assert "+0.050 ± 0.000" in section_of(page, "Against its own bare detector")
-    assert "| trust 0 | " in section_of(page, "Each part taken away")
-    assert "optdigits | 3 |" in section_of(page, "From seed to seed")
+    assert "+0.050 ± 0.000" in section_of(page, "Comparison with the bare detector")
+    assert "| trust 0 | " in section_of(page, "Ablation")
+    assert "optdigits | 3 |" in section_of(page, "Variation between seeds")
     for name in ("noise-synthetic", "noise-100", "noise-300", "trust"):
         assert f"(figures/accuracy-{name}.svg)" in page
         assert (tmp_path / "docs" / "figures" / f"accuracy-{name}.svg").stat().st_size > 2000
@@ -206,7 +206,7 @@ def test_the_page_says_no_where_an_aim_is_missed(tmp_path):
     page = page_of(
         [*records, {"job": grid.Job("CINFO", "bank?noise=100", 0).as_record(), "error": "MemoryError: no"}], tmp_path
     )
-    aims = section_of(page, "Aims and what was reached")
+    aims = section_of(page, "Targets")
     assert aims.count("**no**") >= 6
     assert "-0.100 ± 0.000 (loses)" in page
     assert "behind bare" in section_of(page, "Noise resistance")

@@ -37,7 +37,7 @@ def test_hopeless_tables_are_refused_before_any_work(name, shape, sentence):
 def test_tables_within_the_limits_are_not_refused():
     """The paper's second largest dataset is within reach of all of them."""
     for make in peers().values():
-        make(0)._refuse_what_is_too_large(64_759, 67)
+        make(0)._check_size(64_759, 67)
 
 
 def test_refusals_stand_in_the_tables(monkeypatch, tmp_path):

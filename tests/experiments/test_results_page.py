@@ -66,7 +66,7 @@ def test_average_precision_has_its_base_rate(tmp_path):
 
 def test_the_page_lists_every_difference_from_the_paper(tmp_path):
     records = fake_records()
-    section = section_of(page_of(records, tmp_path), "Where ours differs")
+    section = section_of(page_of(records, tmp_path), "Differences from the paper")
     for measure, shown in (("auc", "AUC"), ("p@k", "p@k")):
         for (method, dataset), cell in summarise(records, measure).items():
             paper = paper_number(method, dataset, measure)
@@ -79,7 +79,7 @@ def test_the_page_lists_every_difference_from_the_paper(tmp_path):
 
 def test_sections_without_records_are_not_shown(tmp_path):
     page = page_of(fake_records(), tmp_path)
-    for title in ("New rows", "Detectors of PyOD", "Other readings", "Self-pacing", "Recovery", "Failures"):
+    for title in ("New rows", "Detectors of PyOD", "Variants of the competitors", "Self-pacing", "Recovery", "Failures"):
         assert f"## {title}" not in page
     assert "Seconds to fit and score" in section_of(page, "Time")
 
@@ -158,7 +158,7 @@ def test_readings_are_measured_by_their_distance_from_the_paper(tmp_path):
     assert nearest_reading(part) == ["RegFS(n_features=0.8)", "DisFS(share=0.95)"]
     last = dict(zip((table := readings_table(part, "auc")).header, table.rows[-1], strict=True))
     assert (last["RegFS()"], last["RegFS(n_features=0.8)"], last["RegFS, paper"]) == ("0.100", "0.000", "")
-    section = section_of(page_of([*records, *more], tmp_path), "Other readings")
-    assert "Nearest are `RegFS(n_features=0.8)` and `DisFS(share=0.95)`" in section
+    section = section_of(page_of([*records, *more], tmp_path), "Variants of the competitors")
+    assert "`RegFS(n_features=0.8)` and `DisFS(share=0.95)`" in section
     assert "odefs reproduce competitors --datasets apascal,bank --repeats 2 -o results" in section
     assert same_repeats(more) == []

@@ -90,7 +90,7 @@ def test_training_squares_refuse_arrays_that_do_not_fit(level):
     x, r, norms = np.zeros((3, 2)), np.zeros((4, 2)), np.zeros((2, 2))
     squares, slack, out = np.zeros((3, 4)), np.zeros(3), np.zeros((3, 2))
     for wrong in ((squares[:, :3], slack, out), (squares, slack[:2], out), (squares, slack, out.T)):
-        with pytest.raises(ValueError, match="shapes fit"):
+        with pytest.raises(ValueError, match="consistent shapes"):
             mean_squares(level, wrong[0], norms, wrong[1], x, r, wrong[2])
 
 
@@ -229,7 +229,7 @@ def test_columns_outside_the_block_are_refused():
         with pytest.raises(IndexError):
             score(name, detector, np.zeros((5, 4)), state, None, np.array([0, 1, 4]))
     for name in LEVELS:
-        with pytest.raises(ValueError, match="4 columns, the references have 3"):
+        with pytest.raises(ValueError, match=r"4 columns.*3"):
             score(name, detector, np.zeros((5, 4)), state)
 
 

@@ -232,7 +232,7 @@ def put(place, value):
         (changed("v1-lesinn", components__0__columns=put(-1, 5)), "columns do not exist"),
         (changed("v1-lesinn", components__2__columns=put(1, 0)), "ascending"),
         (changed("v1-lesinn", components__0__state__rows=put(0, np.inf)), "outside the range"),
-        (changed("v1-lesinn", components__normaliser=put(0, 0.0)), "positive scale"),
+        (changed("v1-lesinn", components__normaliser=put(0, 0.0)), "not positive"),
         (changed("v1-lesinn", components__weight=put(0, np.nan)), "not finite"),
         (changed("v1-lesinn", scaling__width=put(0, 0.0)), "not positive"),
         (changed("v1-lesinn", scaling__low=put(0, np.nan)), "scaling is not finite"),
@@ -264,7 +264,7 @@ def test_arrays_that_would_lead_astray(content, sentence, tmp_path):
         (b'{"n": ' + b"9" * 5000 + b"}", "not valid JSON"),
         (b'{"\xff": 1}', "not valid JSON"),
         (b"{}", "lists no arrays"),
-        (b'{"arrays": [7]}', "describes an array by something else"),
+        (b'{"arrays": [7]}', "not an object"),
         (b'{"arrays": []}', "lacks a valid 'kind'"),
         (b'{"arrays": [], "kind": "os.system", "format": 1}', "no estimator is called 'os.system'"),
         (b'{"arrays": [], "kind": "ODEFS", "format": 1, "n_features_in": 3}', "lacks a valid 'model'"),
@@ -279,7 +279,7 @@ def test_an_array_is_used_once_and_no_array_is_left_over(tmp_path):
     header["arrays"].append(header["arrays"][0])
     assert "occurs twice" in refused_or_works(tmp_path / "m", assembled(header, rest + rest[:64]))
     header, rest = with_array({"name": "stowaway", "dtype": "int8", "shape": [0]})
-    assert "'stowaway' that nothing asks for" in refused_or_works(
+    assert "'stowaway'" in refused_or_works(
         tmp_path / "m", assembled(header, rest + bytes(-len(rest) % 64))
     )
 
@@ -297,7 +297,7 @@ def test_an_array_is_used_once_and_no_array_is_left_over(tmp_path):
 def test_settings_that_would_understate_the_memory_of_scoring(name, setting, value, tmp_path):
     header, rest = parts(FILES[name])
     header["model"]["detector"]["settings"][setting] = value
-    assert "differ in size" in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
+    assert "does not match its settings" in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_a_custom_detector_is_handed_over(detector, noisy, tmp_path):
     model = ODEFS(detector=detector, **FEW).fit(noisy)
     path = tmp_path / "m"
     model.save(path)
-    with pytest.raises(ModelFileError, match=rf"'{detector.name}' is not built in: hand it over.*detector="):
+    with pytest.raises(ModelFileError, match=rf"'{detector.name}' is not built in.*detector="):
         odefs.load(path)
     loaded = odefs.load(path, detector=detector)
     assert_same(model, loaded, noisy)
@@ -328,7 +328,7 @@ def test_a_custom_detector_is_handed_over(detector, noisy, tmp_path):
 def test_the_wrong_detector_is_refused(noisy, tmp_path):
     path = tmp_path / "m"
     ODEFS(detector=FromMiddle(), **FEW).fit(noisy).save(path)
-    with pytest.raises(ModelFileError, match="'from_middle', and 'pair'"):
+    with pytest.raises(ModelFileError, match=r"'from_middle'.*'pair'"):
         odefs.load(path, detector=Pair())
     with pytest.raises(ModelFileError, match=r"settings \{'factor': 1.0\}.*\{'factor': 2.0\}"):
         odefs.load(path, detector=FromMiddle(2.0))
@@ -433,7 +433,7 @@ def refusal(path):
         (golden_bytes()[:-1], "cut off: it should hold"),
         (golden_bytes() + b"x", "damaged: it should hold"),
         (golden_bytes().replace(b"\r\n", b"\n", 1), "not an odefs model file"),
-        (golden_bytes()[:8] + b"\x02" + golden_bytes()[9:], "format version 2, and this odefs reads.*update odefs"),
+        (golden_bytes()[:8] + b"\x02" + golden_bytes()[9:], "format version 2.*update odefs"),
         (golden_bytes()[:8] + b"\x00" + golden_bytes()[9:], "damaged"),
         (golden_bytes()[:16] + b"\xff" * 8 + golden_bytes()[24:], "header is longer than the file"),
         (golden_bytes()[:-9] + b"\x01" + golden_bytes()[-8:], "checksum"),
@@ -491,7 +491,7 @@ except odefs.ModelFileError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    assert ("too large for the memory" if accounted else "its header tells of") in done.stdout
+    assert ("too large for the memory" if accounted else "its header describes") in done.stdout
 
 
 def test_a_model_is_not_saved_under_parameters_that_it_was_not_fitted_with(tmp_path):

@@ -1,4 +1,7 @@
-"""The paper's competitors: other ways to choose columns for the same detector. They share the ensemble and scoring code of ``ODEFS``."""
+"""The paper's competitors: other ways to choose columns for the same detector.
+
+They share the ensemble and scoring code of ``ODEFS``.
+"""
 
 from odefs.baselines.cinfo import CINFO
 from odefs.baselines.disfs import DisFS

@@ -1,4 +1,4 @@
-"""What the competitors share: choose subsets of columns, score on them with the detector, average."""
+"""Base of the competitors: choose subsets of columns, score on them with the detector, average."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ from odefs.models.validation import detector_of
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Subsets of columns, how much each counts, the relevance of every column, and what went otherwise than asked for."""
+    """Subsets of columns, their weights, the relevance of every column, and fallbacks taken."""
 
     subsets: list[np.ndarray]
     weights: np.ndarray
@@ -36,7 +36,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a competitor may look at while it chooses: the table through its engine, scaled."""
+    """Data available to a competitor while it chooses: the scaled table through its engine."""
 
     engine: InMemoryEngine
     detector: Detector
@@ -45,7 +45,7 @@ class Context:
     rng: np.random.Generator
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Scaled rows in float64, missing cells at their column's mean."""
+        """Return scaled rows in float64, with missing cells replaced by their column's mean."""
         rows = self.engine.take(numbers, self.scaled.scaling).astype(np.float64)
         holes = np.isnan(rows)
         if holes.any():
@@ -54,7 +54,9 @@ class Context:
         return rows
 
     def some_rows(self, at_most: int) -> np.ndarray:
-        """A seeded sample of row numbers in ascending order; all of them where there are fewer."""
+        """Return a seeded sample of row numbers in ascending order; all of them if there are
+        fewer.
+        """
         n_rows = self.engine.n_rows
         if n_rows <= at_most:
             return np.arange(n_rows)
@@ -96,7 +98,12 @@ class ColumnSelector(BaseOutlierEstimator):
             self.component_weight_ = chosen.weights / chosen.weights.sum()
             self.feature_importances_ = _shares(chosen.relevance)
             model, scores = fit_subsets(
-                engine, detector, scaled.scaling, self.feature_subsets_, self.component_weight_, seeds
+                engine,
+                detector,
+                scaled.scaling,
+                self.feature_subsets_,
+                self.component_weight_,
+                seeds,
             )
             fallbacks = few_rows(detector, engine.n_rows) + chosen.fallbacks
             self.fit_info_ = {"n_rows": engine.n_rows, "fallbacks": fallbacks}
@@ -105,7 +112,7 @@ class ColumnSelector(BaseOutlierEstimator):
             return self
 
     def _combined(self, engine: InMemoryEngine, model: Model, scores: np.ndarray) -> np.ndarray:
-        """Training scores, from the weighted mean of the subsets' scores unless the subclass combines them otherwise."""
+        """Return the training scores, by default the weighted mean of the subsets' scores."""
         return scores
 
 

@@ -1,7 +1,8 @@
 """CINFO: sequential sparse regression on the scores (Pang et al. 2018).
 
-Round by round: candidates by Cantelli's rule, a lasso of their scores on the columns, the columns with non-zero coefficients, the detector on these. It goes on
-while the cross-validated regression error falls. Rounds are averaged with weights from one minus their normalised error.
+Round by round: candidates by Cantelli's rule, a lasso of their scores on the columns, the columns
+with non-zero coefficients, the detector on these. It goes on while the cross-validated regression
+error falls. Rounds are averaged with weights from one minus their normalised error.
 """
 
 import warnings
@@ -22,7 +23,7 @@ ITERATIONS = 2000
 
 
 class CINFO(ColumnSelector):
-    """Detector on the columns that explain its own scores, again and again.
+    """Detector on the columns that explain its own scores, repeated in rounds.
 
     Parameters
     ----------
@@ -30,8 +31,9 @@ class CINFO(ColumnSelector):
         Candidates score above mean + candidate_threshold * std; at most a quarter of the rows for the default.
     max_rounds : int, default=20
     max_candidates : int, default=2000
-        Candidates that a lasso sees.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+        Maximum number of candidates in a lasso regression.
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
+    verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes
@@ -100,8 +102,10 @@ class CINFO(ColumnSelector):
             subsets.append(columns)
             errors.append(error)
             relevance += coefficients / coefficients.sum()
-            # The same references as in the final scores: what a round looks at is what counts.
-            component = subset_component(engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1))
+            # The same references as in the final scores, so that each round evaluates what is used.
+            component = subset_component(
+                engine, detector, scaling, columns, context.seeds.component(len(subsets) - 1)
+            )
             scores = engine.raw_scores(scaling, detector, [component])[0]
         fallbacks += stopped_regressions(stopped, rounds)
         if not subsets:
@@ -110,15 +114,23 @@ class CINFO(ColumnSelector):
             return Chosen([every], np.ones(1), np.ones(engine.n_columns), fallbacks)
         return Chosen(subsets, _round_weights(np.array(errors)), relevance, fallbacks)
 
-    def _sparse_regression(self, context: Context, scores: np.ndarray) -> tuple[np.ndarray, float, bool]:
-        """Absolute coefficients of the lasso on the candidates, the share of the variance it leaves (cross-validated), whether it settled."""
+    def _sparse_regression(
+        self, context: Context, scores: np.ndarray
+    ) -> tuple[np.ndarray, float, bool]:
+        """Return the lasso's absolute coefficients on the candidates, its error, and whether it
+        converged.
+
+        The error is the cross-validated share of the variance that it leaves.
+        """
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LassoCV
         from sklearn.model_selection import KFold
 
         candidates = find_candidates(scores, self.candidate_threshold).rows
         if candidates.size > self.max_candidates:
-            candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
+            candidates = np.sort(
+                context.rng.choice(candidates, size=self.max_candidates, replace=False)
+            )
         target = scores[candidates]
         known = ~np.isnan(target)
         candidates, target = candidates[known], target[known]
@@ -137,7 +149,7 @@ class CINFO(ColumnSelector):
 
 
 def _round_weights(errors: np.ndarray) -> np.ndarray:
-    """One minus the share of a round in the sum of the errors; a single round has all the weight."""
+    """Return one minus the share of each round in the sum of the errors; 1 for a single round."""
     if errors.size == 1:
         return np.ones(1)
     return 1 - errors / errors.sum()

@@ -1,8 +1,9 @@
 """DisFS: columns that discriminate outliers from their neighbours (Dang et al. 2014).
 
-For each outlier candidate, the columns that explain it are the fewest whose share in the direction in which it stands out adds up to 80 %. The
-ODEFS paper does not say how it turned explanations of single rows into subsets to score on. Here: each of several rounds averages the
-explanations of half of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
+For each outlier candidate, the columns that explain it are the fewest whose share in the direction
+in which it stands out adds up to 80 %. The ODEFS paper does not describe how it turned explanations
+of single rows into subsets to score on. Here, each of several rounds averages the explanations of
+half of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
 """
 
 from typing import Any, ClassVar
@@ -36,7 +37,8 @@ class DisFS(ColumnSelector):
     max_candidates : int, default=1000
     max_rows : int, default=10000
         Rows among which neighbours are sought.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
+    verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes
@@ -100,7 +102,9 @@ class DisFS(ColumnSelector):
         found = find_candidates(bare, self.candidate_threshold)
         candidates, fallbacks = found.rows, few_candidates(found)
         if candidates.size > self.max_candidates:
-            candidates = np.sort(context.rng.choice(candidates, size=self.max_candidates, replace=False))
+            candidates = np.sort(
+                context.rng.choice(candidates, size=self.max_candidates, replace=False)
+            )
         explanations = self._explanations(context, candidates)
         half = max(1, (candidates.size + 1) // 2)
         subsets = []
@@ -112,7 +116,7 @@ class DisFS(ColumnSelector):
         return Chosen(subsets, np.ones(len(subsets)), explanations.mean(axis=0), fallbacks)
 
     def _explanations(self, context: Context, candidates: np.ndarray) -> np.ndarray:
-        """Per candidate, the shares of the columns that explain it; 0 elsewhere."""
+        """Return for each candidate the shares of the columns that explain it; 0 elsewhere."""
         pool_rows = context.some_rows(self.max_rows)
         rows, pool = context.rows(candidates), context.rows(pool_rows)
         k = min(self.n_neighbors, len(pool) - 1)

@@ -1,10 +1,10 @@
-"""Finding one-hot blocks: neighbouring columns of which every row has exactly one set."""
+"""Detection of one-hot blocks: adjacent columns of which every row has exactly one set."""
 
 import numpy as np
 
 
 def one_hot_blocks(X: np.ndarray) -> list[np.ndarray]:
-    """A partition of the columns: one-hot blocks together, all others alone.
+    """Partition the columns: one-hot blocks together, all others alone.
 
     ``X`` is scaled: two-valued columns hold 0 and one other value.
     """
@@ -20,8 +20,10 @@ def one_hot_blocks(X: np.ndarray) -> list[np.ndarray]:
     return blocks
 
 
-def _end_of_block(indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarray, start: int) -> int:
-    """Where the block that begins at ``start`` ends; one further where none begins there."""
+def _end_of_block(
+    indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarray, start: int
+) -> int:
+    """Return the end of the block that starts at ``start``, or ``start + 1`` if there is none."""
     total = 0.0
     for stop in range(start, share.size):
         if not two_valued[stop]:
@@ -29,7 +31,11 @@ def _end_of_block(indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarr
         total += share[stop]
         if total > 1 + 1e-9:
             break
-        # Shares that add up to one are necessary and cheap; the rows decide.
-        if stop > start and total > 1 - 1e-9 and (indicator[:, start : stop + 1].sum(axis=1) == 1).all():
+        # Shares that add up to one are necessary and cheap to check; the rows decide.
+        if (
+            stop > start
+            and total > 1 - 1e-9
+            and (indicator[:, start : stop + 1].sum(axis=1) == 1).all()
+        ):
             return stop + 1
     return start + 1

@@ -1,7 +1,8 @@
 """RandFS: feature bagging (Lazarevic and Kumar 2005).
 
-Each round draws ``N`` uniformly from ``{floor(d/2), ..., d-1}`` and takes ``N`` columns without replacement. Rounds are combined by the
-cumulative sum of their normalised scores, or breadth-first: every round's best row, then every round's second, and so on.
+Each round draws ``N`` uniformly from ``{floor(d/2), ..., d-1}`` and takes ``N`` columns without
+replacement. Rounds are combined by the cumulative sum of their normalised scores, or breadth-first:
+every round's best row, then every round's second, and so on.
 """
 
 from typing import Any, ClassVar
@@ -25,9 +26,10 @@ class RandFS(ColumnSelector):
     n_estimators : int, default=10
         Rounds.
     combination : {"cumulative", "breadth_first"}, default="cumulative"
-        Mean of the normalised scores, or the best rank of any round. Ranks are taken among the training rows and do not split over columns, so
-        ``explain`` needs the former.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+        Mean of the normalised scores, or the best rank of any round. Ranks are taken among the
+        training rows and do not split over columns, so ``explain`` needs the former.
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
+    verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes
@@ -78,8 +80,8 @@ class RandFS(ColumnSelector):
         if self.combination == "cumulative":
             return None
         return (
-            "RandFS with combination='breadth_first' cannot be saved: it ranks new rows among all training rows, and model files hold nothing "
-            "of their length."
+            "RandFS with combination='breadth_first' cannot be saved: it ranks new rows among all "
+            "training rows, which model files do not store."
         )
 
     def _choose(self, context: Context) -> Chosen:
@@ -109,7 +111,9 @@ class RandFS(ColumnSelector):
         return self._breadth_first(raw) / self._usual
 
     def _breadth_first(self, raw: np.ndarray) -> np.ndarray:
-        """Log of how early a row is met when the rounds' rankings are read side by side, best rows first."""
+        """Return the log of how early a row is met when the rounds' rankings are merged, best rows
+        first.
+        """
         n_rounds, n_rows = self._sorted_rounds.shape
         places = [
             (n_rows - np.searchsorted(training, scores, side="right")) * n_rounds + t
@@ -119,5 +123,7 @@ class RandFS(ColumnSelector):
 
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         if self.combination != "cumulative":
-            raise TypeError("explain needs combination='cumulative': ranks do not split over the columns.")
+            raise TypeError(
+                "explain requires combination='cumulative': ranks cannot be split over the columns."
+            )
         return super().explain(X, top)

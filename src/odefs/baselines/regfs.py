@@ -1,7 +1,8 @@
 """RegFS: columns that the others predict (Paulheim and Meusel 2015, ALSO; Noto et al. 2012, FRaC).
 
-``w_k = 1 - min(1, RRSE_k)``: a column that the others do not predict is taken for noise. One-hot columns are one minus the rest of their block; they are
-predicted from the columns outside the block, otherwise every one of them would look perfectly predictable.
+``w_k = 1 - min(1, RRSE_k)``: a column that the others do not predict counts as noise. One-hot
+columns are one minus the rest of their block; they are predicted from the columns outside the
+block, otherwise every one of them would look perfectly predictable.
 """
 
 import numbers
@@ -25,17 +26,21 @@ class RegFS(ColumnSelector):
     Parameters
     ----------
     n_features : "auto", int or float, default="auto"
-        How many columns to keep: a number, a share, or those that are predicted better than the average column. The paper does not say;
-        ``odefs reproduce competitors`` shows which comes nearest to its numbers.
+        Columns to keep: a number, a share, or those that are predicted better than the average
+        column. The paper does not specify it; ``odefs reproduce competitors`` shows which is
+        closest to its numbers.
     regressor : "ridge" or scikit-learn regressor, default="ridge"
-        Ridge regressions of all columns cost one matrix inverse; any other regressor is fitted per column and fold.
+        Ridge regressions of all columns cost one matrix inverse; any other regressor is fitted per
+        column and fold.
     alpha : float, default=1.0
         Ridge penalty.
     groups : "auto" or list of lists of int, default="auto"
-        Columns that must not predict each other. "auto" finds neighbouring columns of which every row has exactly one set.
+        Columns that must not predict each other. "auto" finds neighbouring columns of which every
+        row has exactly one set.
     max_rows : int, default=20000
         Rows on which the regressions are fitted.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state, verbose
+    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
+    verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes
@@ -93,13 +98,19 @@ class RegFS(ColumnSelector):
 
     def _choose(self, context: Context) -> Chosen:
         X = context.rows(context.some_rows(self.max_rows))
-        groups = one_hot_blocks(X) if isinstance(self.groups, str) else _partition(self.groups, X.shape[1])
+        groups = (
+            one_hot_blocks(X)
+            if isinstance(self.groups, str)
+            else _partition(self.groups, X.shape[1])
+        )
         if self.regressor == "ridge":
             errors = ridge_errors(X, groups, self.alpha)
         else:
             errors = regressor_errors(X, groups, self.regressor, FOLDS)
         relevance = 1 - np.minimum(1, errors)
-        fallbacks = [] if relevance.any() else no_relevant_column("no column is predicted by the others")
+        fallbacks = (
+            [] if relevance.any() else no_relevant_column("no column is predicted by the others")
+        )
         return Chosen([self._best(relevance)], np.ones(1), relevance, fallbacks)
 
     def _best(self, relevance: np.ndarray) -> np.ndarray:
@@ -116,9 +127,13 @@ class RegFS(ColumnSelector):
 
 
 def _partition(groups: Any, n_columns: int) -> list[np.ndarray]:
-    """The given groups, and every other column alone."""
+    """Return the given groups, and every other column alone."""
     given = [np.asarray(group, dtype=np.intp) for group in groups]
     named = np.concatenate(given) if given else np.empty(0, dtype=np.intp)
-    if named.size != np.unique(named).size or (named.size and not 0 <= named.min() <= named.max() < n_columns):
-        raise ValueError(f"groups must hold different column numbers between 0 and {n_columns - 1}.")
+    if named.size != np.unique(named).size or (
+        named.size and not 0 <= named.min() <= named.max() < n_columns
+    ):
+        raise ValueError(
+            f"groups must hold different column numbers between 0 and {n_columns - 1}."
+        )
     return [*given, *(np.array([k]) for k in np.setdiff1d(np.arange(n_columns), named))]

@@ -1,4 +1,4 @@
-"""How well each column is predicted by the others: relative root squared errors, cross-validated."""
+"""Cross-validated prediction of each column from the others: relative root squared errors."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ import numpy as np
 
 
 def ridge_errors(X: np.ndarray, groups: list[np.ndarray], alpha: float) -> np.ndarray:
-    """RRSE of every column under ridge regression on the columns outside its group, leaving one row out at a time.
+    """Return the leave-one-out RRSE of every column under ridge regression.
 
-    All regressions come from one inverse. With ``P = (X'X + alpha I)^-1`` of the centred table, the residuals of group ``B`` given the rest are
-    ``X P_B (P_BB)^-1``; dividing by ``1 - leverage`` makes them leave-one-out residuals.
+    Predictors are the columns outside its group. All regressions come from one inverse. With ``P =
+    (X'X + alpha I)^-1`` of the centred table, the residuals of group ``B`` given the rest are ``X
+    P_B (P_BB)^-1``; dividing by ``1 - leverage`` makes them leave-one-out residuals.
     """
     n_rows, n_columns = X.shape
     X = X - X.mean(axis=0)
@@ -25,8 +26,12 @@ def ridge_errors(X: np.ndarray, groups: list[np.ndarray], alpha: float) -> np.nd
     return _relative(squares, X)
 
 
-def regressor_errors(X: np.ndarray, groups: list[np.ndarray], regressor: Any, folds: int) -> np.ndarray:
-    """RRSE of every column under any scikit-learn regressor, by k-fold cross-validation."""
+def regressor_errors(
+    X: np.ndarray, groups: list[np.ndarray], regressor: Any, folds: int
+) -> np.ndarray:
+    """Return the RRSE of every column under any scikit-learn regressor, by k-fold
+    cross-validation.
+    """
     from sklearn.base import clone
     from sklearn.model_selection import KFold, cross_val_predict
 
@@ -44,7 +49,7 @@ def regressor_errors(X: np.ndarray, groups: list[np.ndarray], regressor: Any, fo
 
 
 def _relative(squares: np.ndarray, centred: np.ndarray) -> np.ndarray:
-    """Against the error of predicting the mean; a constant column cannot be predicted better than that."""
+    """Return errors relative to predicting the mean; infinite for a constant column."""
     total = (centred**2).sum(axis=0)
     varies = total > 1e-12 * max(1, centred.shape[0])
     return np.where(varies, np.sqrt(squares / np.where(varies, total, 1.0)), np.inf)

@@ -1,1 +1,3 @@
-"""Models in other ecosystems: PyOD's detectors (:mod:`odefs.compat.pyod`), ONNX files (:mod:`odefs.compat.onnx`)."""
+"""Interoperability: PyOD detectors (:mod:`odefs.compat.pyod`) and ONNX files
+(:mod:`odefs.compat.onnx`).
+"""

@@ -1,7 +1,8 @@
-"""The estimators as detectors of PyOD: high scores are abnormal, labels are 0 and 1; its probabilities, confidence and rejection work.
+"""PyOD detectors: the estimators with PyOD's interface.
 
-Parameters are those of :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`, except that ``contamination`` is a number, 0.1 unless said otherwise, as
-everywhere in PyOD (or one of its threshold objects).
+High scores are abnormal and labels are 0 and 1; PyOD's probabilities, confidence and rejection
+work. Parameters are those of :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`, except that
+``contamination`` is a number (default 0.1), as everywhere in PyOD, or one of its threshold objects.
 """
 
 import inspect
@@ -29,9 +30,14 @@ CONTAMINATION = 0.1
 
 
 def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
-    """A constructor with the parameters of the estimator, so that they are written down once; PyOD and scikit-learn read its signature."""
+    """Return a constructor with the parameters of the estimator, so that they are listed only once.
+
+    PyOD and scikit-learn read its signature.
+    """
     parameters = [
-        parameter.replace(default=CONTAMINATION, annotation=Any) if name == "contamination" else parameter
+        parameter.replace(default=CONTAMINATION, annotation=Any)
+        if name == "contamination"
+        else parameter
         for name, parameter in inspect.signature(wrapped.__init__).parameters.items()
     ]
     signature = inspect.Signature(parameters)
@@ -48,7 +54,7 @@ def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
 
 
 class _Adapter(BaseDetector):
-    """What both share. ``estimator_`` is the fitted estimator with all it can do."""
+    """Shared implementation; ``estimator_`` is the fitted estimator with its full interface."""
 
     _wrapped: ClassVar[type[Any]]
 
@@ -59,15 +65,16 @@ class _Adapter(BaseDetector):
 
     def _estimator(self) -> Any:
         parameters = self.get_params(deep=False)
-        # The threshold is PyOD's, from the scores.
+        # PyOD computes the threshold itself, from the scores.
         del parameters["contamination"]
         return self._wrapped(**parameters)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit, score the training rows and find the threshold; ``y`` is ignored."""
+        """Fit, score the training rows and compute the threshold; ``y`` is ignored."""
         if isinstance(self.contamination, str):
             raise ValueError(
-                f"contamination={self.contamination!r} is not a number above 0 and not above 0.5, nor one of PyOD's threshold objects."
+                f"contamination={self.contamination!r} must be a number above 0 and at most 0.5, "
+                "or one of PyOD's threshold objects."
             )
         self._set_n_classes(y)
         self.estimator_ = self._estimator().fit(X)
@@ -77,13 +84,15 @@ class _Adapter(BaseDetector):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Outlier scores: high = abnormal, 1.0 = an ordinary training row."""
+        """Return outlier scores: high = abnormal, 1.0 = an ordinary training row."""
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         scores: np.ndarray = self.estimator_.outlier_scores(X)
         return scores
 
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
-        """Contributions of the columns to each row's score; see :meth:`odefs.ODEFS.explain`."""
+        """Return the contributions of the columns to each row's score; see
+        :meth:`odefs.ODEFS.explain`.
+        """
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         explanation: Explanation | TopExplanation = self.estimator_.explain(X, top)
         return explanation
@@ -102,14 +111,14 @@ class ODEFS(NestedSelection, _Adapter):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """How much the learned components rely on each column; adds up to 1."""
+        """Share of each column in the learned components; sums to 1."""
         check_is_fitted(self, ["decision_scores_"])
         importances: np.ndarray = self.estimator_.feature_importances_
         return importances
 
 
 class LeSiNN(_Adapter):
-    """:class:`odefs.LeSiNN` as a detector of PyOD."""
+    """:class:`odefs.LeSiNN` as a PyOD detector."""
 
     _wrapped = _LeSiNN
     __init__ = _constructor(_LeSiNN)

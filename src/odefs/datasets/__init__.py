@@ -1,1 +1,1 @@
-"""Data to try the library on."""
+"""Example and benchmark datasets."""

@@ -1,7 +1,8 @@
-"""From a source file to ``X``, ``y`` and column names.
+"""Conversion of source files to ``X``, ``y`` and column names.
 
-The rule for nominal columns is one column per value that occurs, in the order of the file's header, a missing value last as a value of its own. It yields
-the paper's number of columns on every one-hot dataset.
+A nominal column becomes one column per value that occurs, in the order of the file's header, with a
+missing value last as a value of its own. This gives the paper's number of columns on every one-hot
+dataset.
 """
 
 import io
@@ -16,7 +17,7 @@ OUTLIER_LABELS = {"1", "1.0", "yes", "Active", "ad.", "50000+.", "outlier"}
 
 
 class Arrays(NamedTuple):
-    """A converted dataset; small non-negative integers as uint8, everything else as float32."""
+    """Converted dataset; small non-negative integers are uint8, everything else is float32."""
 
     X: np.ndarray
     y: np.ndarray
@@ -24,9 +25,10 @@ class Arrays(NamedTuple):
 
 
 def advertisements(content: bytes) -> Arrays:
-    """UCI's zip: 1558 columns of which the three continuous ones are left out, '?' in the binary ones written 0.
+    """Convert UCI's zip: 1558 columns, of which the three continuous ones are dropped.
 
-    Column names come from the zip's ad.names; a zip without it, or with names of other columns, gives numbers instead.
+    '?' in the binary columns becomes 0. Column names come from the zip's ad.names; without it, or
+    if it names other columns, columns are numbered instead.
     """
     lines = _zipped(content, "ad.data").decode("latin-1").splitlines()
     cells = [[cell.strip() for cell in line.split(",")] for line in lines if line.strip()]
@@ -39,14 +41,14 @@ def advertisements(content: bytes) -> Arrays:
 
 
 def arff_numbers(content: bytes) -> Arrays:
-    """An ARFF file whose values are numbers, kept as they are; the last column is the class."""
+    """Convert an ARFF file of numbers, which are kept; the last column is the class."""
     columns, values = _read_arff(content)
     X = np.array([[float(cell) for cell in row[:-1]] for row in values])
     return _arrays(X, [row[-1] for row in values], [name for name, _ in columns[:-1]])
 
 
 def arff_one_hot(content: bytes) -> Arrays:
-    """An ARFF file of nominal columns; the last one is the class."""
+    """Convert an ARFF file of nominal columns; the last column is the class."""
     columns, values = _read_arff(content)
     cells = np.array(values, dtype=object)
     parts, names = [], []
@@ -61,29 +63,31 @@ def arff_one_hot(content: bytes) -> Arrays:
 
 
 def tar_arff_one_hot(content: bytes) -> Arrays:
-    """The same inside a tar archive."""
+    """Convert an ARFF file of nominal columns inside a tar archive."""
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         member = next(member for member in archive.getmembers() if member.name.endswith(".arff"))
         file = archive.extractfile(member)
         if file is None:
-            raise ValueError("the archive's arff entry is no file")
+            raise ValueError("the archive's arff entry is not a file")
         return arff_one_hot(file.read())
 
 
 def mat(content: bytes) -> Arrays:
-    """A MATLAB file with ``X`` and ``y``, as in the ODDS library."""
+    """Convert a MATLAB file with ``X`` and ``y``, as in the ODDS library."""
     from scipy.io import loadmat
 
-    source: Any = io.BytesIO(content)
+    source: Any = io.BytesIO(content)  # scipy's annotations allow paths only
     arrays = loadmat(source)
     X = np.asarray(arrays["X"], dtype=np.float64)
     return _arrays(
-        X, np.asarray(arrays["y"]).ravel().astype(int).astype(str).tolist(), [f"x{k}" for k in range(X.shape[1])]
+        X,
+        np.asarray(arrays["y"]).ravel().astype(int).astype(str).tolist(),
+        [f"x{k}" for k in range(X.shape[1])],
     )
 
 
 def mat_without_zeros(content: bytes) -> Arrays:
-    """The same without columns that are zero throughout."""
+    """Convert a MATLAB file and drop the columns that are all zero."""
     arrays = mat(content)
     kept = arrays.X.any(axis=0)
     return Arrays(arrays.X[:, kept], arrays.y, arrays.feature_names[kept])
@@ -91,23 +95,37 @@ def mat_without_zeros(content: bytes) -> Arrays:
 
 CONVERTERS = {
     function.__name__: function
-    for function in (advertisements, arff_numbers, arff_one_hot, tar_arff_one_hot, mat, mat_without_zeros)
+    for function in (
+        advertisements,
+        arff_numbers,
+        arff_one_hot,
+        tar_arff_one_hot,
+        mat,
+        mat_without_zeros,
+    )
 }
 
 
 def source_file(converter: str, content: bytes) -> bytes:
-    """The file whose bytes a dataset's blob id is about: what came, or the data file in it where an archive is only a wrapper."""
+    """Return the file that a dataset's blob id refers to.
+
+    This is the downloaded file, or the data file in it if the archive is only a wrapper.
+    """
     return _zipped(content, "ad.data") if converter == advertisements.__name__ else content
 
 
-def _zipped(content: bytes, ending: str) -> bytes:
-    """A file of a zip archive by the end of its name; empty if there is none."""
+def _zipped(content: bytes, suffix: str) -> bytes:
+    """Return a file of a zip archive by the suffix of its name; empty if there is none."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return next((archive.read(name) for name in archive.namelist() if name.endswith(ending)), b"")
+        return next(
+            (archive.read(name) for name in archive.namelist() if name.endswith(suffix)), b""
+        )
 
 
 def _c45_names(text: str) -> list[str]:
-    """Column names of a C4.5 names file: ``name: values.``, with comments after a bar."""
+    """Return the column names of a C4.5 names file: ``name: values.``, with comments after a
+    bar.
+    """
     lines = (line.partition("|")[0].strip() for line in text.splitlines())
     return [line.rpartition(":")[0].strip() for line in lines if ":" in line]
 
@@ -119,7 +137,7 @@ def _arrays(X: np.ndarray, labels: list[str], names: list[str]) -> Arrays:
 
 
 def _read_arff(content: bytes) -> tuple[list[tuple[str, list[str]]], list[list[str]]]:
-    """Names and declared values of the columns, and the rows as text."""
+    """Return names and declared values of the columns, and the rows as text."""
     columns: list[tuple[str, list[str]]] = []
     rows: list[list[str]] = []
     in_data = False
@@ -133,7 +151,9 @@ def _read_arff(content: bytes) -> tuple[list[tuple[str, list[str]]], list[list[s
             in_data = True
         elif text.lower().startswith("@attribute"):
             name, rest = _name_and_rest(text[len("@attribute") :].strip())
-            columns.append((name, _split(rest.strip()[1:-1]) if rest.strip().startswith("{") else []))
+            columns.append(
+                (name, _split(rest.strip()[1:-1]) if rest.strip().startswith("{") else [])
+            )
     return columns, rows
 
 
@@ -146,7 +166,7 @@ def _name_and_rest(text: str) -> tuple[str, str]:
 
 
 def _split(text: str) -> list[str]:
-    """Cells between commas; quotes of either kind may hold commas."""
+    """Split at commas that are not inside quotes of either kind."""
     cells = [""]
     quote = ""
     for character in text:

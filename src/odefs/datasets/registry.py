@@ -1,8 +1,11 @@
-"""The twelve datasets of the paper: what they are, where they come from, how to tell that one has the right one."""
+"""Registry of the paper's twelve datasets: description, source and checksums."""
 
 from dataclasses import dataclass
 
-ADREPOSITORY = "GuansongPang/ADRepository-Anomaly-detection-datasets", "3361daccc4384a60025b6b684ccf55699decbed5"
+ADREPOSITORY = (
+    "GuansongPang/ADRepository-Anomaly-detection-datasets",
+    "3361daccc4384a60025b6b684ccf55699decbed5",
+)
 ADVERTISEMENTS = "suhailkhan0/Ad-NonAd-Prediction", "1c1845af186e7393f9ef4a7d4f8770432415447c"
 PYOD = "yzhao062/pyod", "34f7996effac700a5166d882d5e94c6e6078fae3"
 
@@ -12,9 +15,11 @@ UNKNOWN = "no licence found; cite the source"
 
 @dataclass(frozen=True)
 class Entry:
-    """One dataset. ``digest`` is over name, dtype, shape and bytes of its converted arrays (:func:`odefs.datasets.store.digest`).
+    """One dataset.
 
-    ``blob`` is git's id of the source file where it is known (``git hash-object``), of the one inside where the source is an archive.
+    ``digest`` covers name, dtype, shape and bytes of its converted arrays
+    (:func:`odefs.datasets.store.digest`). ``blob`` is git's id of the source file if known
+    (``git hash-object``), or of the file inside if the source is an archive.
     """
 
     name: str
@@ -31,9 +36,11 @@ class Entry:
 
     @property
     def url(self) -> str:
-        """Where the source file lies, at a fixed commit."""
+        """Address of the source file at a fixed commit."""
         repository, commit = self.repository
-        return f"https://raw.githubusercontent.com/{repository}/{commit}/{self.path}".replace(" ", "%20")
+        return f"https://raw.githubusercontent.com/{repository}/{commit}/{self.path}".replace(
+            " ", "%20"
+        )
 
 
 _KDD = "KDD Cup 1999 data, UCI; nominal version of G. Pang et al., ADRepository"
@@ -50,7 +57,8 @@ ENTRIES = (
         "844f159d9f44f77940090c98ffb17ae67ab1d06a4f1db7b5fe007449aee58a19",
         UCI,
         "N. Kushmerick, Internet Advertisements, UCI, 1998",
-        "the paper counts 454 outliers; the three continuous columns are left out, as its number of columns says",
+        "the paper counts 454 outliers; the three continuous columns are dropped, in agreement "
+        "with its number of columns",
         "4e776d192fd4418aa0724854673811cb71075ac8",
     ),
     Entry(
@@ -118,7 +126,7 @@ ENTRIES = (
         "658fd6b8f0f829096cf81d9523d60717b432218bfa799d8e1d5e40a015f6c8dd",
         UCI,
         f"Arrhythmia, UCI; {_ODDS}",
-        "the paper counts 256 columns; 17 columns of zeros are left out here",
+        "the paper counts 256 columns; 17 columns of zeros are dropped here",
     ),
     Entry(
         "mnist",
@@ -163,7 +171,8 @@ ENTRIES = (
         None,
         UNKNOWN,
         _ODDS,
-        "no readable copy was found when the others were collected; a download is checked by its shape and by git's id of the ODDS file",
+        "no readable copy was found when the others were collected; a download is checked by its "
+        "shape and by git's id of the ODDS file",
         "6562d481c9e587a951118cac466bee716bb157c4",
     ),
     Entry(

@@ -1,4 +1,4 @@
-"""Where datasets lie: ``$ODEFS_DATA``, then the user's cache; and how they get there."""
+"""Local storage of datasets (``$ODEFS_DATA``, then the user's cache) and their download."""
 
 import hashlib
 import http.client
@@ -19,7 +19,7 @@ TIMEOUT = 60
 
 
 class DatasetError(Exception):
-    """A dataset cannot be had; the message is one sentence for the user."""
+    """A dataset is not available; the message is one sentence for the user."""
 
 
 class Dataset(NamedTuple):
@@ -31,19 +31,19 @@ class Dataset(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """The user's cache."""
+    """Return the folder of odefs in the user's cache."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "odefs"
 
 
 def folders() -> list[Path]:
-    """Where to look, in order."""
+    """Return the folders to search, in order."""
     named = os.environ.get("ODEFS_DATA")
     return [*([Path(named)] if named else []), cache_folder()]
 
 
 def find(name: str) -> Path | None:
-    """The file of a dataset, if it is on this machine."""
+    """Return the file of a dataset, or ``None`` if it is not on this machine."""
     for folder in folders():
         if (folder / f"{name}.npz").is_file():
             return folder / f"{name}.npz"
@@ -51,13 +51,14 @@ def find(name: str) -> Path | None:
 
 
 def load(name: str) -> Dataset:
-    """A dataset of the paper by name, from ``$ODEFS_DATA`` or the cache."""
+    """Load a dataset of the paper by name, from ``$ODEFS_DATA`` or the cache."""
     entry = _entry(name)
     path = find(name)
     if path is None:
         note = f" ({entry.note})" if entry.note else ""
         raise DatasetError(
-            f"dataset {name!r} is not on this machine: 'odefs datasets get {name}' downloads it from {entry.url}{note}"
+            f"dataset {name!r} is not on this machine: 'odefs datasets get {name}' downloads it "
+            f"from {entry.url}{note}"
         )
     data = read(path)
     check(entry, data.X, data.y)
@@ -65,28 +66,39 @@ def load(name: str) -> Dataset:
 
 
 def read(path: Path) -> Dataset:
-    """An npz file with ``X``, ``y`` and perhaps ``feature_names``."""
+    """Read an npz file with ``X``, ``y`` and optionally ``feature_names``."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             X, y = arrays["X"], read_labels(arrays["y"], str(path))
-            names = arrays["feature_names"] if "feature_names" in arrays else [f"x{k}" for k in range(X.shape[1])]
+            names = (
+                arrays["feature_names"]
+                if "feature_names" in arrays
+                else [f"x{k}" for k in range(X.shape[1])]
+            )
             return Dataset(X, y, np.asarray(names))
     except (OSError, KeyError, ValueError) as error:
         raise DatasetError(f"{path}: not an npz file with X and y ({error})") from error
 
 
 def read_labels(values: np.ndarray, where: str) -> np.ndarray:
-    """Labels as 0 and 1; anything else is refused, for a guess might turn the meaning round."""
+    """Return labels as 0 and 1; other values are rejected, because guessing could swap their
+    meaning.
+    """
     values = np.asarray(values).ravel()
     found = set(np.unique(values).tolist())
     if not found <= {0, 1}:
         shown = ", ".join(map(repr, sorted(found, key=str)[:4]))
-        raise DatasetError(f"{where}: labels must be 0 (normal) and 1 (outlier), these are {shown}")
+        raise DatasetError(
+            f"{where}: labels must be 0 (normal) or 1 (outlier), but these are {shown}"
+        )
     return values.astype(np.uint8)
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:
-    """sha256 over name, dtype, shape and bytes of the arrays; an npz file's own bytes change with zip and library versions."""
+    """Return the SHA-256 of name, dtype, shape and bytes of the arrays.
+
+    The bytes of an npz file itself change with zip and library versions.
+    """
     total = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
@@ -96,12 +108,14 @@ def digest(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def blob_id(content: bytes) -> str:
-    """What ``git hash-object`` says of a file."""
+    """Return the id that ``git hash-object`` gives a file."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def download(name: str, url: str | None = None) -> Path:
-    """Fetch a dataset from its public source, convert, check, and put it into the cache."""
+    """Download a dataset from its public source, convert and check it, and store it in the
+    cache.
+    """
     entry = _entry(name)
     address = url or entry.url
     content = _fetch(address, name)
@@ -109,11 +123,13 @@ def download(name: str, url: str | None = None) -> Path:
         found = blob_id(source_file(entry.converter, content))
         arrays = CONVERTERS[entry.converter](content)
     except Exception as error:
-        raise DatasetError(f"dataset {name!r}: what came from {address} cannot be converted ({error})") from error
+        raise DatasetError(
+            f"dataset {name!r}: the file from {address} cannot be converted ({error})"
+        ) from error
     if entry.blob and found != entry.blob:
         raise DatasetError(
-            f"dataset {name!r}: what came from {address} is another file (git's id is {found}, expected was {entry.blob}); "
-            "--url names another address"
+            f"dataset {name!r}: the file at {address} has changed (git blob id {found}, expected "
+            f"{entry.blob}); use --url to download it from another address"
         )
     check(entry, arrays.X, arrays.y)
     folder = cache_folder()
@@ -134,12 +150,13 @@ def _fetch(url: str, name: str) -> bytes:
 
 
 def check(entry: Entry, X: np.ndarray, y: np.ndarray) -> None:
+    """Check shape, number of outliers and digest of a dataset."""
     if X.shape != entry.shape or int(y.sum()) != entry.outliers:
         found = f"{X.shape[0]} x {X.shape[1]} with {int(y.sum())} outliers"
         wanted = f"{entry.shape[0]} x {entry.shape[1]} with {entry.outliers}"
-        raise DatasetError(f"dataset {entry.name!r}: these rows are {found}, expected were {wanted}")
+        raise DatasetError(f"dataset {entry.name!r} has {found}, but {wanted} were expected")
     if entry.digest is not None and digest({"X": X, "y": y}) != entry.digest:
-        raise DatasetError(f"dataset {entry.name!r}: the values are not the expected ones")
+        raise DatasetError(f"dataset {entry.name!r}: the values differ from the expected ones")
 
 
 def _entry(name: str) -> Entry:

@@ -1,4 +1,4 @@
-"""The paper's synthetic data, with the truth about its columns."""
+"""Synthetic data of the paper, with known relevant columns."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Synthetic(NamedTuple):
-    """Rows, labels (1 = outlier), and which columns are relevant."""
+    """Rows, labels (1 = outlier), and the relevant columns."""
 
     X: np.ndarray
     y: np.ndarray
@@ -22,10 +22,11 @@ def make_shifted(
     spread: float = 0.2,
     seed: int = 0,
 ) -> Synthetic:
-    """Inliers from N(1, spread) in every column; outliers from N(1 + shift, spread) in the relevant ones.
+    """Draw inliers from N(1, spread), and outliers from N(1 + shift, spread) in relevant columns.
 
-    The paper's setting for its figures. It writes N(1, 0.2); reading 0.2 as the standard deviation comes nearer to its figures than reading
-    it as the variance. It gives no share of outliers: 5 % is our choice.
+    This is the paper's setting for its figures. It writes N(1, 0.2); reading 0.2 as the standard
+    deviation agrees better with its figures than reading it as the variance. It gives no share of
+    outliers: 5 % is our choice.
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(1.0, spread, size=(n_rows, n_columns))

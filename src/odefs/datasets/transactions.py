@@ -1,36 +1,44 @@
-"""The bundled example: 800 card transactions, 24 of them odd in three different ways, among columns that say nothing.
+"""Bundled example: 800 card transactions, 24 of them unusual in three different ways.
 
-The files are written by ``python -m odefs.datasets.transactions DIRECTORY`` and are part of the package.
+Most columns are irrelevant. The files are written by ``python -m odefs.datasets.transactions
+DIRECTORY`` and are part of the package.
 """
 
 import csv
 import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 SEED = 20200207
 N_ROWS, N_EACH = 800, 8
 KINDS = ("amount", "place", "burst")
+Cell = str | int | float | None
 
 
 def transactions_path() -> Path:
-    """Where the bundled table lies."""
+    """Return the path of the bundled table."""
     return Path(str(files("odefs.datasets") / "files" / "transactions.csv"))
 
 
 def truth_path() -> Path:
-    """Where the kinds of the odd transactions lie."""
+    """Return the path of the file with the kinds of the unusual transactions."""
     return Path(str(files("odefs.datasets") / "files" / "transactions_truth.csv"))
 
 
-def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Rows of the table, and the kind of each odd transaction by its number."""
+def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Cell]], dict[str, str]]:
+    """Return the rows of the table, and the kind of each unusual transaction by its number."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
-    typical = {"grocery": 38, "fuel": 55, "restaurant": 42, "clothing": 70, "books": 24, "pharmacy": 18}
-    rows: list[dict[str, Any]] = []
+    typical = {
+        "grocery": 38,
+        "fuel": 55,
+        "restaurant": 42,
+        "clothing": 70,
+        "books": 24,
+        "pharmacy": 18,
+    }
+    rows: list[dict[str, Cell]] = []
     for i in range(N_ROWS):
         category = str(rng.choice(list(typical), p=[0.25, 0.15, 0.2, 0.15, 0.1, 0.15]))
         rows.append(
@@ -57,7 +65,7 @@ def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Any]], dict[str,
     truth = {}
     for place, i in enumerate(odd):
         kind, row = KINDS[place // N_EACH], rows[i]
-        truth[row["transaction"]] = kind
+        truth[str(row["transaction"])] = kind
         if kind == "amount":
             row["amount"] = round(float(rng.uniform(500, 1500)), 2)
         elif kind == "place":
@@ -67,14 +75,18 @@ def make_transactions(seed: int = SEED) -> tuple[list[dict[str, Any]], dict[str,
                 hour=int(rng.integers(1, 5)),
             )
         else:
-            row.update(items=int(rng.integers(24, 40)), channel="online", minutes_since_last=int(rng.integers(0, 2)))
+            row.update(
+                items=int(rng.integers(24, 40)),
+                channel="online",
+                minutes_since_last=int(rng.integers(0, 2)),
+            )
     for i in rng.choice(N_ROWS, size=16, replace=False):
         rows[i]["outside_temperature"] = None
     return rows, truth
 
 
 def write_files(directory: Path) -> None:
-    """Write the table and the truth."""
+    """Write the table and the kinds of its unusual rows."""
     rows, truth = make_transactions()
     with open(directory / "transactions.csv", "w", newline="") as file:
         table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

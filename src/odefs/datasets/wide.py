@@ -1,6 +1,7 @@
-"""Wide, noisy data with planted outliers in parquet partitions, as many rows as wanted: something to try large runs on.
+"""Wide, noisy data with planted outliers in parquet partitions, for testing large runs.
 
-Partition ``p`` depends on the seed and ``p`` alone, so a larger table begins with the smaller one, and partitions can be made on several machines.
+Partition ``p`` depends only on the seed and ``p``, so a larger table starts with the rows of a
+smaller one, and partitions can be generated on several machines.
 """
 
 from collections.abc import Iterator
@@ -19,22 +20,25 @@ SHIFT = 4.0
 
 
 class Part(NamedTuple):
-    """Rows, labels (1 = outlier)."""
+    """Rows and labels (1 = outlier)."""
 
     X: np.ndarray
     y: np.ndarray
 
 
 def relevant_columns(n_columns: int, seed: int = 0) -> np.ndarray:
-    """The columns in which outliers differ: one in twenty, three at least."""
+    """Return the columns in which outliers differ: one in twenty, at least three."""
     size = min(n_columns, max(3, n_columns // 20))
     return np.sort(np.random.default_rng([seed, 0]).choice(n_columns, size=size, replace=False))
 
 
 def make_part(index: int, n_rows: int, n_columns: int, seed: int = 0) -> Part:
-    """One partition: standard normal noise; an outlier is shifted by 4 up or down in every relevant column."""
+    """Generate one partition of standard normal noise with outliers.
+
+    An outlier is shifted by 4 up or down in every relevant column.
+    """
     rng = np.random.default_rng([seed, 1, index])
-    # Drawn in full and cut, so that a last short partition begins like a whole one.
+    # Drawn in full and cut, so that a last short partition starts with the rows of a full one.
     y = (rng.random(PARTITION_ROWS) < OUTLIER_SHARE).astype(np.uint8)[:n_rows]
     signs = rng.integers(0, 2, size=(PARTITION_ROWS, 1), dtype=np.int8)[:n_rows] * np.float32(2) - 1
     X = rng.standard_normal(size=(n_rows, n_columns), dtype=np.float32)
@@ -43,20 +47,24 @@ def make_part(index: int, n_rows: int, n_columns: int, seed: int = 0) -> Part:
 
 
 def parts(n_rows: int, n_columns: int, seed: int = 0) -> Iterator[Part]:
-    """All partitions of a table."""
+    """Yield all partitions of a table."""
     for index, start in enumerate(range(0, n_rows, PARTITION_ROWS)):
         yield make_part(index, min(PARTITION_ROWS, n_rows - start), n_columns, seed)
 
 
 def parts_in(folder: Path) -> list[Path]:
-    """Partitions and labels of a table that was written there before."""
+    """Return the partitions and label files that an earlier call wrote to ``folder``."""
     return sorted([*folder.glob("part-*.parquet"), *(folder / "truth").glob("part-*.parquet")])
 
 
-def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, force: bool = False) -> int:
-    """Write ``part-00000.parquet`` and so on (columns x0, x1, ...), and labels of the same names under ``truth``; the number of outliers.
+def write_wide(
+    folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, force: bool = False
+) -> int:
+    """Write the partitions of a table and return the number of outliers.
 
-    A folder with such files is refused, since what is left of a longer table would be taken for rows of this one; ``force`` deletes them first.
+    Files are named ``part-00000.parquet`` and so on (columns x0, x1, ...); labels have the same
+    names under ``truth``. A folder that already contains such files is rejected, because leftovers
+    of a longer table would be read as rows of this one; ``force`` deletes them first.
     """
     with needed_by("writing parquet files", "stream"):
         import pyarrow as pa
@@ -64,7 +72,10 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, fo
 
     before = parts_in(folder)
     if before and not force:
-        raise DatasetError(f"{folder}: it holds {before[0].name} already; --force replaces all parts of that table.")
+        raise DatasetError(
+            f"{folder} already contains {before[0].name}; use --force to replace all parts of "
+            "that table."
+        )
     for file in before:
         file.unlink()
     (folder / "truth").mkdir(parents=True, exist_ok=True)
@@ -74,10 +85,12 @@ def write_wide(folder: Path, n_rows: int, n_columns: int = 50, seed: int = 0, fo
             folder: pa.table({f"x{k}": part.X[:, k] for k in range(n_columns)}),
             folder / "truth": pa.table({"outlier": part.y}),
         }
-        for place, table in tables.items():
-            path = place / f"part-{index:05}.parquet"
+        for target, table in tables.items():
+            path = target / f"part-{index:05}.parquet"
             with replacing(path) as partial:
-                # Noise does not compress; dictionaries and codecs would cost time only.
-                pq.write_table(table, partial, row_group_size=2**16, use_dictionary=False, compression="none")
+                # Noise does not compress; dictionaries and codecs would only take time.
+                pq.write_table(
+                    table, partial, row_group_size=2**16, use_dictionary=False, compression="none"
+                )
         n_outliers += int(part.y.sum())
     return n_outliers

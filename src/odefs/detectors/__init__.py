@@ -1,4 +1,6 @@
-"""Detectors that take feature weights, one per file, behind the protocol of :mod:`odefs.detectors.base`."""
+"""Detectors with feature weights, one per file; :mod:`odefs.detectors.base` defines the
+protocol.
+"""
 
 from odefs.detectors.base import Detector
 from odefs.detectors.iforest import IForestDetector

@@ -1,11 +1,14 @@
 """Isolation forest with feature weights, the paper's second detector.
 
-Trees split at random, and rows that end alone after few splits are abnormal. Feature weights enter as the odds with which split columns are
-drawn. To make the score additive over columns, a path of ``h`` splits hands out credit: a split on column ``k`` that takes a row from ``n`` rows to
-``n'`` earns ``log2(n / n') / H`` for ``k``, with ``H = h + c(n_leaf)`` the usual path length. The credits of a path add up to
-``log2(psi / n_leaf) / H``, which falls with the path length as the original score does.
+Trees split at random, and rows that are isolated after few splits are abnormal. Feature weights are
+the probabilities with which split columns are drawn. To make the score additive over columns, a
+path of ``h`` splits assigns credit: a split on column ``k`` that takes a row from ``n`` rows to
+``n'`` gives ``log2(n / n') / H`` to ``k``, with ``H = h + c(n_leaf)`` the usual path length. The
+credits of a path add up to ``log2(psi / n_leaf) / H``, which decreases with the path length as the
+original score does.
 
-While weights are learned the trees stay fixed, so ``G`` does not depend on ``w``; for the chosen subset the forest is grown anew.
+While weights are learned the trees stay fixed, so ``G`` does not depend on ``w``; for the chosen
+subset of columns the forest is grown again.
 """
 
 from dataclasses import dataclass
@@ -18,7 +21,7 @@ from odefs.detectors.isolation_trees import IForestState, grow_trees, reach_leav
 
 
 @dataclass(frozen=True)
-class IForestDetector(Detector):
+class IForestDetector(Detector[IForestState]):
     """Mean isolation credit over ``n_trees`` trees grown on ``subset_size`` rows each."""
 
     n_trees: int = 100
@@ -27,16 +30,21 @@ class IForestDetector(Detector):
     name: ClassVar[str] = "iforest"
     depends_on_scale = False
     attribution: ClassVar[str | None] = (
-        "each split on a row's path earns its column the bits of isolation it brought, divided by the path length"
+        "each split on a row's path gives its column the bits of isolation it gained, divided by "
+        "the path length"
     )
     chooses_columns: ClassVar[bool] = True
     handles_missing: ClassVar[bool] = True
     """A missing cell follows the branch with more rows."""
 
-    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> IForestState:
+    def prepare(
+        self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
+    ) -> IForestState:
         size = min(self.subset_size, rows.shape[0])
         depth = max(1, int(np.ceil(np.log2(size))))
-        members = np.stack([rng.choice(rows.shape[0], size=size, replace=False) for _ in range(self.n_trees)])
+        members = np.stack(
+            [rng.choice(rows.shape[0], size=size, replace=False) for _ in range(self.n_trees)]
+        )
         odds = np.ones(rows.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
         return grow_trees(rows, members, depth, odds, rng)
 
@@ -48,7 +56,9 @@ class IForestDetector(Detector):
         scores[np.isnan(X).all(axis=1)] = np.nan
         return scores
 
-    def linearise(self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None) -> np.ndarray:
+    def linearise(
+        self, X: np.ndarray, state: IForestState, w: np.ndarray | None = None
+    ) -> np.ndarray:
         n_trees = state.column.shape[0]
         n_rows, n_columns = X.shape
         leaves = reach_leaves(X, state)

@@ -1,21 +1,25 @@
-"""Random isolation trees on arrays: all trees of a forest are grown and walked together, level by level."""
+"""Random isolation trees stored in arrays.
+
+All trees of a forest are grown and traversed together, level by level.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 DRAWS = 8
-"""How often a column is drawn blindly for a node before all columns are looked at."""
+"""Number of columns drawn blindly for a node before all columns are examined."""
 
 SCAN_CELLS = 2**22
-"""Cells to look at together."""
+"""Number of cells examined at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class IForestState:
-    """Complete binary trees in heap order, one per row; a leaf above the last level is followed by splits that all go left.
+    """Complete binary trees in heap order, one per row of the arrays.
 
-    Leaves of the last level hold the credit of their path: the columns of its splits, what each earned, and the sum.
+    A leaf above the last level is followed by splits that all go left. Leaves of the last level
+    hold the credit of their path: the columns of its splits, the credit of each, and the sum.
     """
 
     column: np.ndarray
@@ -27,7 +31,7 @@ class IForestState:
 
 
 def reach_leaves(X: np.ndarray, state: IForestState) -> np.ndarray:
-    """Number of the leaf on the last level that each row reaches in each tree."""
+    """Return the number of the leaf on the last level that each row reaches in each tree."""
     n_inner = state.column.shape[1]
     trees = np.arange(state.column.shape[0])
     node = np.zeros((X.shape[0], trees.size), dtype=np.intp)
@@ -44,13 +48,14 @@ def reach_leaves(X: np.ndarray, state: IForestState) -> np.ndarray:
 def grow_trees(
     rows: np.ndarray, members: np.ndarray, depth: int, odds: np.ndarray, rng: np.random.Generator
 ) -> IForestState:
-    """Grow all trees together, level by level: one pass of grouped minima and maxima per level."""
+    """Grow all trees level by level, with one pass of grouped minima and maxima per level."""
     n_trees, size = members.shape
     n_inner = 2**depth - 1
     column = np.zeros((n_trees, n_inner), dtype=np.int32)
     threshold = np.full((n_trees, n_inner), np.inf)
     missing_right = np.zeros((n_trees, n_inner), dtype=bool)
-    # Per node of the current level: rows in it, splits above it, and the columns and bits of those splits.
+    # Per node of the current level: rows in it, splits above it, and the columns and bits of those
+    # splits.
     count = np.full((n_trees, 1), size)
     splits = np.zeros((n_trees, 1), dtype=np.int64)
     path_column = np.zeros((n_trees, 1, depth), dtype=np.int32)
@@ -73,7 +78,9 @@ def grow_trees(
         right = np.where(holes, to_right[nodes], right)
         place = 2 * place + right.reshape(n_trees, size)
         child_nodes = (np.arange(n_trees)[:, None] * 2 * width + place).ravel()
-        child_count = np.bincount(child_nodes, minlength=n_trees * 2 * width).reshape(n_trees, 2 * width)
+        child_count = np.bincount(child_nodes, minlength=n_trees * 2 * width).reshape(
+            n_trees, 2 * width
+        )
         did_split = np.repeat(split.reshape(n_trees, width), 2, axis=1)
         parent_count = np.repeat(count, 2, axis=1)
         path_column, path_bits = np.repeat(path_column, 2, axis=1), np.repeat(path_bits, 2, axis=1)
@@ -81,20 +88,29 @@ def grow_trees(
         bits = np.log2(parent_count / np.maximum(1, child_count))
         path_bits[:, :, level] = np.where(did_split, bits, 0.0)
         splits = np.repeat(splits, 2, axis=1) + did_split
-        # The right child of a leaf is never reached; it keeps the leaf's count so that no division by zero comes of it.
+        # The right child of a leaf is never reached; it keeps the leaf's count to avoid a division
+        # by zero.
         count = np.where(did_split, child_count, parent_count)
     length = splits + _expected_path(count)
     path_credit = path_bits / np.where(length > 0, length, 1.0)[:, :, None]
-    return IForestState(column, threshold, missing_right, path_credit.sum(axis=2), path_column, path_credit)
+    return IForestState(
+        column, threshold, missing_right, path_credit.sum(axis=2), path_column, path_credit
+    )
 
 
 def _draw_splits(
-    rows: np.ndarray, members: np.ndarray, nodes: np.ndarray, n_nodes: int, odds: np.ndarray, rng: np.random.Generator
+    rows: np.ndarray,
+    members: np.ndarray,
+    nodes: np.ndarray,
+    n_nodes: int,
+    odds: np.ndarray,
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each node: whether it can be split, the column drawn among those that vary in it, and a uniform cut.
+    """Return for each node whether it can be split, a random column that varies in it, and a cut.
 
-    Columns are drawn by their odds and drawn again where they do not vary; after a few rounds the nodes that are left have all their
-    columns looked at, which gives the same distribution and is certain to end.
+    Columns are drawn by their odds, and again if they do not vary; cuts are uniform. After a few
+    rounds all columns of the remaining nodes are examined, which gives the same distribution and
+    always terminates.
     """
     split = np.zeros(n_nodes, dtype=bool)
     drawn = np.zeros(n_nodes, dtype=np.int64)
@@ -108,8 +124,10 @@ def _draw_splits(
             break
         open_nodes, starts, place = np.unique(nodes, return_index=True, return_inverse=True)
         if attempt < DRAWS:
-            # Sums may end a little below the last one; the index must not run over.
-            pick = np.searchsorted(cumulative, rng.random(open_nodes.size) * cumulative[-1], side="right")
+            # Rounding may put the draw at the very end; the index must stay in range.
+            pick = np.searchsorted(
+                cumulative, rng.random(open_nodes.size) * cumulative[-1], side="right"
+            )
             pick = np.minimum(pick, odds.size - 1)
             values = rows[members, pick[place]]
             bottom, top = np.fmin.reduceat(values, starts), np.fmax.reduceat(values, starts)
@@ -121,15 +139,22 @@ def _draw_splits(
         low[found], high[found] = bottom[varies], top[varies]
         left = ~varies[place]
         members, nodes = members[left], nodes[left]
-    # A cut equal to the upper end would leave the right branch empty.
+    # A cut equal to the upper end would leave the right branch empty, so it moves to the lower end.
     cut = low + rng.random(n_nodes) * (high - low)
     return split, drawn, np.where(split, np.where(cut < high, cut, low), np.inf)
 
 
 def _scan_columns(
-    rows: np.ndarray, members: np.ndarray, starts: np.ndarray, odds: np.ndarray, rng: np.random.Generator
+    rows: np.ndarray,
+    members: np.ndarray,
+    starts: np.ndarray,
+    odds: np.ndarray,
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Look at all columns of the given groups of rows and draw one that varies; where none does, its two ends are equal."""
+    """Draw a column that varies from all columns of the given groups of rows.
+
+    If no column varies, the two returned ends are equal.
+    """
     low = np.empty((starts.size, rows.shape[1]))
     high = np.empty_like(low)
     slab = max(1, SCAN_CELLS // members.size)
@@ -146,7 +171,10 @@ def _scan_columns(
 
 
 def _expected_path(count: np.ndarray) -> np.ndarray:
-    """Mean path length of an unsuccessful search in a binary tree of ``count`` rows: what a leaf still hides."""
+    """Return the mean path length of an unsuccessful search in a binary tree of ``count`` rows.
+
+    It estimates the splits that a leaf of several rows would still need.
+    """
     n = np.maximum(count, 2).astype(np.float64)
     length = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n
     return np.where(count > 2, length, np.where(count == 2, 1.0, 0.0))

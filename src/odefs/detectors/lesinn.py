@@ -1,14 +1,15 @@
 """LeSiNN (Pang, Ting and Albrecht 2015), the paper's detector (its Eq. "lesinn").
 
-``s(x) = 1/c sum_i nn_dist_i(x)``: the mean over ``c`` random subsets of ``psi`` rows of the distance to the nearest row of the subset,
-with ``dist(x, y, w) = sum_k w_k (x_k - y_k)^2`` or its root. Inside the training objective the squared distance is used for either
-metric: with the nearest references held fixed it is linear in ``w``.
+``s(x) = 1/c sum_i nn_dist_i(x)``: the mean over ``c`` random subsets of ``psi`` rows of the
+distance to the nearest row of the subset, with ``dist(x, y, w) = sum_k w_k (x_k - y_k)^2`` or its
+root. Inside the training objective the squared distance is used for either metric: with the nearest
+references held fixed it is linear in ``w``.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -20,9 +21,13 @@ from odefs.kernels.distances_with_missing import masked_squared
 from odefs.kernels.nearest_members import mean_squares_to_nearest, nearest_members, total_shares
 
 Metric = Literal["euclidean", "sqeuclidean"]
+Layout = TypeVar("Layout", References, Packed)
+LayoutKey = tuple[str | bool, bytes | None]
 
 KEPT_LAYOUTS = 4
-"""How many layouts of its references a state keeps: plain and for rows with missing cells, with and without weights."""
+"""Number of reference layouts that a state caches: complete and for missing cells, with and without
+weights.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +43,12 @@ class LeSiNNState:
         return not np.isnan(self.rows).any()
 
     def references(self, w: np.ndarray | None) -> References:
-        """Ready for the matrix product under weights."""
+        """Return the references prepared for the matrix product under weights."""
         key = ("product", None if w is None else w.tobytes())
         return self._remember(key, lambda: prepare_references(self.rows, self.n_subsets, w))
 
     def packed(self, w: np.ndarray | None, has_missing: bool) -> Packed:
-        """Ready for the compiled kernel under weights."""
+        """Return the references packed for the compiled kernel under weights."""
         key = (has_missing, None if w is None else w.tobytes())
 
         def make() -> Packed:
@@ -51,8 +56,8 @@ class LeSiNNState:
 
         return self._remember(key, make)
 
-    def _remember(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Blocks come by the thousand and mostly under the same weights."""
+    def _remember(self, key: LayoutKey, make: Callable[[], Layout]) -> Layout:
+        """Cache a layout: thousands of blocks are scored, mostly under the same weights."""
         found = self._kept.get(key)
         if found is None:
             if len(self._kept) >= KEPT_LAYOUTS:
@@ -61,15 +66,15 @@ class LeSiNNState:
         return found
 
     @cached_property
-    def _kept(self) -> dict[Any, Any]:
+    def _kept(self) -> dict[LayoutKey, Any]:
         return {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_kept"}
 
 
 @dataclass(frozen=True)
-class LeSiNNDetector(Detector):
+class LeSiNNDetector(Detector[LeSiNNState]):
     """Mean distance to the nearest row of ``n_subsets`` random subsets of ``subset_size`` rows."""
 
     n_subsets: int = 50
@@ -78,30 +83,41 @@ class LeSiNNDetector(Detector):
 
     def __post_init__(self) -> None:
         if self.metric not in get_args(Metric):
-            raise ValueError(f"metric={self.metric!r} is not one of {', '.join(map(repr, get_args(Metric)))}.")
+            raise ValueError(
+                f"metric={self.metric!r} is not one of {', '.join(map(repr, get_args(Metric)))}."
+            )
 
     name: ClassVar[str] = "lesinn"
     attribution: ClassVar[str | None] = (
-        "a distance d with squared parts q_k is split as q_k / d (squared distances as q_k), averaged over the subsets"
+        "a distance d with squared parts q_k is split as q_k / d (squared distances as q_k), "
+        "averaged over the subsets"
     )
     handles_missing: ClassVar[bool] = True
 
     def effective_subset_size(self, n_rows: int) -> int:
-        """``subset_size``, or half the rows where there are fewer: otherwise every row would be its own reference."""
+        """Return ``subset_size``, or half the rows if there are fewer.
+
+        Otherwise every row would be its own reference.
+        """
         return self.subset_size if n_rows > self.subset_size else max(1, n_rows // 2)
 
     def shortage(self, n_rows: int) -> str | None:
         size = self.effective_subset_size(n_rows)
         if size == self.subset_size:
             return None
-        return f"{n_rows} rows are too few for subsets of {self.subset_size}: subsets of {size} are used."
+        return (
+            f"{n_rows} rows are too few for subsets of {self.subset_size}: "
+            f"subsets of {size} are used."
+        )
 
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         size = self.effective_subset_size(n_rows)
         subsets = [rng.choice(n_rows, size=size, replace=False) for _ in range(self.n_subsets)]
         return np.stack(subsets, axis=1).ravel()
 
-    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> LeSiNNState:
+    def prepare(
+        self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
+    ) -> LeSiNNState:
         return LeSiNNState(rows, self.n_subsets)
 
     def score(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
@@ -112,15 +128,22 @@ class LeSiNNDetector(Detector):
     ) -> np.ndarray:
         return self._score(X, None if columns.size == X.shape[1] else columns, state, w)
 
-    def _score(self, X: np.ndarray, columns: np.ndarray | None, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
+    def _score(
+        self, X: np.ndarray, columns: np.ndarray | None, state: LeSiNNState, w: np.ndarray | None
+    ) -> np.ndarray:
         if not state.is_complete:
             return self._score_masked(X, columns, state, w)
         level = level_for(state.rows.shape[1])
         if level is None:
-            scores = self._score_by_product(X if columns is None else np.take(X, columns, axis=1), state, w)
+            scores = self._score_by_product(
+                X if columns is None else np.take(X, columns, axis=1), state, w
+            )
         else:
-            scores = mean_nearest(X, state.packed(w, False), level=level, root=self._takes_root, columns=columns)
-        # Rows with holes came out as NaN. They are scored apart, so that no row's score depends on a neighbour's holes.
+            scores = mean_nearest(
+                X, state.packed(w, False), level=level, root=self._takes_root, columns=columns
+            )
+        # Rows with missing cells got NaN. They are scored separately, so that no row's score
+        # depends on missing cells of its neighbours.
         holes = np.isnan(scores)
         if holes.any():
             scores[holes] = self._score_masked(X[holes], columns, state, w)
@@ -130,7 +153,9 @@ class LeSiNNDetector(Detector):
     def _takes_root(self) -> bool:
         return self.metric == "euclidean"
 
-    def _score_by_product(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None) -> np.ndarray:
+    def _score_by_product(
+        self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None
+    ) -> np.ndarray:
         nearest = nearest_squared(X, state.references(w))
         if self._takes_root:
             np.sqrt(nearest, out=nearest)
@@ -141,13 +166,18 @@ class LeSiNNDetector(Detector):
     ) -> np.ndarray:
         level = level_for(state.rows.shape[1], has_missing=True)
         if level is not None:
-            return mean_nearest(X, state.packed(w, True), level=level, root=self._takes_root, columns=columns)
+            return mean_nearest(
+                X, state.packed(w, True), level=level, root=self._takes_root, columns=columns
+            )
         if columns is not None:
             X = np.take(X, columns, axis=1)
-        # Filled up and cut off only after the sums: a single column is summed in another order than several.
+        # Padded, and cut off only after the sums: NumPy sums a single column in a different order
+        # than several.
         n_rows = X.shape[0]
         X = np.concatenate([X, np.zeros((padded_rows(n_rows) - n_rows, X.shape[1]), dtype=X.dtype)])
-        squares = masked_squared(X, state.rows, w).reshape(-1, state.n_subsets, X.shape[0]).min(axis=0)
+        squares = (
+            masked_squared(X, state.rows, w).reshape(-1, state.n_subsets, X.shape[0]).min(axis=0)
+        )
         known = np.isfinite(squares)
         distances = np.where(known, squares, 0.0)
         if self._takes_root:
@@ -155,22 +185,30 @@ class LeSiNNDetector(Detector):
         with np.errstate(invalid="ignore"):
             return (distances.sum(axis=0) / known.sum(axis=0))[:n_rows]
 
-    def linearise(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
-        """``G_k(x) = 1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the reference of subset ``i`` nearest to ``x`` under ``w``.
+    def linearise(
+        self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return ``G_k(x) = 1/c sum_i (x_k - r_ik)^2``.
 
-        Done in float64 whatever the rows are: float32 would show in the weights, where steps are judged by small falls of the objective.
+        ``r_i`` is the reference of subset ``i`` nearest to ``x`` under ``w``. Computed in float64
+        whatever the dtype of the rows: float32 errors would show in the weights, because steps are
+        judged by small decreases of the objective.
         """
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
         if not state.is_complete or np.isnan(X).any():
             return self._linearise_masked(X, rows, state.n_subsets, w)
         return mean_squares_to_nearest(X, rows, state.n_subsets, w)
 
-    def _linearise_masked(self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None) -> np.ndarray:
-        """The same where cells are missing: every pair is scaled up to the columns it lacks."""
+    def _linearise_masked(
+        self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
+    ) -> np.ndarray:
+        """Return the same with missing cells: every pair is scaled up for the columns it lacks."""
         seen_x, seen_r = ~np.isnan(X), ~np.isnan(rows)
         squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
-        share = known / np.maximum(1, known.sum(axis=0)) * self._rescaling(seen_x, seen_r, members, w)
+        share = (
+            known / np.maximum(1, known.sum(axis=0)) * self._rescaling(seen_x, seen_r, members, w)
+        )
         A = np.zeros((X.shape[0], rows.shape[0]))
         A[np.arange(X.shape[0])[None, :], members] = share
         r = np.where(seen_r, rows, 0.0)
@@ -179,8 +217,13 @@ class LeSiNNDetector(Detector):
         G = x * x * (A @ seen_r) - 2 * x * (A @ r) + A @ (r * r)
         return np.maximum(G, 0.0) * seen_x
 
-    def contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
-        """Shares of the columns in the distance to each subset, from differences and not from expanded squares, so that they add up."""
+    def contributions(
+        self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the columns' shares in the distance to each subset.
+
+        Computed from differences, not from expanded squares, so that they add up to the score.
+        """
         rows, X = state.rows.astype(np.float64), X.astype(np.float64)
         if not state.is_complete or np.isnan(X).any():
             return self._contributions_masked(X, rows, state.n_subsets, w)
@@ -188,7 +231,8 @@ class LeSiNNDetector(Detector):
             root = np.sqrt(w)
             rows, X = rows * root, X * root
         members = nearest_members(X, rows, state.n_subsets)
-        # Where the nearest cannot be told by expanded squares, its distance is that of the score and the parts are another's as near.
+        # If expanded squares cannot tell which member is nearest, the parts may come from another
+        # member at the same distance; the distance itself is always that of the score.
         distances = nearest_squared(X, prepare_references(rows, state.n_subsets))[:, : X.shape[0]]
         if self.metric == "euclidean":
             np.sqrt(distances, out=distances)
@@ -203,8 +247,10 @@ class LeSiNNDetector(Detector):
         out /= state.n_subsets
         return out
 
-    def total_contributions(self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None) -> np.ndarray:
-        """From expanded squares, unless too many of the distances are too small for that."""
+    def total_contributions(
+        self, X: np.ndarray, state: LeSiNNState, w: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Compute from expanded squares, unless too many distances are too small for that."""
         total = None
         if state.is_complete and not np.isnan(X).any():
             rows, x = state.rows.astype(np.float64), X.astype(np.float64)
@@ -214,10 +260,14 @@ class LeSiNNDetector(Detector):
     def _contributions_masked(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> np.ndarray:
-        """The same where cells are missing: what the observed columns add is scaled up to the distance of the pair."""
+        """Return the same with missing cells: the parts of the observed columns are scaled up to
+        the distance of the pair.
+        """
         squares, members = self._nearest_pairs(X, rows, n_subsets, w)
         known = np.isfinite(squares)
-        distances = np.where(known, np.sqrt(squares) if self.metric == "euclidean" else squares, 0.0)
+        distances = np.where(
+            known, np.sqrt(squares) if self.metric == "euclidean" else squares, 0.0
+        )
         with np.errstate(invalid="ignore"):
             distances = distances / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
         out = np.zeros(X.shape)
@@ -226,13 +276,18 @@ class LeSiNNDetector(Detector):
             if w is not None:
                 parts *= w
             total = parts.sum(axis=1)
-            out += parts * np.where(total > 0, distance / np.where(total > 0, total, 1.0), distance * 0)[:, None]
+            # distance * 0 keeps the NaN of rows that share no column with any reference.
+            scale = np.where(total > 0, distance / np.where(total > 0, total, 1.0), distance * 0)
+            out += parts * scale[:, None]
         return out
 
     def _nearest_pairs(
         self, X: np.ndarray, rows: np.ndarray, n_subsets: int, w: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Squared distance to the nearest reference per subset and row where cells are missing, and which reference that is."""
+        """Return squared distances to the nearest reference per subset and row, and its index.
+
+        Rows and references may have missing cells.
+        """
         pairs = masked_squared(X, rows, w).reshape(-1, n_subsets, X.shape[0])
         member = pairs.argmin(axis=0)
         squares = np.take_along_axis(pairs, member[None], axis=0)[0]
@@ -241,7 +296,9 @@ class LeSiNNDetector(Detector):
     def _rescaling(
         self, seen_x: np.ndarray, seen_r: np.ndarray, members: np.ndarray, w: np.ndarray | None
     ) -> np.ndarray:
-        """``sum(w) / sum_obs(w)`` of each nearest pair; 0 for a pair without a common column."""
+        """Return ``sum(w) / sum_obs(w)`` of each nearest pair; 0 for a pair without a common
+        column.
+        """
         weights = np.ones(seen_x.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
         covered = (seen_r * weights) @ seen_x.T.astype(np.float64)
         pair = covered[members, np.arange(seen_x.shape[0])[None, :]]
@@ -249,12 +306,16 @@ class LeSiNNDetector(Detector):
             return np.where(pair > 0, weights.sum() / pair, 0.0)
 
     def calls_blas(self, n_columns: int) -> bool:
-        # The compiled kernel takes fewer columns too, and rows with missing cells.
+        # A level for this many columns also serves fewer columns and rows with missing cells.
         return level_for(n_columns) is None
 
     def bytes_per_row(self, n_columns: int) -> int:
-        # The compiled kernel holds no distances.
-        return self.bytes_per_explained_row(n_columns) if self.calls_blas(n_columns) else 16 * n_columns
+        # The compiled kernel does not store distances.
+        return (
+            self.bytes_per_explained_row(n_columns)
+            if self.calls_blas(n_columns)
+            else 16 * n_columns
+        )
 
     def bytes_per_explained_row(self, n_columns: int) -> int:
         return 4 * self.n_subsets * self.subset_size + 16 * n_columns

@@ -1,7 +1,9 @@
-"""An additive detector: how far out in its column each value lies.
+"""Additive detector based on the tail probability of each value in its column.
 
-``G_k(x) = max(0, -log(2 t_k(x)))`` with ``t_k`` the smaller of the two tail probabilities of ``x_k`` in the reference rows, counting ``x_k``
-itself. A value in the middle costs nothing, one beyond all ``n`` references ``log(n/2)``. It sees no interactions, costs little, and splits exactly.
+``G_k(x) = max(0, -log(2 t_k(x)))`` with ``t_k`` the smaller of the two tail probabilities of
+``x_k`` in the reference rows, counting ``x_k`` itself. A value in the middle contributes nothing, a
+value beyond all ``n`` references ``log(n/2)``. It ignores interactions, is cheap, and splits
+exactly.
 """
 
 from dataclasses import dataclass
@@ -14,15 +16,15 @@ from odefs.detectors.base import Detector, row_sums
 
 @dataclass(frozen=True, eq=False)
 class TailsState:
-    """Reference values, sorted per column (missing ones last), and how many are observed."""
+    """Reference values, sorted per column (missing ones last), and the number of observed ones."""
 
     sorted_values: np.ndarray
     observed: np.ndarray
 
 
 @dataclass(frozen=True)
-class TailsDetector(Detector):
-    """Sum over columns of the log tail probabilities, estimated on ``n_references`` rows."""
+class TailsDetector(Detector[TailsState]):
+    """Sum over columns of the log tail probabilities, estimated from ``n_references`` rows."""
 
     n_references: int = 4096
 
@@ -33,10 +35,14 @@ class TailsDetector(Detector):
     def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
         return np.sort(rng.choice(n_rows, size=min(n_rows, self.n_references), replace=False))
 
-    def prepare(self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None) -> TailsState:
+    def prepare(
+        self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
+    ) -> TailsState:
         return TailsState(np.sort(rows, axis=0), (~np.isnan(rows)).sum(axis=0))
 
-    def linearise(self, X: np.ndarray, state: TailsState, w: np.ndarray | None = None) -> np.ndarray:
+    def linearise(
+        self, X: np.ndarray, state: TailsState, w: np.ndarray | None = None
+    ) -> np.ndarray:
         G = np.zeros(X.shape)
         for k in range(X.shape[1]):
             n = int(state.observed[k])
@@ -50,6 +56,6 @@ class TailsDetector(Detector):
             weights = np.ones(X.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
             covered = row_sums(seen * weights)
             with np.errstate(divide="ignore", invalid="ignore"):
-                # A row without any observed column comes out as NaN: it has no score.
+                # A row without observed cells becomes NaN: it has no score.
                 G = np.where(seen, G, 0.0) * (weights.sum() / covered)[:, None]
         return G

@@ -1,1 +1,3 @@
-"""The paper's evaluation: methods x datasets x repeats as a grid of small jobs, and the tables and figures made of their results."""
+"""The paper's evaluation: a grid of small jobs (methods x datasets x repeats), with tables and
+figures of their results.
+"""

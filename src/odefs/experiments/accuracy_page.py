@@ -1,6 +1,8 @@
-"""``docs/explanation/accuracy.md`` from the committed records: ``python -m odefs.experiments.accuracy_page results docs/explanation``.
+"""Generator of ``docs/explanation/accuracy.md`` from the committed records.
 
-``odefs reproduce accuracy -o results --page docs/explanation`` runs what is missing first. Sections without records are left out.
+Run ``python -m odefs.experiments.accuracy_page results docs/explanation``, or ``odefs reproduce
+accuracy -o results --page docs/explanation``, which runs missing jobs first. Sections without
+records are left out.
 """
 
 import sys
@@ -21,12 +23,16 @@ def write_page(results: Path, docs: Path) -> Path:
     records = latest_records(results / RECORDS)
     parts = [
         "# Accuracy",
-        "How well `ODEFS()` ranks outliers, against its own bare detector, against `ODEFS.paper()` and among noise columns; what each of its parts adds; and whether what it says of itself "
-        f"can be relied on. Written from `results/{RECORDS}` by",
+        "How well `ODEFS()` ranks outliers compared with its bare detector and `ODEFS.paper()`, "
+        "and with noise columns added; what each of its parts contributes; and how reliable its "
+        f"own diagnostics are. Generated from `results/{RECORDS}` by",
         f"```sh\n{COMMAND}\n```",
-        "which runs what the records lack. The rule of the work was to decide by synthetic data and by the fourteen datasets that are not the paper's, and to report on the paper's eleven. "
-        "But the eleven were looked at beside the fourteen throughout, and earlier versions had been run on all of them before the present one: neither folder is an untouched test. "
-        f"[What was tried](research-log.md), and the numbers of those earlier versions, have a page of their own. {_machines(records)}",
+        "which runs missing jobs first. Decisions were meant to be made on synthetic data and on "
+        "the fourteen datasets that are not the paper's, and the paper's eleven to be used for "
+        "reporting. However, the eleven were examined next to the fourteen throughout, and "
+        "earlier versions had been run on all of them: neither group is an untouched test set. "
+        "What was tried, and the results of earlier versions, are in the "
+        f"[research log](research-log.md). {_machines(records)}",
         targets(records),
         sections.against_bare(records),
         sections.steadiness(records),
@@ -46,12 +52,14 @@ def write_page(results: Path, docs: Path) -> Path:
 
 def _machines(records: Sequence[Record]) -> str:
     names = sorted({record["cpu"] for record in records if "cpu" in record})
-    return f"One thread per job on {', '.join(names)}, jobs side by side." if names else ""
+    return f"One thread per job on {', '.join(names)}, several jobs in parallel." if names else ""
 
 
 def _failures(records: Sequence[Record]) -> str:
     found = failures(records)
-    lines = [f"- {method} on {dataset}: {error}" for (method, dataset), error in sorted(found.items())]
+    lines = [
+        f"- {method} on {dataset}: {error}" for (method, dataset), error in sorted(found.items())
+    ]
     return sections.section("Failures", "\n".join(lines)) if lines else ""
 
 

@@ -1,4 +1,6 @@
-"""Other readings of the competitors: settings that the paper leaves open, and how far each is from the paper's numbers."""
+"""Variants of the competitors: settings that the paper leaves open, and their distance from its
+numbers.
+"""
 
 from collections.abc import Sequence
 
@@ -16,14 +18,14 @@ READINGS: dict[str, tuple[Options, ...]] = {
     "RegFS": ((), (("n_features", 0.5),), (("n_features", 0.8),), (("n_features", 0.9),)),
     "DisFS": ((), (("share", 0.95),), (("share", 0.99),)),
 }
-"""By method: its defaults, whose records the tables share, and other settings."""
+"""By method: its defaults, whose records the other tables share, and other settings."""
 
 DATASETS = ("advertisements", "apascal", "bank", "arrhythmia")
-"""Those on which the default readings are farthest from the paper."""
+"""Datasets on which the defaults are farthest from the paper."""
 
 
 def reading_jobs(datasets: Sequence[str], repeats: int, protocol: str) -> list[Job]:
-    """Every reading on every dataset."""
+    """Return the jobs of every variant on every dataset."""
     return [
         Job(method, dataset, seed, protocol, options)
         for dataset in datasets
@@ -34,18 +36,27 @@ def reading_jobs(datasets: Sequence[str], repeats: int, protocol: str) -> list[J
 
 
 def same_repeats(records: Sequence[Record]) -> list[Record]:
-    """The records of those datasets and seeds for which there are other readings; nothing where there are only defaults."""
+    """Return the records of the datasets and seeds that have variants; none if there are only
+    defaults.
+    """
     with_options = {(r["job"]["dataset"], r["job"]["seed"]) for r in records if r["job"]["options"]}
-    return [record for record in records if (record["job"]["dataset"], record["job"]["seed"]) in with_options]
+    return [
+        record
+        for record in records
+        if (record["job"]["dataset"], record["job"]["seed"]) in with_options
+    ]
 
 
 def reading_name(method: str, options: Sequence[Sequence[object]]) -> str:
-    """As one would call it."""
+    """Return the call that creates a variant."""
     return f"{method}({', '.join(f'{name}={value!r}' for name, value in options)})"
 
 
 def readings_table(records: Sequence[Record], measure: str) -> Table:
-    """One column per reading, each method's followed by the paper's number; the last row is the mean distance from it."""
+    """Return a table with one column per variant, and the paper's number after each method.
+
+    The last row is the mean distance from the paper.
+    """
     datasets = present(records, list(BY_NAME), "dataset")
     cells = _by_reading(records, measure)
     header, columns = ["dataset"], [[*datasets, "distance from the paper"]]
@@ -58,11 +69,15 @@ def readings_table(records: Sequence[Record], measure: str) -> Table:
             columns.append([*texts, _text(_distance(cells, method, name, datasets, measure))])
         header.append(f"{method}, paper")
         columns.append([*(_text(_paper(method, dataset, measure)) for dataset in datasets), ""])
-    return Table("Other readings of the competitors", header, [list(row) for row in zip(*columns, strict=True)])
+    return Table(
+        "Variants of the competitors",
+        header,
+        [list(row) for row in zip(*columns, strict=True)],
+    )
 
 
 def nearest_reading(records: Sequence[Record], measure: str = "auc") -> list[str]:
-    """The reading of each method that is nearest to the paper over the datasets."""
+    """Return the variant of each method that is closest to the paper over the datasets."""
     datasets = present(records, list(BY_NAME), "dataset")
     cells = _by_reading(records, measure)
     found = []
@@ -79,7 +94,8 @@ def nearest_reading(records: Sequence[Record], measure: str = "auc") -> list[str
 
 def _by_reading(records: Sequence[Record], measure: str) -> Cells:
     named = [
-        {**r, "job": {**r["job"], "method": reading_name(r["job"]["method"], r["job"]["options"])}} for r in records
+        {**r, "job": {**r["job"], "method": reading_name(r["job"]["method"], r["job"]["options"])}}
+        for r in records
     ]
     return summarise(named, measure)
 
@@ -90,11 +106,18 @@ def _paper(method: str, dataset: str, measure: str) -> float:
 
 
 def _distance(cells: Cells, method: str, name: str, datasets: Sequence[str], measure: str) -> float:
-    """NaN unless there is a number of ours for every dataset that the paper has one for."""
+    """Return the mean distance from the paper's numbers.
+
+    NaN unless there is a result for every dataset that the paper reports.
+    """
     known = [dataset for dataset in datasets if not np.isnan(_paper(method, dataset, measure))]
     if not known or any((name, dataset) not in cells for dataset in known):
         return np.nan
-    return float(np.mean([abs(cells[name, dataset].mean - _paper(method, dataset, measure)) for dataset in known]))
+    return float(
+        np.mean(
+            [abs(cells[name, dataset].mean - _paper(method, dataset, measure)) for dataset in known]
+        )
+    )
 
 
 def _text(value: float) -> str:

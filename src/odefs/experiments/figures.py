@@ -1,9 +1,9 @@
-"""The paper's figures again, through matplotlib (the only file that imports it)."""
+"""The paper's figures, drawn with matplotlib (the only module that imports it)."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,15 +11,20 @@ from odefs.experiments.comparison import average_ranks, critical_difference
 from odefs.experiments.grid import Record
 from odefs.experiments.sources import SYNTHETIC
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 Series = dict[str, dict[float, list[float]]]
-"""By method: x -> values."""
+"""By method: values at each x."""
 
 
-def new_axes(title: str, x: str, y: str) -> tuple[Any, Any]:
+def new_axes(title: str, x: str, y: str) -> "tuple[Figure, Axes]":
+    """Create a figure with labelled axes."""
     import matplotlib
 
     matplotlib.use("Agg")
-    # Fixed ids and no date: the same records give the same bytes.
+    # Fixed ids and no date, so that the same records give the same bytes.
     matplotlib.rcParams.update({"svg.hashsalt": "odefs", "font.size": 9})
     from matplotlib import pyplot
 
@@ -29,7 +34,8 @@ def new_axes(title: str, x: str, y: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def save_figure(figure: Any, path: Path) -> list[Path]:
+def save_figure(figure: "Figure", path: Path) -> list[Path]:
+    """Write a figure as SVG and PNG."""
     from matplotlib import pyplot
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +47,7 @@ def save_figure(figure: Any, path: Path) -> list[Path]:
 
 
 def _option(record: Record, name: str) -> float:
-    """A number of the job: one of its options, or a setting of its generator."""
+    """Return a number of the job: one of its options, or a setting of its generator."""
     options = dict(map(tuple, record["job"]["options"]))
     if name in options:
         return float(options[name])
@@ -57,15 +63,21 @@ def _series(records: Sequence[Record], x: str, y: str) -> Series:
     return series
 
 
-def _draw(axes: Any, series: Series) -> None:
+def _draw(axes: "Axes", series: Series) -> None:
     markers = "osv^D*PX<>"
     for k, (method, points) in enumerate(series.items()):
         xs = sorted(points)
-        axes.plot(xs, [np.mean(points[x]) for x in xs], marker=markers[k % len(markers)], markersize=4, label=method)
+        axes.plot(
+            xs,
+            [np.mean(points[x]) for x in xs],
+            marker=markers[k % len(markers)],
+            markersize=4,
+            label=method,
+        )
 
 
 def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
-    """AUC (left axis) and time (right axis) against m/m*."""
+    """Plot AUC (left axis) and time (right axis) against m/m*."""
     figure, axes = new_axes("Unlabelled examples per outlier example", "m / m*", "AUC")
     auc, seconds = (
         _series(records, "selection__unlabeled_ratio", "auc"),
@@ -73,15 +85,23 @@ def theorem_figure(records: Sequence[Record], path: Path) -> list[Path]:
     )
     for method in auc:
         xs = sorted(auc[method])
-        axes.plot(xs, [np.mean(auc[method][x]) for x in xs], marker="o", color="tab:blue", label="AUC")
+        axes.plot(
+            xs, [np.mean(auc[method][x]) for x in xs], marker="o", color="tab:blue", label="AUC"
+        )
         right = axes.twinx()
-        right.plot(xs, [np.mean(seconds[method][x]) for x in xs], marker="s", linestyle="--", color="tab:red")
+        right.plot(
+            xs,
+            [np.mean(seconds[method][x]) for x in xs],
+            marker="s",
+            linestyle="--",
+            color="tab:red",
+        )
         right.set_ylabel("seconds (dashed)")
     return save_figure(figure, path)
 
 
 def noise_figure(records: Sequence[Record], path: Path) -> list[Path]:
-    """AUC against the share of relevant columns."""
+    """Plot AUC against the share of relevant columns."""
     figure, axes = new_axes("Resistance to noise columns", "relevant columns of 100", "AUC")
     _draw(axes, _series(records, "n_relevant", "auc"))
     axes.legend(fontsize=7, ncol=2)
@@ -89,7 +109,7 @@ def noise_figure(records: Sequence[Record], path: Path) -> list[Path]:
 
 
 def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
-    """Time against the number of rows and against the number of columns."""
+    """Plot time against the number of rows and against the number of columns."""
     written = []
     by_rows = [r for r in records if _option(r, "n_columns") == 100]
     by_columns = [r for r in records if _option(r, "n_rows") == 1000]
@@ -105,8 +125,13 @@ def scalability_figures(records: Sequence[Record], path: Path) -> list[Path]:
     return written
 
 
-def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path: Path) -> list[Path]:
-    """Average ranks on a line; methods within one critical difference of each other are joined. Methods without results are left out."""
+def critical_difference_figure(
+    values: np.ndarray, methods: Sequence[str], path: Path
+) -> list[Path]:
+    """Plot average ranks on a line, joining methods within one critical difference of each other.
+
+    Methods without results are left out.
+    """
     working = ~np.isnan(values).all(axis=0)
     methods = [method for method, works in zip(methods, working, strict=True) if works]
     whole = values[:, working]
@@ -116,20 +141,32 @@ def critical_difference_figure(values: np.ndarray, methods: Sequence[str], path:
     ranks = average_ranks(whole)
     gap = critical_difference(len(methods), len(whole))
     figure, axes = new_axes(
-        f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})", "average rank", ""
+        f"Average rank over {len(whole)} datasets (critical difference {gap:.2f})",
+        "average rank",
+        "",
     )
     order = np.argsort(ranks, kind="stable")
     for row, k in enumerate(order):
         axes.plot([ranks[k]], [-row], "o", color="tab:blue")
-        axes.annotate(f"{methods[k]}  {ranks[k]:.2f}", (ranks[k], -row), xytext=(6, -3), textcoords="offset points")
+        axes.annotate(
+            f"{methods[k]}  {ranks[k]:.2f}",
+            (ranks[k], -row),
+            xytext=(6, -3),
+            textcoords="offset points",
+        )
     level = -float(len(methods))
     joined = 0
     for first in range(len(order)):
         last = max(j for j in range(len(order)) if ranks[order[j]] - ranks[order[first]] <= gap)
-        # A bar inside the one before says nothing new.
+        # A bar inside the one before adds nothing.
         if last > max(first, joined):
             joined = last
-            axes.plot([ranks[order[first]], ranks[order[last]]], [level, level], color="black", linewidth=3)
+            axes.plot(
+                [ranks[order[first]], ranks[order[last]]],
+                [level, level],
+                color="black",
+                linewidth=3,
+            )
             level -= 0.4
     axes.set(yticks=[], xlim=(0.8, len(methods) + 1.2))
     return save_figure(figure, path)

@@ -1,4 +1,7 @@
-"""Running a grid of jobs. Each result is appended to a JSON-lines file the moment it exists; a run that was killed goes on where it stopped."""
+"""Grid of jobs whose results are appended to a JSON-lines file.
+
+Each result is written as soon as it exists; a run that was killed resumes where it stopped.
+"""
 
 import json
 import os
@@ -15,9 +18,10 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """One method on one dataset with one seed; ``options`` are constructor parameters that overrule the method's own.
+    """One method on one dataset with one seed.
 
-    ``content`` is a digest of the file's bytes where the dataset is a file of the user's: another content is another job.
+    ``options`` are constructor parameters that override the method's own. ``content`` is a digest
+    of the file's bytes if the dataset is a user's file: different contents make different jobs.
     """
 
     method: str
@@ -32,7 +36,7 @@ class Job:
         return json.dumps(self.as_record(), sort_keys=True)
 
     def as_record(self) -> Record:
-        """The job as plain values, the content only where there is one."""
+        """Return the job as plain values; the content only if there is one."""
         record = {**asdict(self), "options": [list(option) for option in self.options]}
         if not self.content:
             del record["content"]
@@ -40,7 +44,7 @@ class Job:
 
 
 def read_records(path: Path) -> list[Record]:
-    """All whole lines of a results file; a line that a kill cut short is passed over."""
+    """Return all complete lines of a results file; a line truncated by a kill is skipped."""
     records = []
     if path.exists():
         for line in path.read_text().splitlines():
@@ -52,12 +56,15 @@ def read_records(path: Path) -> list[Record]:
 
 
 def latest_records(path: Path) -> list[Record]:
-    """The last record of each job."""
+    """Return the last record of each job."""
     return list({job_of(record).key: record for record in read_records(path)}.values())
 
 
 def append_record(path: Path, record: Record) -> None:
-    """One line in one write, on its own line even behind one that was cut short, safe on disk before it counts."""
+    """Append one line with a single write, flushed to disk.
+
+    It starts a new line even if the last one was truncated.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab+") as file:
         end = file.seek(0, os.SEEK_END)
@@ -71,7 +78,7 @@ def append_record(path: Path, record: Record) -> None:
 
 
 def job_of(record: Record) -> Job:
-    """The job that a record is the result of."""
+    """Return the job of a record."""
     options = tuple((name, value) for name, value in record["job"]["options"])
     return Job(**{**record["job"], "options": options})
 
@@ -79,9 +86,10 @@ def job_of(record: Record) -> Job:
 def run_grid(
     jobs: Iterable[Job], path: Path, run: Callable[[Job], Record], workers: int = 1
 ) -> Iterator[tuple[int, int, Record]]:
-    """Run what ``path`` does not hold yet; yields ``(done, all, record)`` after each, old results counted as done.
+    """Run the jobs that ``path`` lacks; yields ``(done, all, record)`` after each.
 
-    Failures do not count as done: what was missing may be there now. :func:`latest_records` gives the last word on each job.
+    Old results count as done, failures do not: what was missing may be available now.
+    :func:`latest_records` returns the final result of each job.
     """
     wanted = list(dict.fromkeys(jobs))
     done = {job_of(record).key for record in read_records(path) if "error" not in record}
@@ -102,12 +110,13 @@ def _results(jobs: list[Job], run: Callable[[Job], Record], workers: int) -> Ite
         for future in as_completed([pool.submit(run, job) for job in jobs]):
             yield future.result()
     finally:
-        # On an interrupt or a lost worker, what has not begun does not begin; what was done has been yielded.
+        # After an interrupt or a lost worker, pending jobs are cancelled; finished ones have been
+        # yielded.
         pool.shutdown(cancel_futures=True)
 
 
 def circumstances() -> Record:
-    """What a timing or a number may depend on besides the job."""
+    """Return what a timing or a number may depend on besides the job."""
     from odefs.versions import collect_versions, processor_name
 
     versions = collect_versions()

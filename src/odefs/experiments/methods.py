@@ -1,4 +1,8 @@
-"""The methods that take part, by name: from a seed to an estimator with ``fit`` and ``score_samples`` (or ``outlier_scores_``)."""
+"""Methods of the evaluation by name.
+
+A factory takes a seed and returns an estimator with ``fit`` and ``score_samples`` (or
+``outlier_scores_``).
+"""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -12,9 +16,10 @@ SELF_PACING = ("ODEFS-paper", "ODEFS-classic", "ODEFS*")
 
 
 def built_in() -> dict[str, Factory]:
-    """The paper's seven columns and the project's default.
+    """Return the paper's seven columns and the project's default.
 
-    Everything of the paper uses min-max scaling; "ODEFS-paper" is ``ODEFS.paper()``, "ODEFS*" the same without self-pacing.
+    All methods of the paper use min-max scaling; "ODEFS-paper" is ``ODEFS.paper()``, "ODEFS*" the
+    same without self-pacing.
     """
     from odefs import ODEFS, LeSiNN
     from odefs.baselines import CINFO, DisFS, RandFS, RegFS
@@ -33,7 +38,7 @@ def built_in() -> dict[str, Factory]:
 
 
 def resolve_method(name: str) -> Factory:
-    """A built-in or peer method by name, or ``package.module:Class``."""
+    """Return a built-in or peer method by name, or ``package.module:Class``."""
     if ":" in name:
         module, _, attribute = name.partition(":")
         try:
@@ -45,12 +50,15 @@ def resolve_method(name: str) -> Factory:
 
     known = built_in() | peers()
     if name not in known:
-        raise ValueError(f"method {name!r} is not one of {', '.join(known)}, nor of the form package.module:Class.")
+        raise ValueError(
+            f"method {name!r} is neither one of {', '.join(known)} nor of the form "
+            "package.module:Class."
+        )
     return known[name]
 
 
 def _with_seed(cls: Any, seed: int) -> Any:
-    """An instance with default parameters and the seed, where the class takes one."""
+    """Return an instance with default parameters, and the seed if the class takes one."""
     try:
         return cls(random_state=seed)
     except TypeError:

@@ -1,13 +1,14 @@
-"""How well scores rank outliers first. High scores mean abnormal, labels 1 mean outlier."""
+"""Ranking measures. High scores mean abnormal, label 1 means outlier."""
 
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 
 def precision_at_k(y: np.ndarray, scores: np.ndarray) -> float:
-    """Share of outliers among the ``k`` highest scores, ``k`` the number of outliers; the expectation over random orders of ties.
+    """Return the share of outliers among the ``k`` highest scores, ``k`` the number of outliers.
 
-    Some datasets have a hundred distinct rows among tens of thousands: the order of the file would decide otherwise.
+    Ties are resolved by the expectation over random orders: some datasets have a hundred distinct
+    rows among tens of thousands, and the order of the file would decide otherwise.
     """
     k = int(y.sum())
     if k == 0:
@@ -18,7 +19,7 @@ def precision_at_k(y: np.ndarray, scores: np.ndarray) -> float:
 
 
 def evaluate(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """AUC (ties count half), precision at k, and average precision."""
+    """Return AUC (ties count half), precision at k, and average precision."""
     return {
         "auc": float(roc_auc_score(y, scores)),
         "p@k": precision_at_k(y, scores),

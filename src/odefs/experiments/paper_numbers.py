@@ -1,4 +1,4 @@
-"""The numbers that the paper reports in its Tables 1 and 2: facts to compare with."""
+"""Numbers that the paper reports in its Tables 1 and 2, for comparison."""
 
 TABLE1: dict[str, dict[str, float]] = {
     # dataset: AUC and p@k of the bare detector, columns retained, AUC and p@k of ODEFS
@@ -59,7 +59,7 @@ TABLE2_P_AT_K: dict[str, dict[str, float]] = {
 
 
 def paper_number(method: str, dataset: str, measure: str) -> float | None:
-    """What the paper reports, if it does."""
+    """Return the paper's number, or ``None`` if it does not report one."""
     if method == "LeSiNN":
         return TABLE1.get(dataset, {}).get(f"bare {measure}")
     table = {"auc": TABLE2_AUC, "p@k": TABLE2_P_AT_K}.get(measure, {})

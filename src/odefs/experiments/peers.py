@@ -1,6 +1,7 @@
-"""Detectors of PyOD and scikit-learn as further columns, with the min-max scaling that all methods get.
+"""PyOD and scikit-learn detectors for comparison, with the min-max scaling that all methods get.
 
-This is the only file that imports PyOD. Peers that would run for hours or fill the memory on a large table refuse it; the tables show it.
+This is the only module that imports PyOD. Peers that would run for hours or exhaust memory on a
+large table reject it, and the tables show this.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ class TooLargeError(ValueError):
 
 
 class Limit(NamedTuple):
-    """The most cells that a peer may touch, as a power of the number of rows, and why."""
+    """Maximum number of cells that a peer may touch, as a power of the number of rows, and why."""
 
     most: float
     power: int
@@ -30,7 +31,7 @@ COPIES = Limit(1e8, 1, "it holds several copies of the table in double precision
 """rows x columns: 0.8 GB for each copy."""
 
 PYOD = {
-    # name: module, class, whether it takes a seed, the largest table it is let loose on
+    # name: module, class, whether it takes a seed, limit on the size of the table
     "PyOD-KNN": ("pyod.models.knn", "KNN", False, PAIRS),
     "PyOD-LOF": ("pyod.models.lof", "LOF", False, PAIRS),
     "PyOD-ECOD": ("pyod.models.ecod", "ECOD", False, COPIES),
@@ -42,23 +43,26 @@ PYOD = {
     "PyOD-GMM": ("pyod.models.gmm", "GMM", True, COPIES),
 }
 
-Scores = Callable[[Any, Any], Any]
+Scores = Callable[[Any, np.ndarray], np.ndarray]
 
 
 class ScaledPeer:
-    """A peer behind min-max scaling, with training scores as ``outlier_scores_``."""
+    """Peer with min-max scaling, and training scores as ``outlier_scores_``."""
 
-    def __init__(self, model: Any, training_scores: Scores, new_scores: Scores, limit: Limit | None = None) -> None:
+    def __init__(
+        self, model: Any, training_scores: Scores, new_scores: Scores, limit: Limit | None = None
+    ) -> None:
         self.model = model
         self.training_scores = training_scores
         self.new_scores = new_scores
         self.limit = limit
 
-    def fit(self, X: Any) -> "ScaledPeer":
+    def fit(self, X: np.ndarray) -> "ScaledPeer":
         from sklearn.preprocessing import MinMaxScaler
 
-        self._refuse_what_is_too_large(*X.shape)
-        # Double precision throughout, also because compiled peers compile again for single precision.
+        self._check_size(*X.shape)
+        # Double precision throughout, also because compiled peers would compile again for single
+        # precision.
         X = np.asarray(X, dtype=np.float64)
         self.scaler = MinMaxScaler().fit(X)
         X = self.scaler.transform(X)
@@ -66,17 +70,18 @@ class ScaledPeer:
         self.outlier_scores_ = self.training_scores(self.model, X)
         return self
 
-    def outlier_scores(self, X: Any) -> Any:
+    def outlier_scores(self, X: np.ndarray) -> np.ndarray:
         return self.new_scores(self.model, self.scaler.transform(np.asarray(X, dtype=np.float64)))
 
-    def _refuse_what_is_too_large(self, n_rows: int, n_columns: int) -> None:
+    def _check_size(self, n_rows: int, n_columns: int) -> None:
         if self.limit is None:
             return
         cells = float(n_rows) ** self.limit.power * n_columns
         if cells > self.limit.most:
             raise TooLargeError(
-                f"{n_rows:,} x {n_columns:,} is too large for {type(self.model).__name__}: {self.limit.reason}, "
-                f"{cells:.1e} cells where at most {self.limit.most:.1e} are tried"
+                f"{n_rows:,} x {n_columns:,} is too large for {type(self.model).__name__}: "
+                f"{self.limit.reason}, {cells:.1e} cells where at most {self.limit.most:.1e} are "
+                "allowed"
             )
 
 
@@ -84,14 +89,16 @@ def _pyod(module: str, name: str, seeded: bool, limit: Limit | None) -> Callable
     def make(seed: int) -> ScaledPeer:
         cls = _class(module, name)
         model = cls(random_state=seed) if seeded else cls()
-        return ScaledPeer(model, lambda m, _: m.decision_scores_, lambda m, X: m.decision_function(X), limit)
+        return ScaledPeer(
+            model, lambda m, _: m.decision_scores_, lambda m, X: m.decision_function(X), limit
+        )
 
     return make
 
 
 @cache
 def _class(module: str, name: str) -> Any:
-    """A class of PyOD that has run once: imports and compilation are not part of its time."""
+    """Return a PyOD class that has run once, so that imports and compilation are not timed."""
     cls = getattr(import_module(module), name)
     cls().fit(np.random.default_rng(0).random((64, 3)))
     return cls
@@ -101,10 +108,12 @@ def _isolation_forest(seed: int) -> ScaledPeer:
     from sklearn.ensemble import IsolationForest
 
     return ScaledPeer(
-        IsolationForest(random_state=seed), lambda m, X: -m.score_samples(X), lambda m, X: -m.score_samples(X)
+        IsolationForest(random_state=seed),
+        lambda m, X: -m.score_samples(X),
+        lambda m, X: -m.score_samples(X),
     )
 
 
 def peers() -> dict[str, Callable[[int], ScaledPeer]]:
-    """Factories by name; PyOD is imported when one of its detectors is made."""
+    """Return factories by name; PyOD is imported when one of its detectors is created."""
     return {"IForest": _isolation_forest} | {name: _pyod(*where) for name, where in PYOD.items()}

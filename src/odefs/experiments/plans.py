@@ -10,7 +10,9 @@ from odefs.experiments.methods import SELF_PACING, TABLE1, TABLE2
 REPEATS = 20
 
 LARGE: dict[str, tuple[int, int]] = {"census": (3, 30)}
-"""Datasets on which the paper's number of components is out of reach: repeats at most, and a cap on components."""
+"""Datasets for which the paper's number of components takes too long: maximum number of repeats,
+and of components.
+"""
 
 CAPPED = {"ODEFS-paper", "ODEFS*", "ODEFS-classic"}
 RATIOS = range(1, 13)
@@ -22,7 +24,7 @@ WIDTHS = (50, 100, 200, 400, 800, 1600)
 def table_jobs(
     methods: Sequence[str], datasets: Sequence[str], repeats: int, protocol: str = "transductive"
 ) -> list[Job]:
-    """Every method on every dataset, small datasets first so that results come soon."""
+    """Return every method on every dataset, small datasets first so that results appear early."""
     jobs = []
     for dataset in sorted(datasets, key=_size):
         most, cap = LARGE.get(dataset, (repeats, 0))
@@ -39,7 +41,7 @@ def _size(dataset: str) -> int:
 
 
 def theorem_jobs(repeats: int) -> list[Job]:
-    """AUC and time against m/m*: 10,000 x 100 with 20 relevant columns, m* = 32."""
+    """Return jobs for AUC and time against m/m*: 10,000 x 100, 20 relevant columns, m* = 32."""
     data = "shifted?n_rows=10000&n_columns=100&n_relevant=20"
     return [
         Job(
@@ -54,7 +56,10 @@ def theorem_jobs(repeats: int) -> list[Job]:
 
 
 def noise_jobs(methods: Sequence[str], repeats: int) -> list[Job]:
-    """AUC against the share of relevant columns, 1 to 50 of 100; 5,000 rows, our choice."""
+    """Return jobs for AUC against the share of relevant columns, 1 to 50 of 100.
+
+    5,000 rows are our choice.
+    """
     return [
         Job(method, f"shifted?n_rows=5000&n_columns=100&n_relevant={share}", seed)
         for seed in range(repeats)
@@ -64,10 +69,12 @@ def noise_jobs(methods: Sequence[str], repeats: int) -> list[Job]:
 
 
 def scalability_jobs(methods: Sequence[str], repeats: int) -> list[Job]:
-    """Time against n at d = 100 and against d at n = 1000."""
+    """Return jobs for time against n at d = 100, and against d at n = 1000."""
     data = [f"shifted?n_rows={n}&n_columns=100&n_relevant=20" for n in SIZES]
     data += [f"shifted?n_rows=1000&n_columns={d}&n_relevant={d // 5}" for d in WIDTHS]
-    return [Job(method, name, seed) for seed in range(repeats) for name in data for method in methods]
+    return [
+        Job(method, name, seed) for seed in range(repeats) for name in data for method in methods
+    ]
 
 
 ALL = tuple(BY_NAME)
@@ -81,13 +88,13 @@ METHODS: dict[str, tuple[str, ...]] = {
     "noise": ("LeSiNN", *TABLE2),
     "scalability": ("LeSiNN", *TABLE2),
 }
-"""The methods that take part unless others are named."""
+"""Methods of each experiment unless others are given."""
 
 SYNTHETIC_ONLY = {"theorem", "noise", "scalability"}
-"""Experiments that bring their own data."""
+"""Experiments that generate their own data."""
 
 OWN_METHODS = {"theorem", "competitors"}
-"""Experiments that are about certain methods and take no others."""
+"""Experiments that are about certain methods and accept no others."""
 
 
 def _tables(experiment: str) -> Callable[[Sequence[str], Sequence[str], int, str], list[Job]]:
@@ -100,9 +107,13 @@ EXPERIMENTS: dict[str, Callable[[Sequence[str], Sequence[str], int, str], list[J
     "table1": _tables("table1"),
     "table2": _tables("table2"),
     "selfpaced": _tables("selfpaced"),
-    "competitors": lambda methods, data, repeats, protocol: reading_jobs(data or DATASETS, repeats, protocol),
+    "competitors": lambda methods, data, repeats, protocol: reading_jobs(
+        data or DATASETS, repeats, protocol
+    ),
     "theorem": lambda methods, data, repeats, protocol: theorem_jobs(repeats),
-    "noise": lambda methods, data, repeats, protocol: noise_jobs(methods or METHODS["noise"], repeats),
+    "noise": lambda methods, data, repeats, protocol: noise_jobs(
+        methods or METHODS["noise"], repeats
+    ),
     "scalability": lambda methods, data, repeats, protocol: scalability_jobs(
         methods or METHODS["scalability"], repeats
     ),

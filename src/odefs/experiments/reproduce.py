@@ -1,4 +1,4 @@
-"""From the name of an experiment to its files: run what is missing, then write tables and figures from all records."""
+"""Experiments by name: run the missing jobs, then write tables and figures from all records."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -34,22 +34,32 @@ Progress = Callable[[int, int, Record], None]
 
 
 def planned_jobs(
-    experiment: str, methods: Sequence[str], datasets: Sequence[str], repeats: int, protocol: str, with_peers: bool
+    experiment: str,
+    methods: Sequence[str],
+    datasets: Sequence[str],
+    repeats: int,
+    protocol: str,
+    with_peers: bool,
 ) -> tuple[list[Job], list[str]]:
-    """The jobs that can run on this machine, and the datasets that are not on it."""
+    """Return the jobs that can run on this machine, and the datasets that it lacks."""
     names = list(methods)
     if with_peers:
         names = [*(names or METHODS[experiment]), *peers()]
     jobs = EXPERIMENTS[experiment](names, datasets, repeats, protocol)
     absent = [name for name in dict.fromkeys(job.dataset for job in jobs) if not is_here(name)]
     contents = {name: content_of(name) for name in {job.dataset for job in jobs} - set(absent)}
-    return [replace(job, content=contents[job.dataset]) for job in jobs if job.dataset in contents], absent
+    return [
+        replace(job, content=contents[job.dataset]) for job in jobs if job.dataset in contents
+    ], absent
 
 
-def reproduce(experiment: str, jobs: Sequence[Job], folder: Path, workers: int, progress: Progress) -> list[Path]:
-    """Run the jobs that the folder's records lack and write its tables and figures; the files written.
+def reproduce(
+    experiment: str, jobs: Sequence[Job], folder: Path, workers: int, progress: Progress
+) -> list[Path]:
+    """Run the jobs that the folder's records lack and write its tables and figures.
 
-    All experiments share one file of records: what one has run, another need not.
+    Returns the files written. All experiments share one file of records, so none repeats a job of
+    another.
     """
     path = folder / RECORDS
     for done, total, record in run_grid(jobs, path, run_job, workers):
@@ -60,13 +70,17 @@ def reproduce(experiment: str, jobs: Sequence[Job], folder: Path, workers: int, 
 
 
 def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> list[Path]:
-    """Tables (Markdown, CSV, LaTeX) and figures (SVG, PNG) of an experiment."""
+    """Write the tables (Markdown, CSV, LaTeX) and figures (SVG, PNG) of an experiment."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     protocols = {record["job"]["protocol"] for record in records}
     suffix_of_protocol = "-split" if protocols == {"split"} else ""
     for name, table in tables_of(experiment, records).items():
-        for suffix, text in ((".md", table.markdown()), (".csv", table.csv()), (".tex", table.latex())):
+        for suffix, text in (
+            (".md", table.markdown()),
+            (".csv", table.csv()),
+            (".tex", table.latex()),
+        ):
             target = folder / f"{name}{suffix_of_protocol}{suffix}"
             write_text(target, text.rstrip("\n") + "\n")
             written.append(target)
@@ -74,13 +88,21 @@ def write_outputs(experiment: str, records: Sequence[Record], folder: Path) -> l
 
 
 def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
-    """The tables of an experiment by file name."""
+    """Return the tables of an experiment by file name."""
     methods = present(records, [*built_in(), *peers()], "method")
     datasets = present(records, list(BY_NAME), "dataset")
-    failed = {f"{experiment}-failures": failures_table(records)} if any("error" in r for r in records) else {}
+    failed = (
+        {f"{experiment}-failures": failures_table(records)}
+        if any("error" in r for r in records)
+        else {}
+    )
     if experiment == "table1":
         others = [method for method in methods if method not in METHODS["table1"]]
-        extra = {"table1-others": measures_table("Other methods", records, others, datasets, ["auc", "p@k", "ap"])}
+        extra = {
+            "table1-others": measures_table(
+                "Other methods", records, others, datasets, ["auc", "p@k", "ap"]
+            )
+        }
         return {"table1": improvement_table(records, datasets)} | (extra if others else {}) | failed
     if experiment in ("table2", "selfpaced"):
         return failed | {
@@ -91,13 +113,25 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
         }
     if experiment == "competitors":
         return failed | {
-            f"competitors-{measure.replace('@', '')}": readings_table(records, measure) for measure in ("auc", "p@k")
+            f"competitors-{measure.replace('@', '')}": readings_table(records, measure)
+            for measure in ("auc", "p@k")
         }
     if experiment == "theorem":
         records = [_with_ratio(record) for record in records]
-        methods = sorted({record["job"]["method"] for record in records}, key=lambda name: int(name.split()[-1]))
-    measures = ["auc", "seconds", "subset_size", *(["precision", "recall"] if experiment == "noise" else [])]
-    return {experiment: measures_table(f"{experiment}: all measures", records, methods, datasets, measures)}
+        methods = sorted(
+            {record["job"]["method"] for record in records}, key=lambda name: int(name.split()[-1])
+        )
+    measures = [
+        "auc",
+        "seconds",
+        "subset_size",
+        *(["precision", "recall"] if experiment == "noise" else []),
+    ]
+    return {
+        experiment: measures_table(
+            f"{experiment}: all measures", records, methods, datasets, measures
+        )
+    }
 
 
 def _with_ratio(record: Record) -> Record:
@@ -106,7 +140,9 @@ def _with_ratio(record: Record) -> Record:
     return {**record, "job": {**record["job"], "method": f"{record['job']['method']} m/m* = {ratio}"}}
 
 
-def figures_of(experiment: str, records: Sequence[Record], folder: Path, suffix: str = "") -> list[Path]:
+def figures_of(
+    experiment: str, records: Sequence[Record], folder: Path, suffix: str = ""
+) -> list[Path]:
     """The figures of an experiment; the suffix keeps those of another protocol apart."""
     if experiment == "theorem":
         return theorem_figure(records, folder / "theorem")

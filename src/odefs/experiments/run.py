@@ -1,4 +1,4 @@
-"""Running one job: fit, score, measure, and remember under what circumstances."""
+"""Execution of one job: fit, score, measure, and record the circumstances."""
 
 import time
 import warnings
@@ -18,12 +18,19 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def run_job(job: Job, measure: Callable[[Job, Source], Record] | None = None) -> Record:
-    """The record of a job, by ``measure`` where it is not a method to be fitted; one that fails leaves its error instead of results."""
+    """Return the record of a job; a failed one has its error instead of results.
+
+    ``measure`` replaces fitting and scoring a method.
+    """
     record: Record = {"job": job.as_record()}
     try:
         source = open_source(job.dataset, job.seed, job.content)
-        record |= {"n_rows": source.X.shape[0], "n_columns": source.X.shape[1], "outlier_share": float(source.y.mean())}
-        # One job, one core: jobs run side by side, and times are comparable.
+        record |= {
+            "n_rows": source.X.shape[0],
+            "n_columns": source.X.shape[1],
+            "outlier_share": float(source.y.mean()),
+        }
+        # One core per job: jobs run in parallel, and times are comparable.
         with warnings.catch_warnings(), one_blas_thread():
             warnings.simplefilter("ignore")
             record |= (measure or _fit_and_measure)(job, source)
@@ -42,7 +49,7 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     if job.protocol == "split":
         train, test = split_rows(source.X, job.seed)
         if not 0 < source.y[test].sum() < test.size:
-            raise ValueError(f"the {test.size} rows left for scoring are all of one class")
+            raise ValueError(f"the {test.size} rows left for scoring all have the same label")
     else:
         train = test = np.arange(len(source.y))
     start = time.perf_counter()
@@ -51,20 +58,27 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     seconds = time.perf_counter() - start
     return {
         **evaluate(source.y[test], scores),
-        # Of the rows that were judged: what a random order would get as its average precision.
+        # Of the scored rows: the average precision of a random order.
         "outlier_share": float(source.y[test].mean()),
         "seconds": seconds,
         "n_training_rows": int(train.size),
-        "parameters": {name: value if isinstance(value, PLAIN) else repr(value) for name, value in parameters.items()},
+        "parameters": {
+            name: value if isinstance(value, PLAIN) else repr(value)
+            for name, value in parameters.items()
+        },
         **_selection(model, source.relevant),
         **_reliance(model),
     }
 
 
 def _scores(model: Any, X: np.ndarray, test: np.ndarray, same: bool) -> np.ndarray:
-    """Outlyingness of the rows to be judged, by the names that this library, PyOD and scikit-learn give it."""
+    """Return the outlyingness of the scored rows, under the name that each library gives it."""
     if same:
-        for attribute, sign in (("outlier_scores_", 1), ("decision_scores_", 1), ("negative_outlier_factor_", -1)):
+        for attribute, sign in (
+            ("outlier_scores_", 1),
+            ("decision_scores_", 1),
+            ("negative_outlier_factor_", -1),
+        ):
             if hasattr(model, attribute):
                 return sign * np.asarray(getattr(model, attribute))
     if hasattr(model, "outlier_scores"):
@@ -75,9 +89,10 @@ def _scores(model: Any, X: np.ndarray, test: np.ndarray, same: bool) -> np.ndarr
 
 
 def split_rows(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """About 70 % to fit on and the rest to score; identical rows stay on one side, or the test would be on training rows.
+    """Split into about 70 % of the rows for fitting and the rest for scoring.
 
-    Groups of identical rows are taken in random order, each into the training part if it still fits there.
+    Identical rows stay on one side, otherwise the test would include training rows. Groups of
+    identical rows are taken in random order, each into the training part if it still fits there.
     """
     _, kind = np.unique(X, axis=0, return_inverse=True)
     kind = kind.ravel()
@@ -92,20 +107,27 @@ def split_rows(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _selection(model: Any, relevant: np.ndarray | None) -> Record:
-    """Mean size of the subsets, and how well they recover the relevant columns where these are known."""
+    """Return the mean size of the subsets, and their recovery of the relevant columns if known."""
     subsets = getattr(model, "feature_subsets_", None)
     if not subsets:
         return {}
-    found: Record = {"subset_size": float(np.mean([len(subset) for subset in subsets])), "n_components": len(subsets)}
+    found: Record = {
+        "subset_size": float(np.mean([len(subset) for subset in subsets])),
+        "n_components": len(subsets),
+    }
     if relevant is not None:
         hits = [np.isin(subset, relevant).sum() for subset in subsets]
-        found["precision"] = float(np.mean([hit / len(subset) for hit, subset in zip(hits, subsets, strict=True)]))
+        found["precision"] = float(
+            np.mean([hit / len(subset) for hit, subset in zip(hits, subsets, strict=True)])
+        )
         found["recall"] = float(np.mean([hit / len(relevant) for hit in hits]))
     return found
 
 
 def _reliance(model: Any) -> Record:
-    """How far a model relies on learned subsets, why, and how many reference subsets its score rests on in all."""
+    """Return trust in learned subsets, its measurements, and the total number of reference
+    subsets.
+    """
     info = getattr(model, "fit_info_", {})
     if "n_full_space" not in info:
         return {}

@@ -1,4 +1,4 @@
-"""Where a job's rows come from: a dataset of the paper, the user's own file, or a generator."""
+"""Data sources of jobs: a dataset of the paper, a user's file, or a generator."""
 
 import hashlib
 from functools import lru_cache
@@ -15,11 +15,13 @@ from odefs.datasets.synthetic import make_shifted
 LABELS = ("label", "y", "outlier", "class")
 SYNTHETIC = "shifted"
 CHANGES = {"noise", "rows"}
-"""What may stand behind the question mark of a dataset that is not made: see :func:`changed`."""
+"""Settings allowed after the question mark of a dataset that is not generated: see
+:func:`changed`.
+"""
 
 
 class Source(NamedTuple):
-    """Rows, labels, and the relevant columns where they are known."""
+    """Rows, labels, and the relevant columns if known."""
 
     X: np.ndarray
     y: np.ndarray
@@ -28,11 +30,13 @@ class Source(NamedTuple):
 
 @lru_cache(maxsize=2)
 def open_source(name: str, seed: int, content: str = "") -> Source:
-    """``NAME`` of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y), or to a csv file with a label column.
+    """Open a dataset by name.
 
-    Paths may be relative to the folders of the datasets. ``NAME?noise=100&rows=60000`` changes a dataset, see :func:`changed`. The seed matters to
-    generators and changes only. ``file.csv:column`` names the label column. ``content`` is what :func:`content_of` said: a file that has changed is
-    read again.
+    A name is a dataset of the registry, ``shifted?n_rows=1000&...``, a path to an npz file (X, y),
+    or a path to a csv file with a label column (``file.csv:column`` names it). Paths may be
+    relative to the dataset folders. ``NAME?noise=100&rows=60000`` changes a dataset, see
+    :func:`changed`. The seed affects only generators and changes. ``content`` is the result of
+    :func:`content_of`: a file that has changed is read again.
     """
     base, query = split_name(name)
     options: dict[str, Any] = {key: float(v) if "." in v else int(v) for key, v in parse_qsl(query)}
@@ -50,11 +54,16 @@ def open_source(name: str, seed: int, content: str = "") -> Source:
         return Source(data.X, data.y, None)
     if path.endswith((".csv", ".parquet")):
         return _read_table(_file(path), label)
-    raise DatasetError(f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file")
+    raise DatasetError(
+        f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file"
+    )
 
 
 def changed(source: Source, seed: int, noise: int = 0, rows: int = 0) -> Source:
-    """A seeded sample of so many rows where there are more, with columns of uniform noise added, as a percentage of the columns there are."""
+    """Return a seeded sample of ``rows`` rows, with columns of uniform noise added.
+
+    All rows are kept if there are fewer; ``noise`` is a percentage of the number of columns.
+    """
     rng = np.random.default_rng(seed)
     X, y = source.X, source.y
     if 0 < rows < len(y):
@@ -65,14 +74,18 @@ def changed(source: Source, seed: int, noise: int = 0, rows: int = 0) -> Source:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """The dataset and what is behind its question mark, empty where the mark belongs to the name of a file."""
+    """Split a name into the dataset and its settings after the question mark.
+
+    The settings are empty if the question mark belongs to a file name.
+    """
     base, _, query = name.partition("?")
-    asked = {key for key, _ in parse_qsl(query)}
-    return (base, query) if base == SYNTHETIC or (asked and asked <= CHANGES) else (name, "")
+    settings = {key for key, _ in parse_qsl(query)}
+    is_change = bool(settings) and settings <= CHANGES
+    return (base, query) if base == SYNTHETIC or is_change else (name, "")
 
 
 def content_of(name: str) -> str:
-    """A digest of a file of the user's, by which its records know it again; empty for datasets of the registry and generators."""
+    """Return a digest that identifies a user's file in records; empty for other datasets."""
     name, _ = split_name(name)
     if name in BY_NAME or name == SYNTHETIC:
         return ""
@@ -81,7 +94,7 @@ def content_of(name: str) -> str:
 
 
 def is_here(name: str) -> bool:
-    """Whether a dataset can be used on this machine without a download."""
+    """Return whether a dataset can be used on this machine without a download."""
     name, _ = split_name(name)
     if name in BY_NAME:
         return find(name) is not None
@@ -89,7 +102,9 @@ def is_here(name: str) -> bool:
 
 
 def _file(path: str) -> Path:
-    """A path as it is given, or else under a folder of datasets: so records name no folder of a machine."""
+    """Return the path as given, or in a dataset folder, so that records contain no machine's
+    paths.
+    """
     places = [Path(path), *(folder / path for folder in folders())]
     return next((place for place in places if place.is_file()), places[0])
 
@@ -106,6 +121,8 @@ def _read_table(path: Path, label: str) -> Source:
         raise DatasetError(str(error)) from error
     label = label or next((name for name in LABELS if name in frame.columns), "")
     if label not in frame.columns:
-        raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
+        raise DatasetError(
+            f"{path} has no label column; name it as in {path.name}:column (1 = outlier)"
+        )
     y = read_labels(frame[label].to_numpy(), str(path))
     return Source(TableEncoder().fit_transform(without_columns(frame, [label])), y, None)

@@ -1,4 +1,4 @@
-"""From records to means: what tables and figures are made of. Nothing here formats."""
+"""Means of records, from which tables and figures are made. Nothing here formats."""
 
 import math
 from collections import defaultdict
@@ -24,7 +24,10 @@ Cells = dict[tuple[str, str], Cell]
 
 
 def summarise(records: Iterable[Record], measure: str) -> Cells:
-    """Means of a measure; records that lack it (a method that failed, a test part of one class) do not count."""
+    """Return the means of a measure.
+
+    Records without it (a method that failed, a test part of one class) do not count.
+    """
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in records:
         if measure in record and not math.isnan(record[measure]):
@@ -33,22 +36,24 @@ def summarise(records: Iterable[Record], measure: str) -> Cells:
 
 
 def failures(records: Iterable[Record]) -> dict[tuple[str, str], str]:
-    """The error of each method and dataset that has one."""
+    """Return the error of each method and dataset that has one."""
     return {(r["job"]["method"], r["job"]["dataset"]): r["error"] for r in records if "error" in r}
 
 
 def base_rates(records: Iterable[Record]) -> dict[str, float]:
-    """The share of outliers in each dataset: the average precision of a random order."""
-    return {dataset: cell.mean for (_, dataset), cell in summarise(records, "outlier_share").items()}
+    """Return the share of outliers in each dataset: the average precision of a random order."""
+    return {
+        dataset: cell.mean for (_, dataset), cell in summarise(records, "outlier_share").items()
+    }
 
 
 def matrix(cells: Cells, methods: Sequence[str], datasets: Sequence[str]) -> np.ndarray:
-    """Means as ``(datasets, methods)``; NaN where there is none."""
+    """Return means as ``(datasets, methods)``; NaN where there is none."""
     nothing = Cell(float("nan"), 0.0, 0)
     return np.array([[cells.get((m, d), nothing).mean for m in methods] for d in datasets])
 
 
 def present(records: Iterable[Record], order: Sequence[str], kind: str) -> list[str]:
-    """Methods or datasets that occur in the records: the known ones in their order, then any others."""
+    """Return the methods or datasets in the records: known ones in their order, then others."""
     found = {record["job"][kind] for record in records}
     return [name for name in order if name in found] + sorted(found - set(order))

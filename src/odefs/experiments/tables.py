@@ -1,4 +1,4 @@
-"""Tables as Markdown, CSV and LaTeX. A table is a header and rows of text; what they say is computed elsewhere."""
+"""Tables as Markdown, CSV and LaTeX: a header and rows of text computed elsewhere."""
 
 import csv
 import io
@@ -15,13 +15,17 @@ from odefs.experiments.summary import Cell, base_rates, failures, matrix, summar
 
 @dataclass(frozen=True)
 class Table:
+    """Header and rows of text."""
+
     title: str
     header: list[str]
     rows: list[list[str]]
 
     def markdown(self) -> str:
         lines = [self.header, ["---"] * len(self.header), *self.rows]
-        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+        return "\n".join(
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+        )
 
     def csv(self) -> str:
         out = io.StringIO()
@@ -33,7 +37,9 @@ class Table:
             return " & ".join(_escape(cell) for cell in cells) + r" \\"
 
         body = [line(self.header), r"\hline", *(line(row) for row in self.rows)]
-        return "\n".join([rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}", *body, r"\end{tabular}"])
+        return "\n".join(
+            [rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}", *body, r"\end{tabular}"]
+        )
 
 
 def _escape(text: str) -> str:
@@ -49,10 +55,18 @@ def _paper(number: float | None) -> str:
 
 
 def improvement_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
-    """Table 1: the bare detector against ODEFS, the paper's numbers beside ours."""
+    """Return Table 1: the bare detector and ODEFS, next to the paper's numbers."""
     auc, pk, size = (summarise(records, measure) for measure in ("auc", "p@k", "subset_size"))
     ap, base = summarise(records, "ap"), summarise(records, "outlier_share")
-    header = ["dataset", "repeats", "bare AUC", "paper", "ODEFS.paper() AUC", "paper", "ODEFS() AUC"]
+    header = [
+        "dataset",
+        "repeats",
+        "bare AUC",
+        "paper",
+        "ODEFS.paper() AUC",
+        "paper",
+        "ODEFS() AUC",
+    ]
     header += [
         "bare p@k",
         "paper",
@@ -72,8 +86,15 @@ def improvement_table(records: Sequence[Record], datasets: Sequence[str]) -> Tab
         row = [name, str(repeats.repeats if repeats else 0)]
         for cells, key in ((auc, "auc"), (pk, "p@k")):
             row += [_ours(cells.get(("LeSiNN", name))), _paper(paper.get(f"bare {key}"))]
-            row += [_ours(cells.get(("ODEFS-paper", name))), _paper(paper.get(key)), _ours(cells.get(("ODEFS", name)))]
-        row += [f"{retained.mean:.0f}" if retained else "", f"{paper['d' + chr(39)]:.0f}" if paper else ""]
+            row += [
+                _ours(cells.get(("ODEFS-paper", name))),
+                _paper(paper.get(key)),
+                _ours(cells.get(("ODEFS", name))),
+            ]
+        row += [
+            f"{retained.mean:.0f}" if retained else "",
+            f"{paper['d' + chr(39)]:.0f}" if paper else "",
+        ]
         row += [_ours(ap.get(("ODEFS", name))), f"{share.mean:.3f}" if share else ""]
         rows.append(row)
     return Table("Bare detector and ODEFS", header, rows)
@@ -83,12 +104,18 @@ LOWER_IS_BETTER = {"seconds"}
 
 
 def comparison_table(
-    records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str], measure: str, reference: str
+    records: Sequence[Record],
+    methods: Sequence[str],
+    datasets: Sequence[str],
+    measure: str,
+    reference: str,
 ) -> Table:
-    """Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests against ``reference``.
+    """Return Table 2: all methods, ours (paper's), with averages, ranks and signed-rank tests.
 
-    A method that failed on a dataset, or refused it, says so there. Averages and ranks are over the datasets that all methods with any result
-    have. Average precision says nothing without the share of outliers: it has a column for it.
+    Tests are against ``reference``. A method that failed on a dataset, or rejected it, is marked
+    there. Averages and ranks are over the datasets for which all methods with any result have one.
+    Average precision is meaningless without the share of outliers, so its table has a column for
+    it.
     """
     cells, failed = summarise(records, measure), failures(records)
     rows = []
@@ -115,13 +142,17 @@ def _failure(error: str | None) -> str:
     return "refused" if error.startswith("TooLargeError:") else "failed"
 
 
-def _statistics(values: np.ndarray, methods: Sequence[str], measure: str, reference: str) -> list[list[str]]:
+def _statistics(
+    values: np.ndarray, methods: Sequence[str], measure: str, reference: str
+) -> list[list[str]]:
     working = ~np.isnan(values).all(axis=0)
     whole = values[~np.isnan(values[:, working]).any(axis=1)]
     rows = []
     if len(whole) and working.any():
         ranks = np.full(len(methods), np.nan)
-        ranks[working] = average_ranks((-1 if measure in LOWER_IS_BETTER else 1) * whole[:, working])
+        ranks[working] = average_ranks(
+            (-1 if measure in LOWER_IS_BETTER else 1) * whole[:, working]
+        )
         rows.append([f"mean of {len(whole)}", *_numbers(whole.mean(axis=0), 3)])
         rows.append(["average rank", *_numbers(ranks, 2)])
     if reference in methods:
@@ -137,18 +168,28 @@ def _numbers(values: np.ndarray, digits: int) -> list[str]:
 
 
 def failures_table(records: Sequence[Record]) -> Table:
-    """What failed, and why."""
-    rows = [[method, dataset, error] for (method, dataset), error in sorted(failures(records).items())]
+    """Return the failures and their reasons."""
+    rows = [
+        [method, dataset, error] for (method, dataset), error in sorted(failures(records).items())
+    ]
     return Table("Failures", ["method", "dataset", "error"], rows)
 
 
 def measures_table(
-    title: str, records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str], measures: Sequence[str]
+    title: str,
+    records: Sequence[Record],
+    methods: Sequence[str],
+    datasets: Sequence[str],
+    measures: Sequence[str],
 ) -> Table:
-    """Several measures of several methods, one row per dataset and method."""
+    """Return several measures of several methods, one row per dataset and method."""
     summaries = {measure: summarise(records, measure) for measure in measures}
     rows = [
-        [dataset, method, *(_ours(summaries[measure].get((method, dataset))) for measure in measures)]
+        [
+            dataset,
+            method,
+            *(_ours(summaries[measure].get((method, dataset))) for measure in measures),
+        ]
         for dataset in datasets
         for method in methods
         if any((method, dataset) in cells for cells in summaries.values())

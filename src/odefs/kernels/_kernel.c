@@ -1,11 +1,15 @@
 /* Mean distance from each row to the nearest member of each reference subset, in one pass.
  *
- * Rows lie in the lanes of vectors, a reference value is broadcast against them. For one subset the squared distances of up to three vectors of rows to
- * eight members live in registers; minimum and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that nothing
- * cancels; or, where the packing found that little would, as |x|^2 - 2 x.r + |r|^2, half the work, and again directly in the lanes that lost digits.
- * The loops stand in _kernel_body.h, those of training in _kernel_choices.h; this file compiles them for every instruction set and both precisions, and chooses among them.
+ * Rows are in the lanes of vectors; a reference value is broadcast to all lanes. For one subset
+ * the squared distances of up to three vectors of rows to eight members stay in registers; minimum
+ * and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that
+ * nothing cancels; or, if packing found that little would cancel, as |x|^2 - 2 x.r + |r|^2, half
+ * the work, and directly again in the lanes that lost digits. The loops are in _kernel_body.h,
+ * those for training in _kernel_choices.h; this file compiles them for every instruction set and
+ * both precisions, and chooses among them.
  *
- * No Python header is needed: the library is called through ctypes, which also lets go of the interpreter lock. */
+ * No Python header is needed: the library is called through ctypes, which also releases the
+ * GIL. */
 
 #include <math.h>
 #include <stddef.h>
@@ -16,7 +20,7 @@
 #error "the kernel is written in the vector extensions of GCC and Clang; odefs works without it"
 #endif
 
-/* Room that begins at a multiple of `alignment`, NULL where there is none. */
+/* Memory that starts at a multiple of `alignment`; NULL if there is not enough. */
 #if defined(_WIN32)
 #include <malloc.h>
 #define EXPORT __declspec(dllexport)
@@ -35,7 +39,7 @@ static void *aligned_room(size_t alignment, size_t bytes) {
 #define PASTE(a, b, c) PASTE_(a, b, c)
 #define NAME(base) PASTE(base, ISA, TYPE)
 
-/* Tells the compiler that a vector may have changed, without an instruction. */
+/* Makes the compiler assume that a vector has changed, without emitting an instruction. */
 #if defined(__x86_64__)
 #define TOUCH(vector) __asm__ volatile("" : "+v"(vector))
 #elif defined(__aarch64__)
@@ -44,10 +48,12 @@ static void *aligned_room(size_t alignment, size_t bytes) {
 #define TOUCH(vector) __asm__ volatile("" : "+m"(vector))
 #endif
 
-/* One block of rows against the packed references. Strides count elements. `columns` picks some of the `table_columns` of `rows` (NULL:
- * the first ones), `centre` and `scale` turn a value x into (x - centre) * scale (NULL: left as it is). `product`
- * holds the references for expanded squares (NULL: direct ones); those below `cancellation` times |x|^2 are computed again. `is_binary` says that
- * references are 0 and 1. `total` is the sum of the weights; only the variant for missing cells reads it. */
+/* One block of rows and the packed references. Strides count elements. `columns` selects some of
+ * the `table_columns` of `rows` (NULL: the first ones); `centre` and `scale` transform a value x
+ * into (x - centre) * scale (NULL: unchanged). `product` holds the references for expanded squares
+ * (NULL: direct squares); those below `cancellation` times |x|^2 are recomputed. `is_binary` is set
+ * if all references are 0 or 1. `total` is the sum of the weights, read only by the variant for
+ * missing cells. */
 typedef struct {
     const void *rows;
     int64_t n_rows, row_stride, column_stride;
@@ -59,9 +65,10 @@ typedef struct {
     double *out;
 } Block;
 
-/* Rows of one component against its references, both `n_columns` wide without gaps: `squares` has |x - r|^2 less |x|^2 and |r|^2 for each row and reference
- * (member after member), `norms` |r|^2, all under weights that `rows` and `references` are without; squares that differ by less than a row's
- * `slack` are equal. `out` is as large as `rows`. */
+/* Rows of one component and its references, both contiguous with `n_columns` columns. `squares`
+ * holds |x - r|^2 - |x|^2 - |r|^2 for each row and reference (member by member) and `norms` |r|^2,
+ * both weighted, whereas `rows` and `references` are not. Squares that differ by less than a row's
+ * `slack` count as equal. `out` is as large as `rows`. */
 typedef struct {
     double *squares;
     const double *norms, *slack, *rows, *references;
@@ -71,9 +78,9 @@ typedef struct {
 
 enum { OK, NO_MEMORY, NO_SUCH_LEVEL, NO_SUCH_COLUMN };
 
-/* Every MIN(a, b) below is a < b ? a : b, hence b where one of them is NaN. */
+/* Every MIN(a, b) below is a < b ? a : b, hence b if either is NaN. */
 
-/* Levels in ascending order; the names are the ones compiled.py shows. */
+/* Levels in ascending order, with the names of LEVELS in compiled.py. */
 enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
 
 #define ISA portable
@@ -99,7 +106,9 @@ static inline two_doubles lanes_min_f64(two_doubles a, two_doubles b) {
 static inline int lanes_any_less_f32(four_floats a, four_floats b) {
     return a[0] < b[0] || a[1] < b[1] || a[2] < b[2] || a[3] < b[3];
 }
-static inline int lanes_any_less_f64(two_doubles a, two_doubles b) { return a[0] < b[0] || a[1] < b[1]; }
+static inline int lanes_any_less_f64(two_doubles a, two_doubles b) {
+    return a[0] < b[0] || a[1] < b[1];
+}
 static inline four_floats lanes_sqrt_f32(four_floats a) {
     for (int i = 0; i < 4; i++) a[i] = __builtin_sqrtf(a[i]);
     return a;
@@ -132,7 +141,8 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define MIN_float(a, b) ((VEC)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #define MIN_double(a, b) ((VEC)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define ANY_LESS_float(a, b) _mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_LT_OQ))
-#define ANY_LESS_double(a, b) _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_LT_OQ))
+#define ANY_LESS_double(a, b) \
+    _mm256_movemask_pd(_mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_LT_OQ))
 #define SQRT_float(a) ((VEC)_mm256_sqrt_ps((__m256)(a)))
 #define SQRT_double(a) ((VEC)_mm256_sqrt_pd((__m256d)(a)))
 #include "_kernel_isa.h"
@@ -147,17 +157,21 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define ANY_LESS_double(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
 #define SQRT_float(a) ((VEC)_mm512_sqrt_ps((__m512)(a)))
 #define SQRT_double(a) ((VEC)_mm512_sqrt_pd((__m512d)(a)))
-/* Sixteen or eight values that lie a row apart; twice as fast as one by one. */
-#define OFFSETS_float(stride) \
-    _mm512_mullo_epi32(_mm512_set1_epi32((int)(stride)), _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
-#define OFFSETS_double(stride) _mm512_mullo_epi64(_mm512_set1_epi64(stride), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0))
+/* Loads sixteen or eight values that are a row apart; twice as fast as one by one. */
+#define OFFSETS_float(stride)             \
+    _mm512_mullo_epi32(                   \
+        _mm512_set1_epi32((int)(stride)), \
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+#define OFFSETS_double(stride) \
+    _mm512_mullo_epi64(_mm512_set1_epi64(stride), _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0))
 #define GATHER_float(from, offsets) ((VEC)_mm512_i32gather_ps(offsets, from, 4))
 #define GATHER_double(from, offsets) ((VEC)_mm512_i64gather_pd(offsets, from, 8))
 #define HAS_GATHER
-/* Sixteen rows of four columns that lie side by side, column by column; four times as fast as to gather them. */
+/* Transposes sixteen rows of four adjacent columns; four times as fast as gathering them. */
 #define FOUR_COLUMNS_float four_columns_f32
 #define HAS_FOUR_COLUMNS
-TARGET static inline __attribute__((always_inline)) void four_columns_f32(const float *from, int64_t stride, float *to, int64_t width) {
+TARGET static inline __attribute__((always_inline)) void
+four_columns_f32(const float *from, int64_t stride, float *to, int64_t width) {
     __m512 rows[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
@@ -167,8 +181,10 @@ TARGET static inline __attribute__((always_inline)) void four_columns_f32(const 
         rows[i] = _mm512_insertf32x4(rows[i], _mm_loadu_ps(row + 8 * stride), 2);
         rows[i] = _mm512_insertf32x4(rows[i], _mm_loadu_ps(row + 12 * stride), 3);
     }
-    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(rows[0], rows[1])), b = _mm512_castps_pd(_mm512_unpackhi_ps(rows[0], rows[1]));
-    const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(rows[2], rows[3])), d = _mm512_castps_pd(_mm512_unpackhi_ps(rows[2], rows[3]));
+    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(rows[0], rows[1])),
+                  b = _mm512_castps_pd(_mm512_unpackhi_ps(rows[0], rows[1]));
+    const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(rows[2], rows[3])),
+                  d = _mm512_castps_pd(_mm512_unpackhi_ps(rows[2], rows[3]));
     _mm512_store_ps(to, _mm512_castpd_ps(_mm512_unpacklo_pd(a, c)));
     _mm512_store_ps(to + width, _mm512_castpd_ps(_mm512_unpackhi_pd(a, c)));
     _mm512_store_ps(to + 2 * width, _mm512_castpd_ps(_mm512_unpacklo_pd(b, d)));
@@ -185,10 +201,15 @@ TARGET static inline __attribute__((always_inline)) void four_columns_f32(const 
 #define TARGET
 #define WIDTH 16
 #define VECTORS 2
-#define MIN_float(a, b) ((VEC)vbslq_f32(vcltq_f32((float32x4_t)(a), (float32x4_t)(b)), (float32x4_t)(a), (float32x4_t)(b)))
-#define MIN_double(a, b) ((VEC)vbslq_f64(vcltq_f64((float64x2_t)(a), (float64x2_t)(b)), (float64x2_t)(a), (float64x2_t)(b)))
+#define MIN_float(a, b) \
+    ((VEC)vbslq_f32(    \
+        vcltq_f32((float32x4_t)(a), (float32x4_t)(b)), (float32x4_t)(a), (float32x4_t)(b)))
+#define MIN_double(a, b) \
+    ((VEC)vbslq_f64(     \
+        vcltq_f64((float64x2_t)(a), (float64x2_t)(b)), (float64x2_t)(a), (float64x2_t)(b)))
 #define ANY_LESS_float(a, b) vmaxvq_u32(vcltq_f32((float32x4_t)(a), (float32x4_t)(b)))
-#define ANY_LESS_double(a, b) vmaxvq_u32(vreinterpretq_u32_u64(vcltq_f64((float64x2_t)(a), (float64x2_t)(b))))
+#define ANY_LESS_double(a, b) \
+    vmaxvq_u32(vreinterpretq_u32_u64(vcltq_f64((float64x2_t)(a), (float64x2_t)(b))))
 #define SQRT_float(a) ((VEC)vsqrtq_f32((float32x4_t)(a)))
 #define SQRT_double(a) ((VEC)vsqrtq_f64((float64x2_t)(a)))
 #include "_kernel_isa.h"
@@ -203,33 +224,34 @@ typedef struct {
     Chooser mean_squares;
 } Level;
 
-#define LEVEL(isa) \
-    {{{score_##isa##_float, score_##isa##_double}, {masked_##isa##_float, masked_##isa##_double}}, {peak_##isa##_float, peak_##isa##_double}, \
+#define LEVEL(isa)                                                                                 \
+    {{{score_##isa##_float, score_##isa##_double}, {masked_##isa##_float, masked_##isa##_double}}, \
+     {peak_##isa##_float, peak_##isa##_double},                                                    \
      mean_squares_##isa##_double}
 
 static const Level levels[N_LEVELS] = {
     [PORTABLE] = LEVEL(portable),
 #if defined(__x86_64__)
-    [SSE2] = LEVEL(sse2),
-    [AVX2] = LEVEL(avx2),
-    [AVX512] = LEVEL(avx512),
+    [SSE2] = LEVEL(sse2),         [AVX2] = LEVEL(avx2), [AVX512] = LEVEL(avx512),
 #endif
 #if defined(__aarch64__)
     [NEON] = LEVEL(neon),
 #endif
 };
 
-/* Raised with every change of Block, Choices or of the packing: shared_library.py refuses a library left over from another version. */
+/* Incremented with every change of Block, Choices or the packing: shared_library.py rejects a
+ * library left over from another version. */
 EXPORT int odefs_kernel_version(void) { return 8; }
 
-/* Whether this processor (and its system) can run a level. */
+/* Returns whether this processor (and its operating system) can run a level. */
 EXPORT int odefs_has_level(int level) {
     if (level < 0 || level >= N_LEVELS || !levels[level].peak[0]) return 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (level == AVX2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    const int has_vectors = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                            __builtin_cpu_supports("avx512bw");
+    const int has_vectors = __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw");
     if (level == AVX512) return has_vectors;
 #endif
     return 1;
@@ -237,9 +259,11 @@ EXPORT int odefs_has_level(int level) {
 
 EXPORT int odefs_score(int level, int has_missing, int is_double, const Block *block) {
     if (!odefs_has_level(level)) return NO_SUCH_LEVEL;
-    if (block->n_columns < 1 || (!block->columns && block->n_columns > block->table_columns)) return NO_SUCH_COLUMN;
+    if (block->n_columns < 1 || (!block->columns && block->n_columns > block->table_columns))
+        return NO_SUCH_COLUMN;
     for (int64_t k = 0; block->columns && k < block->n_columns; k++)
-        if (block->columns[k] < 0 || block->columns[k] >= block->table_columns) return NO_SUCH_COLUMN;
+        if (block->columns[k] < 0 || block->columns[k] >= block->table_columns)
+            return NO_SUCH_COLUMN;
     return levels[level].score[has_missing != 0][is_double != 0](block);
 }
 
@@ -248,8 +272,8 @@ EXPORT int odefs_mean_squares(int level, const Choices *choices) {
     return levels[level].mean_squares(choices);
 }
 
-/* Runs the arithmetic of an inner loop (a difference and a multiply-add, or `expanded` a multiply-add) on registers alone; returns the number
- * of pairs of values done. */
+/* Runs the arithmetic of an inner loop (a difference and a multiply-add, or if `expanded` only a
+ * multiply-add) on registers alone; returns the number of pairs of values processed. */
 EXPORT double odefs_peak(int level, int is_double, int expanded, int64_t repeats) {
     if (!odefs_has_level(level)) return 0;
     return levels[level].peak[is_double != 0](expanded, repeats);

@@ -1,30 +1,39 @@
-/* The loops of the kernel for one instruction set (ISA, TARGET, WIDTH in bytes, VECTORS of rows at once) and one TYPE.
+/* Loops of the kernel for one instruction set (ISA, TARGET, WIDTH in bytes, VECTORS of rows at
+ * once) and one TYPE.
  *
- * A panel of rows is copied into tiles: [tile][column][VECTORS * LANES rows], so that the inner loop reads forward. References are packed per subset in
- * chunks of eight members and, where fewer are left, of four: [subset][chunk][column][member]. Every lane goes through the same operations in the
- * same order whatever stands beside it, so a row's score does not depend on its place. */
+ * A panel of rows is copied into tiles: [tile][column][VECTORS * LANES rows], so that the inner
+ * loop reads forward. References are packed per subset in chunks of eight members and, if fewer are
+ * left, of four: [subset][chunk][column][member]. Every lane goes through the same operations in
+ * the same order whatever the other lanes hold, so a row's score does not depend on its
+ * position. */
 
 #define VEC NAME(vec)
 #define LANES (WIDTH / (int)sizeof(TYPE))
 #define ROWS (VECTORS * LANES)
-#define PANEL_BYTES 24576 /* half a first-level cache; the references of one subset need the rest */
-#define FLUSH 8           /* so many distances are summed in TYPE before they go to float64 */
+/* Half a first-level cache; the references of one subset need the rest. */
+#define PANEL_BYTES 24576
+/* Number of distances summed in TYPE before they are added to a float64. */
+#define FLUSH 8
 
 enum { NAME(rows) = ROWS };
 
 typedef TYPE VEC __attribute__((vector_size(WIDTH)));
 
-/* Minimum of eight or four. A row with NaN has nothing but NaN, and MIN(best, NaN) is NaN: it stays. */
-TARGET static inline __attribute__((always_inline)) VEC NAME(smallest)(const VEC *sums, const int members) {
+/* Minimum of eight or four. All sums of a row with NaN are NaN, and MIN(best, NaN) is NaN. */
+TARGET static inline __attribute__((always_inline)) VEC
+NAME(smallest)(const VEC *sums, const int members) {
     VEC a = sums[0], b = sums[1], c = sums[2], d = sums[3];
-    if (members == 8) a = MIN(a, sums[4]), b = MIN(b, sums[5]), c = MIN(c, sums[6]), d = MIN(d, sums[7]);
+    if (members == 8)
+        a = MIN(a, sums[4]), b = MIN(b, sums[5]), c = MIN(c, sums[6]), d = MIN(d, sums[7]);
     a = MIN(a, c), b = MIN(b, d);
     return MIN(a, b);
 }
 
-/* Smallest squared distance of `vectors` vectors of rows to `members` references. Both counts are constants where this is inlined. */
+/* Smallest squared distance of `vectors` vectors of rows to `members` references. Both counts are
+ * compile-time constants once this is inlined. */
 TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
-    const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns, const int vectors, const int members, VEC *best) {
+    const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns,
+    const int vectors, const int members, VEC *best) {
     VEC sums[VECTORS][8];
 #pragma GCC unroll 8
     for (int m = 0; m < members; m++)
@@ -47,9 +56,11 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
     for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], members));
 }
 
-/* The same for |x - r|^2 - |x|^2 = |r|^2 - 2 x.r, half the work. Chunks begin with |r|^2 and go on with -2 r. */
+/* The same for |x - r|^2 - |x|^2 = |r|^2 - 2 x.r, half the work. Chunks start with |r|^2, followed
+ * by -2 r. */
 TARGET static inline __attribute__((always_inline)) void NAME(nearest_expanded)(
-    const TYPE *restrict tile, const TYPE *restrict product, int64_t n_columns, const int vectors, const int members, VEC *best) {
+    const TYPE *restrict tile, const TYPE *restrict product, int64_t n_columns, const int vectors,
+    const int members, VEC *best) {
     VEC sums[VECTORS][8];
 #pragma GCC unroll 8
     for (int m = 0; m < members; m++)
@@ -72,7 +83,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest_expanded)(
 
 TARGET static inline __attribute__((always_inline)) void NAME(nearest_of_subset)(
     const Block *block, const TYPE *tile, int64_t subset, const int vectors, VEC *best) {
-    const TYPE *references = (const TYPE *)block->references + subset * block->n_columns * block->n_members;
+    const TYPE *references =
+        (const TYPE *)block->references + subset * block->n_columns * block->n_members;
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) best[v] = (VEC){0} + (TYPE)INFINITY;
     int64_t members = block->n_members;
@@ -81,18 +93,20 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest_of_subset)
     if (members > 0) NAME(nearest)(tile, references, block->n_columns, vectors, 4, best);
 }
 
-/* Replaces those lanes of `squares` that are below `limit` by direct sums. */
-TARGET static __attribute__((noinline)) void NAME(mend)(
+/* Replaces the lanes of `squares` that are below `limit` by direct sums. */
+TARGET static __attribute__((noinline)) void NAME(recompute)(
     const Block *block, const TYPE *tile, int64_t subset, const VEC *limit, VEC *squares) {
     VEC direct;
     NAME(nearest_of_subset)(block, tile, subset, 1, &direct);
-    for (int i = 0; i < LANES; i++) (*squares)[i] = (*squares)[i] < (*limit)[i] ? direct[i] : (*squares)[i];
+    for (int i = 0; i < LANES; i++)
+        (*squares)[i] = (*squares)[i] < (*limit)[i] ? direct[i] : (*squares)[i];
 }
 
-/* Adds the distances to one subset onto `sums`. Expanded squares that lost too many digits are computed again directly, lane by lane: what
- * stands in other lanes changes no bit. */
+/* Adds the distances to one subset to `sums`. Expanded squares that lost too many digits are
+ * recomputed directly, lane by lane: the contents of other lanes change no bit. */
 TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
-    const Block *block, const TYPE *tile, const TYPE *norms, int64_t subset, const int vectors, TYPE *sums) {
+    const Block *block, const TYPE *tile, const TYPE *norms, int64_t subset, const int vectors,
+    TYPE *sums) {
     VEC best[VECTORS];
     if (block->product) {
         const int64_t height = block->n_columns + 1;
@@ -108,9 +122,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
             const VEC limit = *(const VEC *)(norms + ROWS + v * LANES);
             best[v] += *(const VEC *)(norms + v * LANES);
             if (ANY_LESS(best[v], limit)) {
-                VEC mended = best[v], below = limit;
-                NAME(mend)(block, tile + v * LANES, subset, &below, &mended);
-                best[v] = mended;
+                VEC recomputed = best[v], below = limit;
+                NAME(recompute)(block, tile + v * LANES, subset, &below, &recomputed);
+                best[v] = recomputed;
             }
         }
     } else {
@@ -125,8 +139,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(add_subset)(
 
 #include "_kernel_one_row.h"
 
-/* Copies rows into a tile whose columns lie `width` values apart; lanes without a row get zeros. */
-TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_rows, int64_t width, TYPE *restrict tile) {
+/* Copies rows into a tile whose columns are `width` values apart; lanes without a row are zero. */
+TARGET static void NAME(load_tile)(
+    const Block *block, int64_t first, int64_t n_rows, int64_t width, TYPE *restrict tile) {
     const TYPE *rows = (const TYPE *)block->rows + first * block->row_stride;
     const TYPE *centre = block->centre, *scale = block->scale;
     const int64_t stride = block->row_stride;
@@ -134,7 +149,9 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
 #ifdef FOUR_COLUMNS
     if (n_rows == ROWS && !block->columns && block->column_stride == 1)
         for (; k + 4 <= block->n_columns; k += 4)
-            for (int v = 0; v < VECTORS; v++) FOUR_COLUMNS(rows + k + v * LANES * stride, stride, tile + k * width + v * LANES, width);
+            for (int v = 0; v < VECTORS; v++)
+                FOUR_COLUMNS(
+                    rows + k + v * LANES * stride, stride, tile + k * width + v * LANES, width);
 #endif
 #ifdef GATHER
     const int can_gather = llabs(stride) <= INT32_MAX / LANES;
@@ -145,7 +162,8 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
         TYPE *to = tile + k * width;
 #ifdef GATHER
         if (n_rows == ROWS && can_gather) {
-            for (int v = 0; v < VECTORS; v++) *(VEC *)(to + v * LANES) = GATHER(from + v * LANES * stride, offsets);
+            for (int v = 0; v < VECTORS; v++)
+                *(VEC *)(to + v * LANES) = GATHER(from + v * LANES * stride, offsets);
         } else
 #endif
         if (n_rows == ROWS) {
@@ -156,11 +174,12 @@ TARGET static void NAME(load_tile)(const Block *block, int64_t first, int64_t n_
     }
     if (scale)
         for (k = 0; k < block->n_columns; k++)
-            for (int i = 0; i < ROWS; i++) tile[k * width + i] = (tile[k * width + i] - centre[k]) * scale[k];
+            for (int i = 0; i < ROWS; i++)
+                tile[k * width + i] = (tile[k * width + i] - centre[k]) * scale[k];
 }
 
-/* |x|^2 of a tile's rows, and behind them the limit below which squares are computed again. Against references of 0 and 1, expanded squares of
- * rows of 0 and 1 are exact: no limit. */
+/* |x|^2 of a tile's rows, followed by the limits below which squares are recomputed. If references
+ * and rows are 0 or 1, expanded squares are exact and there is no limit. */
 TARGET static void NAME(load_norms)(const Block *block, const TYPE *tile, TYPE *norms) {
     VEC sums[VECTORS];
     for (int v = 0; v < VECTORS; v++) sums[v] = (VEC){0};
@@ -195,23 +214,29 @@ TARGET static int NAME(score)(const Block *block) {
     if (!tiles) return NO_MEMORY;
     TYPE *sums = tiles + n_tiles * tile_size, *norms = sums + n_tiles * ROWS;
     for (int64_t start = 0; start < block->n_rows; start += n_tiles * ROWS) {
-        const int64_t left = block->n_rows - start, height = left < n_tiles * ROWS ? left : n_tiles * ROWS;
+        const int64_t left = block->n_rows - start,
+                      height = left < n_tiles * ROWS ? left : n_tiles * ROWS;
         double *out = block->out + start;
         for (int64_t i = 0; i < height; i++) out[i] = 0;
         for (int64_t i = 0; i < n_tiles * ROWS; i++) sums[i] = 0;
         for (int64_t i = 0; i < height; i += ROWS) {
-            NAME(load_tile)(block, start + i, height - i < ROWS ? height - i : ROWS, ROWS, tiles + i * n_columns);
+            NAME(load_tile)(
+                block, start + i, height - i < ROWS ? height - i : ROWS, ROWS,
+                tiles + i * n_columns);
             if (block->product) NAME(load_norms)(block, tiles + i * n_columns, norms + 2 * i);
         }
         for (int64_t subset = 0; subset < block->n_subsets; subset++) {
             for (int64_t i = 0; i < height; i += ROWS) {
-                /* One row alone is common, and so is a last tile that needs one vector only. */
+                /* A single row is common, and so is a last tile that fits into one vector. */
                 if (height - i == 1)
-                    NAME(add_subset_to_one)(block, tiles + i * n_columns, norms + 2 * i, subset, sums + i);
+                    NAME(add_subset_to_one)(
+                        block, tiles + i * n_columns, norms + 2 * i, subset, sums + i);
                 else if (VECTORS == 1 || height - i > LANES)
-                    NAME(add_subset)(block, tiles + i * n_columns, norms + 2 * i, subset, VECTORS, sums + i);
+                    NAME(add_subset)(
+                        block, tiles + i * n_columns, norms + 2 * i, subset, VECTORS, sums + i);
                 else
-                    NAME(add_subset)(block, tiles + i * n_columns, norms + 2 * i, subset, 1, sums + i);
+                    NAME(add_subset)(
+                        block, tiles + i * n_columns, norms + 2 * i, subset, 1, sums + i);
             }
             if (subset % FLUSH == FLUSH - 1 || subset == block->n_subsets - 1)
                 for (int64_t i = 0; i < height; i++) {
@@ -225,10 +250,12 @@ TARGET static int NAME(score)(const Block *block) {
     return OK;
 }
 
-/* Missing cells. Row cells become a value and a flag (0, 0 where missing), reference cells a value, a flag and the weight times the flag. With
- * these, x * seen_r - r * seen_x is the difference where both are seen and 0 elsewhere, and exact, as one factor is 0 or 1. */
+/* Missing cells. A row cell becomes a value and a flag (0, 0 if missing), a reference cell a value,
+ * a flag and the weight times the flag. Then x * seen_r - r * seen_x is the difference if both are
+ * observed and 0 otherwise, and it is exact because one factor is 0 or 1. */
 TARGET static inline __attribute__((always_inline)) void NAME(nearest_masked)(
-    const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns, TYPE total, VEC *best) {
+    const TYPE *restrict tile, const TYPE *restrict references, int64_t n_columns, TYPE total,
+    VEC *best) {
     VEC sums[4], covered[4];
 #pragma GCC unroll 4
     for (int m = 0; m < 4; m++) sums[m] = covered[m] = (VEC){0};
@@ -243,7 +270,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest_masked)(
     }
 #pragma GCC unroll 4
     for (int m = 0; m < 4; m++)
-        /* Without a common column this is 0 * infinity; the minimum then keeps its second argument. */
+        /* Without a common column this is 0 * infinity = NaN; MIN then keeps its second
+         * argument. */
         *best = MIN(sums[m] * (total / covered[m]), *best);
 }
 
@@ -267,7 +295,8 @@ TARGET static int NAME(masked)(const Block *block) {
             for (int64_t subset = 0; subset < block->n_subsets; subset++) {
                 VEC best = (VEC){0} + (TYPE)INFINITY;
                 for (int64_t m = 0; m < members; m += 4, references += 12 * n_columns)
-                    NAME(nearest_masked)(tile + v * LANES, references, n_columns, (TYPE)block->total, &best);
+                    NAME(nearest_masked)(
+                        tile + v * LANES, references, n_columns, (TYPE)block->total, &best);
                 const VEC distance = block->take_root ? SQRT(best) : best;
                 for (int i = 0; i < LANES; i++) {
                     const int finite = distance[i] < (TYPE)INFINITY;
@@ -275,7 +304,8 @@ TARGET static int NAME(masked)(const Block *block) {
                     known[i] += finite;
                 }
             }
-            for (int i = 0; i < LANES && v * LANES + i < height; i++) block->out[start + v * LANES + i] = sums[i] / known[i];
+            for (int i = 0; i < LANES && v * LANES + i < height; i++)
+                block->out[start + v * LANES + i] = sums[i] / known[i];
         }
     }
     free_room(tile);
@@ -292,7 +322,7 @@ TARGET static double NAME(peak)(int expanded, int64_t repeats) {
         } else {
 #pragma GCC unroll 12
             for (int m = 0; m < 12; m++) {
-                TOUCH(x); /* or the difference would be taken once, before the loop */
+                TOUCH(x); /* keeps the difference inside the loop */
                 const VEC difference = x - step;
                 sums[m] += difference * difference;
             }

@@ -1,19 +1,22 @@
-/* Which member of each reference subset is nearest to a row, and the mean square to these column by column, for one instruction set; float64 only.
+/* Nearest member of each reference subset, and the mean squares to them per column, for one
+ * instruction set; float64 only.
  *
- * Members are compared by |r|^2 - 2 x.r, whose products BLAS has done. The squares are of plain differences, so nothing cancels. They are summed in
- * registers for a strip of columns at a time: the strip of all references stays in cache while the rows go by. */
+ * Members are compared by |r|^2 - 2 x.r, with products already computed by BLAS. The squares are
+ * of plain differences, so nothing cancels. They are summed in registers for a strip of columns at
+ * a time: the strip of all references stays in cache while the loop runs over the rows. */
 
 #define VEC NAME(any_place)
 #define LANES (WIDTH / (int)sizeof(double))
 #define STRIP 4
 
-/* Rows of a table begin anywhere. */
+/* Rows of a table may start at any address. */
 typedef double VEC __attribute__((vector_size(WIDTH), aligned(8)));
 
-/* Of the members within `slack` of the nearest the first; `squares` lie member after member, as `norms` do, and are overwritten. */
+/* Chooses the first member within `slack` of the nearest. `squares` are stored member by member, as
+ * `norms` are, and are overwritten. */
 TARGET static void NAME(choose)(
-    double *restrict squares, const double *restrict norms, double slack, int64_t n_members, int64_t n_subsets, double *restrict limit,
-    int64_t *restrict chosen) {
+    double *restrict squares, const double *restrict norms, double slack, int64_t n_members,
+    int64_t n_subsets, double *restrict limit, int64_t *restrict chosen) {
     for (int64_t g = 0; g < n_subsets; g++) limit[g] = squares[g] += norms[g];
     for (int64_t p = 1; p < n_members; p++)
         for (int64_t g = 0; g < n_subsets; g++) {
@@ -23,12 +26,14 @@ TARGET static void NAME(choose)(
         }
     for (int64_t g = 0; g < n_subsets; g++) limit[g] += slack, chosen[g] = g;
     for (int64_t p = n_members - 1; p >= 0; p--)
-        for (int64_t g = 0; g < n_subsets; g++) chosen[g] = squares[p * n_subsets + g] <= limit[g] ? p * n_subsets + g : chosen[g];
+        for (int64_t g = 0; g < n_subsets; g++)
+            chosen[g] = squares[p * n_subsets + g] <= limit[g] ? p * n_subsets + g : chosen[g];
 }
 
-/* Mean squares on `vectors` vectors of columns, a constant where this is inlined. */
+/* Mean squares on `vectors` vectors of columns, a compile-time constant once this is inlined. */
 TARGET static inline __attribute__((always_inline)) void NAME(add_squares)(
-    const double *row, const double *references, int64_t n_columns, const int64_t *chosen, int64_t n_subsets, const int vectors, double *out) {
+    const double *row, const double *references, int64_t n_columns, const int64_t *chosen,
+    int64_t n_subsets, const int vectors, double *out) {
     VEC sums[STRIP], x[STRIP];
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) sums[v] = (VEC){0}, x[v] = *(const VEC *)(row + v * LANES);
@@ -53,21 +58,26 @@ TARGET static int NAME(mean_squares)(const Choices *c) {
         return NO_MEMORY;
     }
     for (int64_t i = 0; i < c->n_rows; i++)
-        NAME(choose)(c->squares + i * n_references, c->norms, c->slack[i], c->n_members, c->n_subsets, limit, chosen + i * c->n_subsets);
+        NAME(choose)(
+            c->squares + i * n_references, c->norms, c->slack[i], c->n_members, c->n_subsets, limit,
+            chosen + i * c->n_subsets);
     int64_t k = 0;
     for (; k + STRIP * LANES <= n_columns; k += STRIP * LANES)
         for (int64_t i = 0; i < c->n_rows; i++)
-            NAME(add_squares)(c->rows + i * n_columns + k, c->references + k, n_columns, chosen + i * c->n_subsets, c->n_subsets, STRIP,
-                c->out + i * n_columns + k);
+            NAME(add_squares)(
+                c->rows + i * n_columns + k, c->references + k, n_columns,
+                chosen + i * c->n_subsets, c->n_subsets, STRIP, c->out + i * n_columns + k);
     for (; k + LANES <= n_columns; k += LANES)
         for (int64_t i = 0; i < c->n_rows; i++)
-            NAME(add_squares)(c->rows + i * n_columns + k, c->references + k, n_columns, chosen + i * c->n_subsets, c->n_subsets, 1,
-                c->out + i * n_columns + k);
+            NAME(add_squares)(
+                c->rows + i * n_columns + k, c->references + k, n_columns,
+                chosen + i * c->n_subsets, c->n_subsets, 1, c->out + i * n_columns + k);
     for (; k < n_columns; k++)
         for (int64_t i = 0; i < c->n_rows; i++) {
             double sum = 0;
             for (int64_t g = 0; g < c->n_subsets; g++) {
-                const double difference = c->rows[i * n_columns + k] - c->references[chosen[i * c->n_subsets + g] * n_columns + k];
+                const double difference = c->rows[i * n_columns + k] -
+                    c->references[chosen[i * c->n_subsets + g] * n_columns + k];
                 sum += difference * difference;
             }
             c->out[i * n_columns + k] = sum / (double)c->n_subsets;

@@ -1,5 +1,5 @@
-/* Compiles _kernel_body.h for both precisions of the instruction set that the including file has described, and _kernel_choices.h for it, and forgets
- * the description. */
+/* Compiles _kernel_body.h for both precisions of the instruction set that the including file has
+ * defined, and _kernel_choices.h for float64, and undefines its macros. */
 
 #define TYPE float
 #define MIN MIN_float

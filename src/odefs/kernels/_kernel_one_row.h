@@ -1,31 +1,36 @@
-/* One row alone, for the instruction set and TYPE at which _kernel_body.h includes this. */
+/* Scoring of a single row, for the instruction set and TYPE with which _kernel_body.h includes
+ * this. */
 
-/* The smallest of `members` squares of one row alone, whose values lie ROWS apart: the members of a chunk stand in the lanes, so nothing is done for rows
- * that are not there. Each square goes through the same operations in the same order as above. */
-#define ONE_ROW(name, members)                                                                                                                 \
-    TARGET static inline __attribute__((always_inline)) TYPE NAME(name)(                                                                       \
-        const TYPE *restrict row, const TYPE *restrict chunk, int64_t n_columns, const int expanded, TYPE best) {                              \
-        typedef TYPE LINE __attribute__((vector_size(members * sizeof(TYPE)), aligned(sizeof(TYPE))));                                         \
-        LINE sums = {0};                                                                                                                       \
-        if (expanded) sums = *(const LINE *)chunk, chunk += members;                                                                           \
-        for (int64_t k = 0; k < n_columns; k++, chunk += members) {                                                                            \
-            const LINE values = *(const LINE *)chunk;                                                                                          \
-            if (expanded) {                                                                                                                    \
-                sums += row[k * ROWS] * values;                                                                                                \
-            } else {                                                                                                                           \
-                const LINE difference = row[k * ROWS] - values;                                                                                \
-                sums += difference * difference;                                                                                               \
-            }                                                                                                                                  \
-        }                                                                                                                                      \
-        for (int m = 0; m < members; m++) best = best < sums[m] ? best : sums[m];                                                              \
-        return best;                                                                                                                           \
+/* Smallest of `members` squares of a single row whose values are ROWS apart. The lanes hold the
+ * members of a chunk, so no work is done for absent rows. Each square goes through the same
+ * operations in the same order as in _kernel_body.h. */
+#define ONE_ROW(name, members)                                                           \
+    TARGET static inline __attribute__((always_inline)) TYPE NAME(name)(                 \
+        const TYPE *restrict row, const TYPE *restrict chunk, int64_t n_columns,         \
+        const int expanded, TYPE best) {                                                 \
+        typedef TYPE LINE                                                                \
+            __attribute__((vector_size(members * sizeof(TYPE)), aligned(sizeof(TYPE)))); \
+        LINE sums = {0};                                                                 \
+        if (expanded) sums = *(const LINE *)chunk, chunk += members;                     \
+        for (int64_t k = 0; k < n_columns; k++, chunk += members) {                      \
+            const LINE values = *(const LINE *)chunk;                                    \
+            if (expanded) {                                                              \
+                sums += row[k * ROWS] * values;                                          \
+            } else {                                                                     \
+                const LINE difference = row[k * ROWS] - values;                          \
+                sums += difference * difference;                                         \
+            }                                                                            \
+        }                                                                                \
+        for (int m = 0; m < members; m++) best = best < sums[m] ? best : sums[m];        \
+        return best;                                                                     \
     }
 ONE_ROW(eight_members, 8)
 ONE_ROW(four_members, 4)
 #undef ONE_ROW
 
 TARGET static inline __attribute__((always_inline)) TYPE NAME(nearest_to_one)(
-    const Block *block, const TYPE *row, const TYPE *references, int64_t subset, const int expanded) {
+    const Block *block, const TYPE *row, const TYPE *references, int64_t subset,
+    const int expanded) {
     const int64_t height = block->n_columns + expanded;
     const TYPE *chunk = references + subset * height * block->n_members;
     TYPE best = (TYPE)INFINITY;
@@ -35,12 +40,14 @@ TARGET static inline __attribute__((always_inline)) TYPE NAME(nearest_to_one)(
     return members > 0 ? NAME(four_members)(row, chunk, block->n_columns, expanded, best) : best;
 }
 
-/* add_subset for one row alone. */
-TARGET static void NAME(add_subset_to_one)(const Block *block, const TYPE *row, const TYPE *norms, int64_t subset, TYPE *sum) {
+/* add_subset for a single row. */
+TARGET static void NAME(add_subset_to_one)(
+    const Block *block, const TYPE *row, const TYPE *norms, int64_t subset, TYPE *sum) {
     TYPE best;
     if (block->product) {
         best = NAME(nearest_to_one)(block, row, block->product, subset, 1) + norms[0];
-        if (best < norms[ROWS]) best = NAME(nearest_to_one)(block, row, block->references, subset, 0);
+        if (best < norms[ROWS])
+            best = NAME(nearest_to_one)(block, row, block->references, subset, 0);
     } else {
         best = NAME(nearest_to_one)(block, row, block->references, subset, 0);
     }

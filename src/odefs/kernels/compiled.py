@@ -1,33 +1,37 @@
-"""The compiled kernel (``_kernel.c``): whether it is there, when it is used, how references are packed for it and how it is called.
+"""Compiled kernel (``_kernel.c``): availability, choice of instruction set, packing, calls.
 
-It is built at install time where there is a compiler and never required. ``ODEFS_KERNEL`` overrides the choice: ``numpy``, ``compiled``, or one of
-the instruction sets in ``LEVELS``.
+It is built at install time if there is a C compiler and is never required. ``ODEFS_KERNEL``
+overrides the choice: ``numpy``, ``compiled``, or one of the instruction sets in ``LEVELS``.
 """
 
 import ctypes
 import os
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
 from odefs.kernels.cancellation_check import can_expand_squares
-from odefs.kernels.shared_library import address, library
+from odefs.kernels.shared_library import address, library, required_library
 
 LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
-"""Instruction sets in ascending order, as ``_kernel.c`` counts them."""
+"""Instruction sets in ascending order, numbered as in ``_kernel.c``."""
 
 COMPILED_CANCELLATION_SHARE = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
-"""Below this share of |x|^2 an expanded square is computed again directly. What is above has 5 digits in float32, 9 in float64."""
+"""Expanded squares below this share of ``|x|^2`` are recomputed directly. Those above keep 5 digits
+in float32 and 9 in float64.
+"""
 
 MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096}
-"""Up to here the compiled kernel is the faster one, measured against OpenBLAS on the same instruction set (those of portable and neon are
-guesses on the safe side). With missing cells it always is."""
+"""Largest number of columns for which the compiled kernel is faster than NumPy.
+
+Measured against OpenBLAS on the same instruction set; the values for portable and neon are
+conservative guesses. With missing cells the compiled kernel is always faster.
+"""
 
 
 class _Block(ctypes.Structure):
-    """``Block`` of ``_kernel.c``."""
+    """Mirror of the C struct ``Block`` in ``_kernel.c``."""
 
     _fields_ = (
         ("rows", ctypes.c_void_p),
@@ -53,15 +57,19 @@ class _Block(ctypes.Structure):
 
 @cache
 def levels_here() -> tuple[str, ...]:
-    """The instruction sets that the library has and this processor can run, ascending."""
+    """Return the instruction sets that the library has and this processor can run, ascending."""
     found = library()
-    return () if found is None else tuple(name for name in LEVELS if found.odefs_has_level(LEVELS.index(name)))
+    return (
+        ()
+        if found is None
+        else tuple(name for name in LEVELS if found.odefs_has_level(LEVELS.index(name)))
+    )
 
 
 def level_for(n_columns: int, has_missing: bool = False) -> str | None:
-    """The instruction set to score so many columns with; ``None`` stands for NumPy.
+    """Return the instruction set for scoring ``n_columns``; ``None`` means NumPy.
 
-    It depends on nothing else: a row's score must not depend on how many rows come with it.
+    It depends on nothing else: a row's score must not depend on how many rows are scored with it.
     """
     return _level(os.environ.get("ODEFS_KERNEL", ""), n_columns, has_missing)
 
@@ -70,7 +78,11 @@ def level_for(n_columns: int, has_missing: bool = False) -> str | None:
 def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
     here, wish = levels_here(), wish.strip().lower()
     if wish in ("", "auto"):
-        return here[-1] if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns else None
+        return (
+            here[-1]
+            if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns
+            else None
+        )
     if wish == "numpy" or not n_columns:
         return None
     if wish == "compiled" and here:
@@ -81,28 +93,31 @@ def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
 
 
 def _refusal(wish: str, here: tuple[str, ...]) -> str:
-    """Why a kernel cannot be had, and which ones can."""
+    """Explain why the requested kernel is unavailable, and list those that are available."""
     allowed = ", ".join(("auto", "numpy", *(("compiled", *here) if here else ())))
     if wish not in (*LEVELS, "compiled"):
         return f"ODEFS_KERNEL={wish!r} is not a kernel; use one of {allowed}."
     if not here:
         return (
-            f"ODEFS_KERNEL={wish!r} was requested, but the compiled kernel was not built: use one of {allowed}, "
-            "or reinstall odefs with a C compiler (GCC or Clang) at hand."
+            f"ODEFS_KERNEL={wish!r} was requested, but the compiled kernel was not built: "
+            f"use one of {allowed}, or reinstall odefs with a C compiler (GCC or Clang) installed."
         )
     return (
-        f"ODEFS_KERNEL={wish!r} was requested, but this processor, its system or this build does not support it; "
-        f"use one of {allowed}."
+        f"ODEFS_KERNEL={wish!r} was requested, but this processor, its system or this build "
+        f"does not support it; use one of {allowed}."
     )
 
 
 def check_kernel_request() -> None:
-    """Refuse a kernel that cannot run here, before any work. ``ODEFS_KERNEL`` is read again with each block of rows."""
+    """Raise ``ValueError`` before any work if ``ODEFS_KERNEL`` requests an unavailable kernel.
+
+    ``ODEFS_KERNEL`` is read again with each block of rows.
+    """
     level_for(1)
 
 
 def describe_kernel() -> str:
-    """Which kernel is in use, for bug reports."""
+    """Describe the kernel in use, for bug reports."""
     here = levels_here()
     if not here:
         return "numpy (the compiled one was not built)"
@@ -119,10 +134,12 @@ def describe_kernel() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """References in the order in which the kernel reads them: by subset, chunk of 8 or 4 members, column, member.
+    """References in the order in which the kernel reads them.
 
-    ``product`` has ``|r|^2`` and ``-2 r`` in the same order, one row more in each chunk; ``None`` where squares are not to be expanded.
-    With weights, rows and references become ``(x - centre) * root_weights``. ``total`` is the sum of the weights.
+    The order is: subset, chunk of 8 or 4 members, column, member. ``product`` holds ``|r|^2`` and
+    ``-2 r`` in the same order, one row more in each chunk; it is ``None`` if squares are not to be
+    expanded. With weights, rows and references become ``(x - centre) * root_weights``. ``total`` is
+    the sum of the weights.
     """
 
     values: np.ndarray
@@ -139,7 +156,7 @@ class Packed:
 
     @cached_property
     def block(self) -> _Block:
-        """The part of a call that is the same for all blocks of rows."""
+        """Arguments of a call that are the same for all blocks of rows."""
         return _Block(
             centre=address(self.centre),
             scale=address(self.root_weights),
@@ -161,15 +178,20 @@ def pack_references(
     *,
     has_missing: bool = False,
 ) -> Packed:
-    """Pack member-major references (see :mod:`odefs.kernels.distances`). Subsets are filled up to full chunks with their last member."""
+    """Pack member-major references (see :mod:`odefs.kernels.distances`).
+
+    Subsets are filled up to full chunks by repeating their last member.
+    """
     rows = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
     n_columns = rows.shape[1]
     weights = np.ones(n_columns) if w is None else np.asarray(w, dtype=np.float64)
     centre = root_weights = None
     seen = ~np.isnan(rows)
     if w is not None:
-        # A weight multiplies the rounding of what it is applied to, so the origin must be close.
-        middle = np.where(seen, rows, 0).sum(axis=0, dtype=np.float64) / np.maximum(1, seen.sum(axis=0))
+        # A weight also multiplies rounding errors, so the origin must be close to the values.
+        middle = np.where(seen, rows, 0).sum(axis=0, dtype=np.float64) / np.maximum(
+            1, seen.sum(axis=0)
+        )
         centre, root_weights = middle.astype(rows.dtype), np.sqrt(weights).astype(rows.dtype)
         rows = (rows - centre) * root_weights
     members = rows.reshape(-1, n_subsets, n_columns)
@@ -177,7 +199,9 @@ def pack_references(
     is_binary = bool(np.all((rows == 0) | (rows == 1)))
     if has_missing:
         flags = seen.reshape(members.shape).astype(rows.dtype)
-        values = _in_chunks([np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4)
+        values = _in_chunks(
+            [np.where(flags > 0, members, 0), flags, flags * weights.astype(rows.dtype)], 4
+        )
     else:
         values = _in_chunks([members], 8)
         if is_binary or can_expand_squares(members, COMPILED_CANCELLATION_SHARE[rows.dtype]):
@@ -185,13 +209,27 @@ def pack_references(
             product = _in_chunks([np.concatenate([norms, -2 * members], axis=2)], 8)
     n_members = -(-members.shape[0] // 4) * 4
     total = float(weights.sum())
-    return Packed(values, product, n_columns, n_subsets, n_members, centre, root_weights, total, has_missing, is_binary)
+    return Packed(
+        values,
+        product,
+        n_columns,
+        n_subsets,
+        n_members,
+        centre,
+        root_weights,
+        total,
+        has_missing,
+        is_binary,
+    )
 
 
 def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
-    """Arrays of shape (members, subsets, columns) in the kernel's order, the parts of a chunk's column one behind the other."""
+    """Arrange arrays of shape (members, subsets, columns) in the kernel's order.
+
+    The parts of a chunk's column follow one another.
+    """
     size, n_subsets, _ = parts[0].shape
-    # Filled up with the last member, which changes no minimum.
+    # Repeating the last member changes no minimum.
     chosen = np.minimum(np.arange(-(-size // 4) * 4), size - 1)
     chunks = []
     for start in range(0, chosen.size, step):
@@ -203,14 +241,15 @@ def _in_chunks(parts: list[np.ndarray], step: int) -> np.ndarray:
 def mean_nearest(
     X: np.ndarray, packed: Packed, *, level: str, root: bool, columns: np.ndarray | None = None
 ) -> np.ndarray:
-    """Mean over the subsets of the (squared, unless ``root``) distance to the nearest member, float64.
+    """Return the mean over the subsets of the distance to the nearest member, float64.
 
-    ``columns`` names the columns of ``X`` to use. Without ``has_missing`` rows with NaN score NaN; with it, rows that share no column with any
+    Distances are squared unless ``root``. ``columns`` selects the columns of ``X`` to use. Without
+    ``has_missing``, rows with NaN score NaN; with it, only rows that share no column with any
     reference do.
     """
     given = X.shape[1] if columns is None else len(columns)
     if given != packed.n_columns:
-        raise ValueError(f"X has {given} columns, the references have {packed.n_columns}.")
+        raise ValueError(f"X has {given} columns but the references have {packed.n_columns}.")
     if X.dtype != packed.values.dtype or not X.flags.aligned:
         X = np.require(X, packed.values.dtype, "A")
     size = X.itemsize
@@ -226,17 +265,21 @@ def mean_nearest(
     block.n_rows, block.table_columns = X.shape
     block.row_stride, block.column_stride = row_stride // size, column_stride // size
     block.take_root = root
-    found: Any = library()
     is_double = packed.values.dtype == np.float64
-    failure = found.odefs_score(LEVELS.index(level), packed.has_missing, is_double, ctypes.addressof(block))
+    failure = required_library().odefs_score(
+        LEVELS.index(level), packed.has_missing, is_double, ctypes.addressof(block)
+    )
     if failure == 1:
-        raise MemoryError("no memory for a few rows of the compiled kernel")
+        raise MemoryError("Out of memory in the compiled kernel.")
     if failure:
-        raise IndexError(f"the component's columns do not fit a block of {X.shape[1]} columns")
+        raise IndexError(f"Column indices must be below {X.shape[1]}, the number of columns of X.")
     return out
 
 
-def registers_only(level: str, dtype: np.dtype[Any], expanded: bool, repeats: int) -> float:
-    """Run the inner loop's arithmetic without memory, for benchmarks; returns the number of pairs of values it stands for."""
-    found: Any = library()
-    return float(found.odefs_peak(LEVELS.index(level), dtype == np.float64, expanded, repeats))
+def registers_only(level: str, dtype: np.dtype[np.floating], expanded: bool, repeats: int) -> float:
+    """Run the inner loop's arithmetic on registers only, for benchmarks.
+
+    Returns the number of pairs of values it processed.
+    """
+    is_double = dtype == np.float64
+    return float(required_library().odefs_peak(LEVELS.index(level), is_double, expanded, repeats))

@@ -1,10 +1,12 @@
-"""Distance from each row to the nearest member of each reference subset.
+"""Distances from each row to the nearest member of each reference subset.
 
-References are laid out member-major: row ``p * n_subsets + g`` is member ``p`` of subset ``g``. The matrix of distances then has all
-first members on top, all second members below and so on, and the minimum over the members folds halves of it onto each other.
+References are laid out member-major: row ``p * n_subsets + g`` is member ``p`` of subset ``g``. The
+matrix of distances then has all first members on top, all second members below and so on, and the
+minimum over the members folds halves of it onto each other.
 
-The product needs rows near the origin to keep its digits; :class:`odefs.scaling.Scaling` puts the origin amid each column. Where digits are lost
-all the same, distances are computed again directly: slower, never wrong.
+The product keeps its digits only if rows are near the origin; :class:`odefs.scaling.Scaling` puts
+the origin in the middle of each column. Distances that lose digits nevertheless are recomputed
+directly: slower, never wrong.
 """
 
 from dataclasses import dataclass
@@ -14,23 +16,28 @@ import numpy as np
 from odefs.kernels.stable_products import SLAB_ROWS, SlabLayout, aligned, slab_layout
 
 CANCELLATION_SHARE = {np.dtype(np.float32): 5e-3, np.dtype(np.float64): 1e-8}
-"""Below this share of |x|^2 the expanded square has lost too many digits and is computed again directly."""
+"""An expanded square below this share of ``|x|^2`` has lost too many digits and is recomputed
+directly.
+"""
 
 SNAP = 4 * np.finfo(np.float64).eps
-"""In float64, squares below this share of |x|^2, per column, are rounding noise around zero if columns have two values only."""
+"""Rounding noise around zero: float64 squares below this share of ``|x|^2`` per column, if columns
+have only two values.
+"""
 
 RECOMPUTE_BYTES = 8 * 2**20
 
 MAX_DIRECT_ROWS = 64
-"""Up to this many rows are computed again without looking for equal ones first."""
+"""Up to this many rows are recomputed without searching for equal ones first."""
 
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Reference rows, and ``product = [-2 rows, |rows|^2]``, to be multiplied by rows with a 1 behind.
+    """Reference rows and ``product = [-2 rows, |rows|^2]``.
 
-    With weights, rows are ``(rows - centre) * root_weights``: a weight multiplies the rounding of what it is applied to, so the origin
-    must be close.
+    ``product`` is multiplied by rows extended with a 1. With weights, rows are ``(rows - centre) *
+    root_weights``: a weight also multiplies rounding errors, so the origin must be close to the
+    values.
     """
 
     rows: np.ndarray
@@ -39,20 +46,23 @@ class References:
     root_weights: np.ndarray | None
     n_subsets: int
     layout: SlabLayout
-    """How rows are cut for the product."""
+    """Slab layout of the rows for the product."""
     grid: tuple[np.ndarray, np.ndarray] | None
-    """The two values of every column, where each has but two."""
+    """Smallest and largest value of every column, if each column has only two values."""
     exact: bool
-    """Whether these are 0 and 1. Products of such rows are exact, equal distances equal to the bit."""
+    """Whether the two values are 0 and 1. Products of such rows are exact, so equal distances are
+    equal to the bit.
+    """
     gap: float = np.inf
-    """On a grid, the smallest square between two points of it."""
+    """Smallest squared distance between two points of the grid."""
 
 
 def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> References:
     """Lay the references out for the product.
 
-    Where every column has two values, but not 0 and 1, equal rows are common and their products are not exact. float64 then tells zero
-    from the smallest other distance, so that nothing need be computed again.
+    If every column has two values other than 0 and 1, equal rows are common and their products are
+    not exact. float64 then distinguishes zero from the smallest other distance, so that nothing has
+    to be recomputed.
     """
     exact = w is None and bool(np.all((rows == 0) | (rows == 1)))
     two_valued = bool(np.all((rows == rows.min(axis=0)) | (rows == rows.max(axis=0))))
@@ -67,24 +77,26 @@ def prepare_references(rows: np.ndarray, n_subsets: int, w: np.ndarray | None = 
     grid = (rows.min(axis=0), rows.max(axis=0)) if two_valued else None
     norms = np.einsum("ij,ij->i", rows, rows)
     product = aligned(np.concatenate([-2 * rows, norms[:, None]], axis=1), rows.dtype)
-    return References(rows, product, centre, root_weights, n_subsets, layout, grid, exact, smallest_gap(grid))
+    return References(
+        rows, product, centre, root_weights, n_subsets, layout, grid, exact, smallest_gap(grid)
+    )
 
 
 def smallest_gap(grid: tuple[np.ndarray, np.ndarray] | None) -> float:
-    """The smallest square between two points of a grid."""
+    """Return the smallest squared distance between two points of a grid."""
     steps = np.empty(0) if grid is None else grid[1] - grid[0]
     return float(np.min(np.square(steps[steps > 0]), initial=np.inf))
 
 
 def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
-    """Squared distances of shape ``(n_subsets, n_rows or more)``.
+    """Return squared distances of shape ``(n_subsets, n_rows or more)``.
 
-    Columns beyond ``n_rows`` are padding. Callers sum over the subsets before they cut it off: sums over a single column are taken in another
-    order than sums over many.
+    Columns beyond ``n_rows`` are padding. Callers sum over the subsets before cutting it off: NumPy
+    sums a single column in a different order than many.
     """
     n_rows, n_columns = X.shape
     layout = references.layout
-    slabs = _extended(X, references)
+    slabs = _slabs_with_ones(X, references)
     distances = _fold_minimum(layout.multiply(references.product, slabs), references.n_subsets)
     values = slabs[:, :, :n_columns]
     norms = np.einsum("sij,sij->si", values, values)
@@ -95,8 +107,8 @@ def nearest_squared(X: np.ndarray, references: References) -> np.ndarray:
     return nearest
 
 
-def _extended(X: np.ndarray, references: References) -> np.ndarray:
-    """Slabs of rows in the precision and on the scale of the references, with a 1 behind each row."""
+def _slabs_with_ones(X: np.ndarray, references: References) -> np.ndarray:
+    """Copy rows into slabs in the precision and scale of the references, each extended with a 1."""
     n_rows, n_columns = X.shape
     if references.centre is not None and references.root_weights is not None:
         X = X - references.centre
@@ -108,7 +120,7 @@ def _extended(X: np.ndarray, references: References) -> np.ndarray:
 
 
 def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
-    """Minimum over the members of each slab, in place."""
+    """Reduce each slab to the minimum over the members, in place."""
     members = distances.shape[1] // n_subsets
     while members > 1:
         kept = (members + 1) // 2
@@ -119,8 +131,10 @@ def _fold_minimum(distances: np.ndarray, n_subsets: int) -> np.ndarray:
     return distances[:, :n_subsets]
 
 
-def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarray, references: References) -> None:
-    """Replace the squares that lost their digits by direct ones; squares below zero are always among them."""
+def _recompute_cancelled(
+    nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarray, references: References
+) -> None:
+    """Replace the squares that lost their digits by direct ones, including all negative ones."""
     limit = CANCELLATION_SHARE[nearest.dtype] * norms
     suspects = np.flatnonzero(nearest.min(axis=0) < limit)
     if not suspects.size:
@@ -136,7 +150,7 @@ def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarr
     cancelled = squares < limit[suspects, None]
     if on_grid.any():
         limits = SNAP * rows.shape[1] * norms[suspects]
-        # Beside a far value in another column, rounding may be as large as a step of the grid.
+        # With an extreme value in another column, rounding may be as large as a grid step.
         noise = (squares <= limits[:, None]) & (on_grid & (limits < references.gap / 2))[:, None]
         squares[noise] = 0
         cancelled &= ~noise
@@ -144,7 +158,7 @@ def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarr
         which, subset = np.nonzero(cancelled)
         squares[which, subset] = _direct_squares(rows, which, subset, references)
     else:
-        # Equal rows have equal squares to the bit, so what one of them needs is what all need.
+        # Equal rows have bit-identical squares, so one recomputation serves all of them.
         first, copy_of = _distinct_rows(rows)
         exact = squares[first]
         which, subset = np.nonzero(cancelled[first])
@@ -153,8 +167,13 @@ def _recompute_cancelled(nearest: np.ndarray, slabs: np.ndarray, norms: np.ndarr
     nearest[:, suspects] = squares.T
 
 
-def _direct_squares(rows: np.ndarray, which: np.ndarray, subset: np.ndarray, references: References) -> np.ndarray:
-    """``min_p |rows[which] - r_p|^2`` over the members ``p`` of each given subset, without expanding the square."""
+def _direct_squares(
+    rows: np.ndarray, which: np.ndarray, subset: np.ndarray, references: References
+) -> np.ndarray:
+    """Return ``min_p |rows[which] - r_p|^2`` over the members ``p`` of each given subset.
+
+    The square is not expanded.
+    """
     members = references.rows.reshape(-1, references.n_subsets, references.rows.shape[1])
     direct = np.empty(which.size, dtype=rows.dtype)
     step = max(1, RECOMPUTE_BYTES // (members.shape[0] * members.shape[2] * rows.itemsize))
@@ -166,7 +185,9 @@ def _direct_squares(rows: np.ndarray, which: np.ndarray, subset: np.ndarray, ref
 
 
 def _distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Index of the first of each group of equal rows, and for each row the group it belongs to."""
-    bytes_of_rows = np.ascontiguousarray(rows + 0).view(np.dtype((np.void, rows.itemsize * rows.shape[1])))
+    """Return the index of the first row of each group of equal rows, and the group of each row."""
+    bytes_of_rows = np.ascontiguousarray(rows + 0).view(
+        np.dtype((np.void, rows.itemsize * rows.shape[1]))
+    )
     _, first, copy_of = np.unique(bytes_of_rows.ravel(), return_index=True, return_inverse=True)
     return first, copy_of.ravel()

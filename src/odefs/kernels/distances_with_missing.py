@@ -1,9 +1,12 @@
-"""Nearest references where cells are missing (NaN).
+"""Nearest references for rows and references with missing cells (NaN).
 
-The squared distance runs over the columns that both the row and the reference have, and is divided by the share of the weight they
-cover: ``sum(w) / sum_obs(w) * sum_obs(w_k (x_k - r_k)^2)``. A pair without a common column has no distance (infinite here).
-Everything is done in float64, by products in slabs (:mod:`odefs.kernels.stable_products`). As in :mod:`odefs.kernels.distances`, squares that lost their digits are computed again directly. Most of these belong to
-pairs that agree wherever both are observed; such pairs are found by one more product, over whole numbers, which is exact.
+The squared distance runs over the columns observed in both the row and the reference, and is
+divided by the share of the weight they cover: ``sum(w) / sum_obs(w) * sum_obs(w_k (x_k - r_k)^2)``.
+A pair without a common column has no distance (infinite here). All computations are in float64, by
+products in slabs (:mod:`odefs.kernels.stable_products`). As in :mod:`odefs.kernels.distances`,
+squares that lost their digits are recomputed directly. Most of these belong to pairs that agree in
+all columns observed in both; such pairs are found by one more product over integers, which is
+exact.
 """
 
 import numpy as np
@@ -14,11 +17,13 @@ MASKED_CANCELLATION_SHARE = 1e-8
 DIRECT_CELLS = 2**20
 
 MIN_LOST_FOR_DEDUPLICATION = 4096
-"""From this many lost squares on, it pays to find the pairs that agree first."""
+"""From this many lost squares on, it pays to find the agreeing pairs first."""
 
 
-def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """Squared distances of all pairs, shape ``(n_references, n_rows)``."""
+def masked_squared(
+    X: np.ndarray, references: np.ndarray, w: np.ndarray | None = None
+) -> np.ndarray:
+    """Return squared distances of all pairs, shape ``(n_references, n_rows)``."""
     seen_x, seen_r = ~np.isnan(X), ~np.isnan(references)
     r = np.where(seen_r, references, 0.0).astype(np.float64)
     centre = r.sum(axis=0) / np.maximum(1, seen_r.sum(axis=0))
@@ -42,16 +47,17 @@ def masked_squared(X: np.ndarray, references: np.ndarray, w: np.ndarray | None =
 
 
 def _products(references: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """``references @ rows.T``, each row's bits its own."""
+    """Return ``references @ rows.T``, with bits that depend on each row alone."""
     layout = slab_layout(references.shape[0], references.shape[1], references.dtype)
     return layout.products(aligned(references, layout.dtype), rows)
 
 
 def _agreeing_pairs(X: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Pairs that are equal in all columns that both have, shape ``(n_references, n_rows)``.
+    """Return which pairs agree in all columns observed in both, shape ``(n_references, n_rows)``.
 
-    Cells become the rank of their value among the column's references, so sums of squared differences are whole numbers. NaN, and values that no
-    reference has, are told apart by the masks: a cell that matches nothing gets a rank of its own.
+    Cells become the rank of their value among the column's references, so sums of squared
+    differences are integers. NaN is handled by the masks; a value that no reference has gets a rank
+    of its own.
     """
     code_x, code_r = np.zeros(X.shape), np.zeros(references.shape)
     for k in range(X.shape[1]):
@@ -63,14 +69,21 @@ def _agreeing_pairs(X: np.ndarray, references: np.ndarray) -> np.ndarray:
     seen_x, seen_r = (~np.isnan(X)).astype(np.float64), (~np.isnan(references)).astype(np.float64)
     code_x *= seen_x
     code_r *= seen_r
-    differences = seen_r @ (code_x * code_x).T + (code_r * code_r) @ seen_x.T - 2 * code_r @ code_x.T
+    differences = (
+        seen_r @ (code_x * code_x).T + (code_r * code_r) @ seen_x.T - 2 * code_r @ code_x.T
+    )
     return np.asarray(differences == 0)
 
 
 def _direct_squares(
-    x: np.ndarray, r: np.ndarray, mask_x: np.ndarray, mask_r: np.ndarray, references: np.ndarray, rows: np.ndarray
+    x: np.ndarray,
+    r: np.ndarray,
+    mask_x: np.ndarray,
+    mask_r: np.ndarray,
+    references: np.ndarray,
+    rows: np.ndarray,
 ) -> np.ndarray:
-    """``sum_obs(w_k (x_k - r_k)^2)`` of the given pairs, without expanding the square."""
+    """Return ``sum_obs(w_k (x_k - r_k)^2)`` of the given pairs, without expanding the square."""
     out = np.empty(rows.size)
     step = max(1, DIRECT_CELLS // x.shape[1])
     for start in range(0, rows.size, step):

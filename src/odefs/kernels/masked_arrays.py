@@ -1,4 +1,4 @@
-"""Masked arrays of numpy (``numpy.ma``): masked cells are missing cells, whatever value they hide."""
+"""NumPy masked arrays (``numpy.ma``): masked cells count as missing, whatever value they hide."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ import numpy as np
 
 
 def unmasked(X: Any) -> Any:
-    """``X`` with NaN in masked cells; what is not a masked array, or a list of such, as it is.
+    """Return ``X`` with NaN in masked cells; anything but masked arrays is returned unchanged.
 
-    Integers and booleans become floats where a cell is masked, as they have no NaN. Masked dates and durations are NaT,
-    and text becomes objects with ``None``.
+    A list of masked arrays counts as one. Integers and booleans become floats if a cell is masked,
+    because they have no NaN. Masked dates and durations become NaT, and text becomes objects with
+    ``None``.
     """
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.array(X)

@@ -1,7 +1,9 @@
-"""Which reference of each subset is nearest, and the mean square to these column by column: what training and explaining need.
+"""Nearest reference of each subset, and the mean squares to them per column.
 
-With ``A`` the (references x rows) matrix that has 1 where a reference is the nearest of its subset, ``sum_i (x - r_i)^2`` over the nearest is
-``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x subsets x columns. The compiled kernel needs neither.
+Both are needed for training and explanations. Let ``A`` be the (references x rows) matrix that has
+1 where a reference is the nearest of its subset. Then ``sum_i (x - r_i)^2`` over the nearest
+references is ``c x^2 - 2 x (A' r) + A' r^2``: products with ``A`` instead of an array of rows x
+subsets x columns. The compiled kernel needs neither.
 """
 
 import numpy as np
@@ -11,22 +13,29 @@ from odefs.kernels.compiled import level_for
 from odefs.kernels.compiled_members import mean_squares
 
 TIE = 1e-12
-"""Squares that differ by less than this share of the largest norms are equal: in tables of categories many are, and rounding must not choose."""
+"""Squares that differ by less than this share of the largest norms are equal: ties are common in
+tables of categories, and rounding must not decide them.
+"""
 
 SMALL, NEGLIGIBLE = 1e-8, 1e-6
-"""A square below the first share of the norms has lost too many digits; what such distances add up to may be left out up to the second share."""
+"""A square below the share ``SMALL`` of the norms has lost too many digits. Such distances may be
+left out if they add up to at most the share ``NEGLIGIBLE``.
+"""
 
 ROWS_PER_BLOCK = 256
-"""Rows at a time, so that distances and sums stay in cache."""
+"""Rows per block, so that distances and sums stay in cache."""
 
 
-def mean_squares_to_nearest(X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None) -> np.ndarray:
-    """``1/c sum_i (x_k - r_ik)^2`` with ``r_i`` the nearest of subset ``i`` under ``w``, of shape ``(n_rows, n_columns)``.
+def mean_squares_to_nearest(
+    X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None
+) -> np.ndarray:
+    """Return ``1/c sum_i (x_k - r_ik)^2``, shape ``(n_rows, n_columns)``.
 
-    References are member-major (see :mod:`odefs.kernels.distances`); float64, without missing cells.
+    ``r_i`` is the nearest member of subset ``i`` under the weights ``w``. References are
+    member-major (see :mod:`odefs.kernels.distances`) and float64, without missing cells.
     """
-    # Columns that are 0 or one other value u stay where they are, as the scaling left them: their products are exact, and A' r^2 is u A' r. The others
-    # are moved to where their products keep most digits.
+    # Columns with the values 0 and u only keep their origin: their products are exact, and A' r^2
+    # is u A' r. The others are centred, where their products keep most digits.
     top = references.max(axis=0)
     many = np.flatnonzero(~((references == 0) | (references == top)).all(axis=0))
     centre = np.zeros(X.shape[1])
@@ -38,21 +47,30 @@ def mean_squares_to_nearest(X: np.ndarray, references: np.ndarray, n_subsets: in
 
 
 def _compiled(
-    level: str, X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None, centre: np.ndarray
+    level: str,
+    X: np.ndarray,
+    references: np.ndarray,
+    n_subsets: int,
+    w: np.ndarray | None,
+    centre: np.ndarray,
 ) -> np.ndarray:
-    """Choices and sums in one go: a row has one nearest of several members, so adding these up takes a fraction of the products with ``A``."""
-    nearer = _Nearer(references - centre, n_subsets, w)
+    """Find the nearest members and sum the squares in one pass.
+
+    Each row has one nearest member per subset, so adding these up takes a fraction of the products
+    with ``A``.
+    """
+    search = _NearestSearch(references - centre, n_subsets, w)
     X, references, norms = (
         np.ascontiguousarray(X),
         np.ascontiguousarray(references),
-        nearer.norms.reshape(-1, n_subsets),
+        search.norms.reshape(-1, n_subsets),
     )
     out = np.empty(X.shape)
     for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
-        x = nearer.weighted(X[rows] - centre)
+        x = search.weighted(X[rows] - centre)
         squares = scratch("choice distances", (x.shape[0], norms.size), x.dtype)
-        np.matmul(x, nearer.product.T, out=squares)
-        mean_squares(level, squares, norms, nearer.slack(x), X[rows], references, out[rows])
+        np.matmul(x, search.product.T, out=squares)
+        mean_squares(level, squares, norms, search.slack(x), X[rows], references, out[rows])
     return out
 
 
@@ -65,15 +83,16 @@ def _by_products(
     top: np.ndarray,
     many: np.ndarray,
 ) -> np.ndarray:
+    """Compute the same with NumPy, from products with ``A``."""
     n_rows, n_columns = X.shape
     r = references - centre
     terms = np.concatenate([r, np.square(r[:, many])], axis=1)
-    nearer = _Nearer(r, n_subsets, w)
+    search = _NearestSearch(r, n_subsets, w)
     out = np.empty((n_rows, n_columns))
     for rows in row_blocks(n_rows, ROWS_PER_BLOCK):
         x, G = X[rows] - centre, out[rows]
         A = scratch("choices", (r.shape[0], x.shape[0]), terms.dtype)
-        A.reshape(-1, n_subsets, x.shape[0])[...] = nearer.choices(x)
+        A.reshape(-1, n_subsets, x.shape[0])[...] = search.choices(x)
         sums = np.matmul(A.T, terms, out=scratch("sums", (x.shape[0], terms.shape[1]), terms.dtype))
         sums /= n_subsets
         first, second = sums[:, :n_columns], sums[:, n_columns:]
@@ -87,13 +106,18 @@ def _by_products(
     return out
 
 
-def nearest_members(X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None = None) -> np.ndarray:
-    """Which of the references is nearest, of shape ``(n_subsets, n_rows)``; the first member wins ties."""
+def nearest_members(
+    X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the index of the nearest reference, shape ``(n_subsets, n_rows)``.
+
+    The first member wins ties.
+    """
     members = np.zeros((n_subsets, X.shape[0]), dtype=np.intp)
     centre = references.mean(axis=0)
-    nearer = _Nearer(references - centre, n_subsets, w)
+    search = _NearestSearch(references - centre, n_subsets, w)
     for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
-        for p, plane in enumerate(nearer.choices(X[rows] - centre)):
+        for p, plane in enumerate(search.choices(X[rows] - centre)):
             members[:, rows] += p * plane
     return members * n_subsets + np.arange(n_subsets)[:, None]
 
@@ -101,21 +125,22 @@ def nearest_members(X: np.ndarray, references: np.ndarray, n_subsets: int, w: np
 def total_shares(
     X: np.ndarray, references: np.ndarray, n_subsets: int, w: np.ndarray | None, root: bool
 ) -> np.ndarray | None:
-    """Shares of the columns in the mean distance to the nearest, added up over the rows, from expanded squares.
+    """Return the columns' shares in the mean distance to the nearest member, summed over the rows.
 
-    The sum over rows needs no array of rows x columns but the product ``A x``. A distance that is small against the norms is left out; ``None`` where those left
-    out may add up to more than ``NEGLIGIBLE`` of the whole.
+    Computed from expanded squares: the sum over rows needs only the product ``A x``, not an array
+    of rows x columns. Distances that are small compared with the norms are left out. Returns
+    ``None`` if those left out may add up to more than ``NEGLIGIBLE`` of the total.
     """
     if w is not None:
         X, references = X * np.sqrt(w), references * np.sqrt(w)
     centre = references.mean(axis=0)
     r = references - centre
-    nearer = _Nearer(r, n_subsets, None)
+    search = _NearestSearch(r, n_subsets, None)
     out, kept, left_out = np.zeros(X.shape[1]), 0.0, 0.0
     for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
         x = X[rows] - centre
-        chosen, smallest = nearer.choices_and_minima(x)
-        norms = np.einsum("ij,ij->i", x, x) + nearer.norms.max(initial=0.0)
+        chosen, smallest = search.choices_and_minima(x)
+        norms = np.einsum("ij,ij->i", x, x) + search.norms.max(initial=0.0)
         squares = np.maximum(smallest + np.einsum("ij,ij->i", x, x), 0.0)
         certain = squares > SMALL * norms
         distances = np.sqrt(squares) if root else squares
@@ -132,8 +157,8 @@ def total_shares(
     return np.maximum(out, 0.0) / n_subsets
 
 
-class _Nearer:
-    """References laid out for deciding which of a subset is nearest under ``w``."""
+class _NearestSearch:
+    """References prepared for finding the nearest member of each subset under ``w``."""
 
     def __init__(self, references: np.ndarray, n_subsets: int, w: np.ndarray | None) -> None:
         self.n_subsets = n_subsets
@@ -146,11 +171,14 @@ class _Nearer:
         self.product = references * -2.0
 
     def choices(self, x: np.ndarray) -> np.ndarray:
-        """True where a member is the nearest of its subset, shape ``(n_members, n_subsets, n_rows)``; the first wins ties."""
+        """Return True where a member is the nearest of its subset.
+
+        The shape is ``(n_members, n_subsets, n_rows)``; the first member wins ties.
+        """
         return self.choices_and_minima(x)[0]
 
     def choices_and_minima(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same, and the smallest square less ``|x|^2`` of each subset and row."""
+        """Return :meth:`choices` and the smallest ``square - |x|^2`` of each subset and row."""
         x = self.weighted(x)
         # |x|^2 is the same for all references of a row: their order does not need it.
         distances = scratch("choice distances", (self.product.shape[0], x.shape[0]), x.dtype)
@@ -161,18 +189,18 @@ class _Nearer:
         return first_within(planes, smallest + self.slack(x)), smallest
 
     def weighted(self, x: np.ndarray) -> np.ndarray:
-        """Rows as products take them."""
+        """Select the columns with weight and scale them, as the product expects."""
         return x if self.active is None or self.root is None else x[:, self.active] * self.root
 
     def slack(self, x: np.ndarray) -> np.ndarray:
-        """What the squares of each (weighted) row may differ by and count as equal."""
+        """Return the difference up to which squares of each (weighted) row count as equal."""
         return np.asarray(TIE * (np.einsum("ij,ij->i", x, x) + self.norms.max(initial=0.0)))
 
 
 def first_within(distances: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """True at the first entry along the first axis that is within the limit.
+    """Return True at the first entry along the first axis that is within the limit.
 
-    Whole planes at a time: ``argmin`` along the first axis takes several times as long.
+    Works on whole planes: ``argmin`` along the first axis takes several times as long.
     """
     chosen = distances <= limit
     taken = chosen[0].copy()

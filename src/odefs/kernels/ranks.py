@@ -1,7 +1,8 @@
-"""Ranks of numbers that are too many for memory: sorted stretch by stretch, then merged in ranges of values, each small enough to be sorted at once.
+"""Ranks of arrays larger than memory.
 
-One file of 8 bytes a number is all it takes. It first holds the sorted stretches; the ranks of a range take the place of its numbers, and at the end
-every stretch is brought back into the order of the rows.
+The values are sorted in chunks, then merged in ranges of values, each small enough to be sorted at
+once. This takes a single file of 8 bytes per value. It first holds the sorted chunks; the ranks of
+a range replace its values, and finally every chunk is restored to the order of the rows.
 """
 
 from collections.abc import Iterator
@@ -11,20 +12,23 @@ import numpy as np
 from odefs.kernels.row_reductions import stretches
 
 PER_RANGE = 2**20
-"""Numbers in a range of values, about."""
+"""Approximate number of values in a range."""
 SAMPLED = 64
-"""Sampled numbers for each range, by which its ends are chosen."""
+"""Number of sampled values per range, from which the ends of the ranges are chosen."""
 
 
 def fill_ranks(values: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """Write 1 for the highest number into ``out`` (int64), and so on; equal numbers share the best rank."""
+    """Write the descending ranks of ``values`` into ``out`` (int64).
+
+    The highest value has rank 1; equal values share the best rank.
+    """
     parts = list(stretches(values.size))
     negated = out.view(np.float64)
     for part in parts:
         negated[part] = np.sort(-np.asarray(values[part], dtype=np.float64))
     done = [part.start for part in parts]
     before = 0
-    for end in _ends(values):
+    for end in _range_ends(values):
         ends = [
             place + int(np.searchsorted(negated[place : part.stop], end, side="right"))
             for place, part in zip(done, parts, strict=True)
@@ -39,8 +43,11 @@ def fill_ranks(values: np.ndarray, out: np.ndarray) -> np.ndarray:
     return out
 
 
-def _ends(values: np.ndarray) -> Iterator[float]:
-    """Upper ends of the ranges of negated numbers. A number that is frequent is a range of its own, for it begins where the one before ends."""
+def _range_ends(values: np.ndarray) -> Iterator[float]:
+    """Yield the upper ends of the ranges of negated values.
+
+    A frequent value gets a range of its own, which starts where the range before it ends.
+    """
     size = values.size
     n_ranges = -(-size // PER_RANGE)
     rows = np.unique(np.random.default_rng(0).integers(0, size, min(size, SAMPLED * n_ranges)))
@@ -52,14 +59,16 @@ def _ends(values: np.ndarray) -> Iterator[float]:
     yield np.inf
 
 
-def _rank_range(negated: np.ndarray, out: np.ndarray, slices: list[tuple[int, int]], before: int) -> int:
-    """Replace the numbers of a range by their ranks; how many there are."""
+def _rank_range(
+    negated: np.ndarray, out: np.ndarray, slices: list[tuple[int, int]], before: int
+) -> int:
+    """Replace the values of a range by their ranks and return their number."""
     slices = [(start, stop) for start, stop in slices if stop > start]
     count = sum(stop - start for start, stop in slices)
     if not count:
         return 0
     if len({float(negated[place]) for start, stop in slices for place in (start, stop - 1)}) == 1:
-        # One number, however frequent.
+        # A single value may be too frequent to sort in memory, and needs no sorting.
         for start, stop in slices:
             out[start:stop] = before + 1
         return count

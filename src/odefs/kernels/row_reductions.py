@@ -1,7 +1,8 @@
-"""Reductions over one number per row, a stretch at a time.
+"""Reductions over one number per row, computed in chunks.
 
-The numbers may lie in a file (:mod:`odefs.system.file_arrays`) and be too many for memory. Stretches have one length and are merged in order, so a result depends on
-neither where the numbers are kept nor who computed them.
+The values may lie in a file (:mod:`odefs.system.file_arrays`) and exceed memory. Chunks have one
+fixed length and are merged in order, so a result depends neither on where the values are stored nor
+on which thread computed them.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,14 +16,14 @@ STRETCH = 2**20
 
 
 def stretches(n: int) -> Iterator[slice]:
-    """Slices that cover ``n`` numbers in order."""
+    """Yield slices of ``STRETCH`` rows that cover ``n`` values in order."""
     return row_blocks(n, STRETCH)
 
 
 def mean_of(values: np.ndarray) -> tuple[int, float]:
-    """How many numbers are not NaN, and their mean; zeros where there are none."""
+    """Return the number of values that are not NaN and their mean; zeros if there are none."""
     count, mean = 0, 0.0
-    for known in _known(values):
+    for known in _without_nan(values):
         total = count + known.size
         here = float(known.mean())
         mean = mean + (here - mean) * (known.size / total) if count else here
@@ -31,16 +32,23 @@ def mean_of(values: np.ndarray) -> tuple[int, float]:
 
 
 def mean_and_std(values: np.ndarray) -> tuple[int, float, float]:
-    """The same with the standard deviation (Chan, Golub and LeVeque's update)."""
+    """Return the count, mean and standard deviation of the values that are not NaN.
+
+    Chunks are merged with the update of Chan, Golub and LeVeque.
+    """
     count, mean, std = 0, 0.0, 0.0
-    for known in _known(values):
+    for known in _without_nan(values):
         total = count + known.size
         share = known.size / total
         with np.errstate(over="ignore", invalid="ignore"):
             here, spread = float(known.mean()), float(known.std())
         if count:
             delta = here - mean
-            variance = std * std * (1 - share) + spread * spread * share + delta * delta * share * (1 - share)
+            variance = (
+                std * std * (1 - share)
+                + spread * spread * share
+                + delta * delta * share * (1 - share)
+            )
             mean, std = mean + delta * share, float(np.sqrt(variance))
         else:
             mean, std = here, spread
@@ -48,8 +56,8 @@ def mean_and_std(values: np.ndarray) -> tuple[int, float, float]:
     return count, mean, std
 
 
-def _known(values: np.ndarray) -> Iterator[np.ndarray]:
-    """The numbers of each stretch that are not NaN."""
+def _without_nan(values: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the values of each chunk that are not NaN."""
     for part in stretches(values.size):
         numbers = np.asarray(values[part])
         known = numbers[~np.isnan(numbers)]
@@ -58,21 +66,21 @@ def _known(values: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def percentile(values: np.ndarray, q: float) -> float:
-    """``numpy.percentile(values, q)`` of numbers without NaN; those in a file are not read into memory."""
+    """Return ``numpy.percentile(values, q)``; a file is not read into memory. No NaN allowed."""
     if _is_small(values):
         return float(np.percentile(values, q))
     return _percentile(q, values.size, lambda k: order_statistic(values, k))
 
 
 def negated_percentile(values: np.ndarray, q: float) -> float:
-    """``numpy.percentile(-values, q)``, likewise."""
+    """Return ``numpy.percentile(-values, q)``, also without reading a file into memory."""
     if _is_small(values):
         return float(np.percentile(-values, q))
     return _percentile(q, values.size, lambda k: -order_statistic(values, values.size - 1 - k))
 
 
 def median(values: np.ndarray) -> float:
-    """``numpy.median(values)``, likewise."""
+    """Return ``numpy.median(values)``, also without reading a file into memory."""
     if _is_small(values):
         return float(np.median(values))
     middle = {(values.size - 1) // 2, values.size // 2}
@@ -84,7 +92,7 @@ def _is_small(values: np.ndarray) -> bool:
 
 
 def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:
-    """Between the two numbers that stand around a place, with numpy's rounding."""
+    """Interpolate between the two neighbouring order statistics, with NumPy's rounding."""
     place = (size - 1) * (q / 100)
     below = int(np.floor(place))
     low, high = at(below), at(min(below + 1, size - 1))
@@ -93,19 +101,21 @@ def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:
 
 
 def counts_above(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """For each limit how many numbers are higher."""
+    """Return for each limit how many values exceed it."""
     order = np.argsort(limits, kind="stable")
     ordered = limits[order]
     above = np.zeros(limits.size + 1, dtype=np.int64)
     for part in stretches(values.size):
-        above += np.bincount(np.searchsorted(ordered, np.asarray(values[part])), minlength=above.size)
+        above += np.bincount(
+            np.searchsorted(ordered, np.asarray(values[part])), minlength=above.size
+        )
     found = np.empty(limits.size, dtype=np.int64)
     found[order] = values.size - np.cumsum(above[:-1])
     return found
 
 
 def order_statistic(values: np.ndarray, k: int) -> float:
-    """The number that stands at place ``k`` once all are sorted, found 16 bits at a time in four passes."""
+    """Return the value at index ``k`` of the sorted values, 16 bits at a time in four passes."""
     found, bits = np.uint64(0), 0
     for shift in (48, 32, 16, 0):
         counts = np.zeros(2**16, dtype=np.int64)
@@ -127,7 +137,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 def _sortable(values: np.ndarray) -> np.ndarray:
-    """64 bits that sort as the numbers do; -0.0 counts as 0.0."""
+    """Map floats to 64-bit keys with the same order; -0.0 equals 0.0."""
     bits = (values + 0.0).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
@@ -138,7 +148,7 @@ def _from_sortable(key: np.uint64) -> float:
 
 
 def fill(out: np.ndarray, function: Callable[[slice], np.ndarray]) -> np.ndarray:
-    """``out[part] = function(part)`` for every stretch."""
+    """Assign ``out[part] = function(part)`` for every chunk."""
     for part in stretches(out.size):
         out[part] = function(part)
     return out

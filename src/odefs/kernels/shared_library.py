@@ -1,6 +1,7 @@
-"""The shared library of the compiled kernel (``_kernel.c``), where it was built.
+"""Shared library of the compiled kernel (``_kernel.c``), if it was built.
 
-It knows nothing of Python, so one file, ``_kernel.so`` or on Windows ``_kernel.dll``, serves every version of it.
+It does not depend on Python, so one file (``_kernel.so``, or ``_kernel.dll`` on Windows) serves
+every Python version.
 """
 
 import ctypes
@@ -14,7 +15,7 @@ import numpy as np
 from odefs._logging import logger
 
 VERSION = 8
-"""As ``_kernel.c`` says it: a library left over from another version is not used."""
+"""Must equal the version in ``_kernel.c``: a library left over from another version is not used."""
 
 PATH = Path(__file__).with_name("_kernel.dll" if sys.platform == "win32" else "_kernel.so")
 
@@ -25,24 +26,35 @@ FUNCTIONS = {
     "odefs_mean_squares": ((ctypes.c_int, ctypes.c_void_p), ctypes.c_int),
     "odefs_peak": ((ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64), ctypes.c_double),
 }
-"""Arguments and result of every function that the library exports."""
+"""Argument types and result type of every function that the library exports."""
 
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The shared library, or ``None`` where it was not built or cannot be loaded, which is logged."""
+    """Return the shared library, or ``None`` (logged) if it was not built or cannot be loaded."""
     try:
         found = _load()
     except (OSError, AttributeError) as error:
-        # Whoever asks for NumPy does not miss it.
+        # A user who requested NumPy needs no warning.
         if os.environ.get("ODEFS_KERNEL", "").strip().lower() != "numpy":
             why = f"cannot be loaded ({error})" if PATH.exists() else "was not built"
             logger.warning(
-                "The compiled kernel %s; NumPy is used instead, which is slower. To get the kernel, reinstall odefs from "
-                "source with GCC or Clang installed and ODEFS_REQUIRE_KERNEL=1 set, which reports why a build fails.",
+                "The compiled kernel %s; NumPy is used instead, which is slower. To get the "
+                "kernel, reinstall odefs from source with GCC or Clang installed and "
+                "ODEFS_REQUIRE_KERNEL=1 set, which reports why a build fails.",
                 why,
             )
         return None
+    return found
+
+
+def required_library() -> ctypes.CDLL:
+    """Return the shared library for callers that already chose one of its instruction sets."""
+    found = library()
+    if found is None:
+        raise RuntimeError(
+            "The compiled kernel is not available; set ODEFS_KERNEL=numpy to use NumPy."
+        )
     return found
 
 
@@ -53,10 +65,10 @@ def _load() -> ctypes.CDLL:
         function.argtypes, function.restype = arguments, result
     version = found.odefs_kernel_version()
     if version != VERSION:
-        raise OSError(f"it has version {version} and this odefs needs version {VERSION}")
+        raise OSError(f"it has version {version}, but this odefs requires version {VERSION}")
     return found
 
 
 def address(array: np.ndarray | None) -> int | None:
-    """Where an array begins."""
+    """Return the memory address of an array's data."""
     return None if array is None else array.__array_interface__["data"][0]

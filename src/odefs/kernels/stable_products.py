@@ -1,19 +1,19 @@
 """Matrix products in which the bits of a row depend on that row alone.
 
-BLAS promises no order of summation. OpenBLAS's float32 kernel for AVX2 computes the first and the
-last eight rows of a call in another order than the rows between them, others treat leftover rows or
-large calls differently. A row's score would then depend on its batch. So rows are multiplied in
-slabs of one shape, and the library at hand is probed once per shape: all rows of a slab are made
-equal, and every place must give the same bits. Where one does not, spare rows at both ends of each
-slab take the places that differ; where that does not help, float64; and as the last resort einsum,
-whose order of summation is NumPy's own.
+BLAS does not guarantee an order of summation. OpenBLAS's float32 kernel for AVX2 sums the first and
+the last eight rows of a call in a different order than the rows between them; other libraries treat
+leftover rows or large calls differently. A row's score would then depend on its batch. Rows are
+therefore multiplied in slabs of one fixed shape, and the installed library is probed once per
+shape: all rows of a slab are made equal, and every position must give the same bits. If some
+position does not, spare rows at both ends of each slab occupy the positions that differ; if that
+does not help, float64 is used; and as the last resort einsum, whose order of summation is NumPy's
+own.
 """
 
 import os
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -21,56 +21,71 @@ from odefs.kernels.chunking import scratch
 from odefs.system.threads import one_blas_thread
 
 SLAB_ROWS = 64
-"""Measured: lower slabs lose throughput, higher ones make a single row dearer."""
+"""Measured: shorter slabs lose throughput, taller ones make a single row more expensive."""
 
 SPARE_ROWS = (0, 8)
 """Numbers of unused rows at each end to try. Both keep slabs on 64-byte boundaries, on which some
-libraries' choice of kernel depends."""
+libraries' choice of kernel depends.
+"""
 
 PROBES = 3
-"""Random rows that are tried: a different order of summation shows in almost every one of them."""
+"""Number of random rows to try: a different order of summation shows in almost every one."""
 
 
 @dataclass(frozen=True)
 class SlabLayout:
-    """How rows are cut for products with one shape of references."""
+    """Division of rows into slabs for products with one shape of references."""
 
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     spare_rows: int
     uses_blas: bool = True
 
     def empty_slabs(self, n_rows: int, n_columns: int) -> np.ndarray:
-        """Scratch of shape (slabs, places, columns), with zeros in the places of spare rows and of rows beyond ``n_rows``."""
-        slabs = scratch("slabs", (-(-n_rows // SLAB_ROWS), SLAB_ROWS + 2 * self.spare_rows, n_columns), self.dtype)
+        """Return scratch of shape (slabs, positions, columns).
+
+        Spare rows and rows beyond ``n_rows`` are zero.
+        """
+        slabs = scratch(
+            "slabs",
+            (-(-n_rows // SLAB_ROWS), SLAB_ROWS + 2 * self.spare_rows, n_columns),
+            self.dtype,
+        )
         slabs[:, : self.spare_rows] = slabs[:, self.spare_rows + SLAB_ROWS :] = 0
         if n_rows % SLAB_ROWS:
             slabs[-1, self.spare_rows + n_rows % SLAB_ROWS :] = 0
         return slabs
 
     def rows_of(self, slabs: np.ndarray) -> np.ndarray:
-        """A view of slabs, or of anything with as many places along its second axis, without spare rows."""
+        """Return a view of slabs, or of any array with the same second axis, without spare rows."""
         return slabs[:, self.spare_rows : self.spare_rows + SLAB_ROWS]
 
     def fill(self, slabs: np.ndarray, rows: np.ndarray) -> None:
-        """Copy rows into slabs of as many columns."""
+        """Copy rows into slabs with the same number of columns."""
         places, (n_full, n_left) = self.rows_of(slabs), divmod(rows.shape[0], SLAB_ROWS)
         places[:n_full] = rows[: n_full * SLAB_ROWS].reshape(n_full, SLAB_ROWS, rows.shape[1])
         if n_left:
             places[n_full, :n_left] = rows[n_full * SLAB_ROWS :]
 
     def multiply(self, references: np.ndarray, slabs: np.ndarray) -> np.ndarray:
-        """``references @ rows.T`` of every slab, shape (slabs, references, places); scratch."""
-        out = scratch("slab products", (slabs.shape[0], references.shape[0], slabs.shape[1]), self.dtype)
+        """Return ``references @ rows.T`` of every slab, shape (slabs, references, positions);
+        scratch.
+        """
+        out = scratch(
+            "slab products", (slabs.shape[0], references.shape[0], slabs.shape[1]), self.dtype
+        )
         (_by_blas if self.uses_blas else _by_einsum)(references, slabs, out)
         return out
 
     def in_row_order(self, products: np.ndarray) -> np.ndarray:
-        """A copy, from shape (slabs, values, places) to (values, rows); it ends with rows that fill the last slab."""
+        """Copy from shape (slabs, values, positions) to (values, rows).
+
+        The result ends with the rows that pad the last slab.
+        """
         kept = products[:, :, self.spare_rows : self.spare_rows + SLAB_ROWS].transpose(1, 0, 2)
         return np.array(kept, order="C").reshape(products.shape[1], -1)
 
     def products(self, references: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """``references @ rows.T`` as a new array."""
+        """Return ``references @ rows.T`` as a new array."""
         slabs = self.empty_slabs(*rows.shape)
         self.fill(slabs, rows)
         return self.in_row_order(self.multiply(references, slabs))[:, : rows.shape[0]]
@@ -79,15 +94,18 @@ class SlabLayout:
 _lock = threading.Lock()
 
 
-def slab_layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayout:
-    """The first layout in which no row's product depends on its place, with BLAS on one thread."""
-    # One thread probes, the others wait: each would do the same work, and hold as much memory.
+def slab_layout(n_references: int, n_columns: int, dtype: np.dtype[np.generic]) -> SlabLayout:
+    """Return the first layout in which no row's product depends on its position.
+
+    BLAS runs on one thread.
+    """
+    # One thread probes while the others wait: each would do the same work and use as much memory.
     with _lock:
         return _layout(n_references, n_columns, np.dtype(dtype))
 
 
 def _after_fork() -> None:
-    """Whoever held the lock in the parent does not do so here."""
+    """Replace the lock: the thread that held it in the parent does not exist in the child."""
     global _lock
     _lock = threading.Lock()
 
@@ -97,9 +115,9 @@ if hasattr(os, "register_at_fork"):
 
 
 @lru_cache(maxsize=4096)
-def _layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayout:
+def _layout(n_references: int, n_columns: int, dtype: np.dtype[np.generic]) -> SlabLayout:
     rng = np.random.default_rng(0)
-    # A few random rows, repeated: which kernel a product takes depends on the shape, not on the values.
+    # A few random rows, repeated: BLAS chooses a kernel by the shape, not by the values.
     references = np.resize(rng.normal(size=(PROBES, n_columns)), (n_references, n_columns))
     rows = rng.normal(size=(PROBES, n_columns))
     with one_blas_thread():
@@ -112,7 +130,7 @@ def _layout(n_references: int, n_columns: int, dtype: np.dtype[Any]) -> SlabLayo
 
 
 def _is_steady(layout: SlabLayout, references: np.ndarray, rows: np.ndarray) -> bool:
-    """Whether equal rows have equal products wherever they stand in a slab."""
+    """Return whether equal rows have equal products at every position of a slab."""
     for row in rows:
         products = layout.products(references, np.broadcast_to(row, (SLAB_ROWS, row.size)))
         if (products != products[:, :1]).any():
@@ -120,12 +138,12 @@ def _is_steady(layout: SlabLayout, references: np.ndarray, rows: np.ndarray) -> 
     return True
 
 
-def aligned(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """A copy in C order that begins where a cache line does, wherever the allocator puts it."""
+def aligned(values: np.ndarray, dtype: np.dtype[np.generic]) -> np.ndarray:
+    """Return a copy in C order that starts on a cache line."""
     n_bytes = values.size * dtype.itemsize
-    room = np.empty(n_bytes + 64, dtype=np.uint8)
-    start = -room.ctypes.data % 64
-    copy = room[start : start + n_bytes].view(dtype).reshape(values.shape)
+    storage = np.empty(n_bytes + 64, dtype=np.uint8)
+    start = -storage.ctypes.data % 64
+    copy = storage[start : start + n_bytes].view(dtype).reshape(values.shape)
     copy[...] = values
     return copy
 

@@ -1,1 +1,4 @@
-"""Model files: one file of a JSON header and raw arrays, written whole or not at all, read without executing or trusting anything."""
+"""Model files: a JSON header and raw arrays in one file.
+
+Files are written atomically, and read without executing or trusting anything in them.
+"""

@@ -1,8 +1,11 @@
-"""Typed access to what a file says: each function returns a value that has been checked, or refuses the file in one sentence."""
+"""Checked access to the contents of a model file.
+
+Each function returns a value that was checked, or rejects the file with one sentence.
+"""
 
 import math
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,31 +14,33 @@ from odefs.exceptions import ModelFileError
 Kind = TypeVar("Kind")
 
 
-def need(header: Mapping[str, Any], key: str, kind: type[Kind]) -> Kind:
-    """The value under ``key``, of exactly the given type."""
+def need(header: Mapping[str, object], key: str, kind: type[Kind]) -> Kind:
+    """Return the value under ``key``, which must have exactly the given type."""
     value = header.get(key)
     if type(value) is not kind:
         raise ModelFileError(f"its header lacks a valid {key!r}.")
     return value
 
 
-def need_number(header: Mapping[str, Any], key: str) -> float:
-    """A finite number."""
-    value: Any = header.get(key)
-    if type(value) not in (int, float) or not _finite(value):
+def need_number(header: Mapping[str, object], key: str) -> float:
+    """Return the finite number under ``key``."""
+    value = header.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not _finite(value):
         raise ModelFileError(f"its header lacks a valid {key!r}.")
     return float(value)
 
 
-def need_count(header: Mapping[str, Any], key: str, least: int, most: int) -> int:
-    """A whole number within bounds."""
+def need_count(header: Mapping[str, object], key: str, least: int, most: int) -> int:
+    """Return the integer under ``key``, which must be within bounds."""
     value = need(header, key, int)
     if not least <= value <= most:
-        raise ModelFileError(f"its header says {key} = {value!r}, not a number between {least} and {most}.")
+        raise ModelFileError(
+            f"its header has {key} = {value!r}, which is not between {least} and {most}."
+        )
     return value
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: float) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:
@@ -43,7 +48,10 @@ def _finite(value: Any) -> bool:
 
 
 class Arrays:
-    """The arrays of a file, each handed out once: no two parts of a model share one, so a small file cannot grow large in memory."""
+    """Arrays of a file, each of which can be taken once.
+
+    No two parts of a model share an array, so a small file cannot become large in memory.
+    """
 
     def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
         self._left = dict(arrays)
@@ -51,28 +59,31 @@ class Arrays:
     def __contains__(self, name: str) -> bool:
         return name in self._left
 
-    def take(self, name: str, kinds: str | None = None, shape: tuple[int, ...] | None = None) -> np.ndarray:
-        """An array of one of the given kinds (as in ``dtype.kind``) and of the given shape, where these matter."""
+    def take(
+        self, name: str, kinds: str | None = None, shape: tuple[int, ...] | None = None
+    ) -> np.ndarray:
+        """Return an array, checking its kind (as in ``dtype.kind``) and shape if given."""
         array = self._left.pop(name, None)
         if array is None:
             raise ModelFileError(f"it lacks the array {name!r}.")
         if kinds is not None and array.dtype.kind not in kinds:
-            raise ModelFileError(f"its array {name!r} is of type {array.dtype.name}, which does not fit.")
+            raise ModelFileError(f"its array {name!r} has the wrong type {array.dtype.name}.")
         if shape is not None and array.shape != shape:
             raise ModelFileError(f"its array {name!r} has shape {array.shape} instead of {shape}.")
         return array
 
     def take_all(self, prefix: str) -> dict[str, np.ndarray]:
-        """All arrays whose name begins so, under the rest of their name."""
+        """Return all arrays whose name starts with ``prefix``, by the rest of their name."""
         names = [name for name in self._left if name.startswith(prefix)]
         return {name[len(prefix) :]: self._left.pop(name) for name in names}
 
     def require_empty(self) -> None:
+        """Reject the file if an array was not taken."""
         if self._left:
-            raise ModelFileError(f"it holds an array {min(self._left)!r} that nothing asks for.")
+            raise ModelFileError(f"it holds an unknown array {min(self._left)!r}.")
 
 
-def require(holds: Any, what: str) -> None:
-    """Refuse the file unless ``holds``."""
-    if not bool(holds):
-        raise ModelFileError(f"it is not a valid model: {what}.")
+def require(condition: object, problem: str) -> None:
+    """Reject the file unless ``condition`` is true."""
+    if not condition:
+        raise ModelFileError(f"it is not a valid model: {problem}.")

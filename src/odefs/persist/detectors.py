@@ -1,4 +1,7 @@
-"""A detector's place in a file: its name and settings. Only the built-in ones are made from that; any other must be handed over."""
+"""Detectors in model files: name and settings.
+
+Only built-in detectors are created from these; any other must be passed by the caller.
+"""
 
 import dataclasses
 import inspect
@@ -13,12 +16,14 @@ LARGEST_SETTING = 2**31
 
 
 def is_built_in(detector: Detector) -> bool:
-    """Whether it is one of the built-in classes itself; a subclass may do anything."""
+    """Return whether the class is one of the built-in ones; a subclass may do anything."""
     return type(detector) in BUILT_IN.values()
 
 
-def describe_detector(detector: Detector) -> dict[str, Any]:
-    """Name and settings as plain values; settings of a custom detector that are not plain are left out."""
+def describe_detector(detector: Detector) -> dict[str, object]:
+    """Return name and settings as plain values; unsupported settings of a custom detector are
+    omitted.
+    """
     return {
         "name": _name(detector),
         "built_in": is_built_in(detector),
@@ -26,37 +31,47 @@ def describe_detector(detector: Detector) -> dict[str, Any]:
     }
 
 
-def restore_detector(described: dict[str, Any], handed_over: Detector | None) -> Detector:
-    """The built-in detector that is described, or the one that was handed over if it is the one that is described."""
+def restore_detector(described: dict[str, object], given: Detector | None) -> Detector:
+    """Return the built-in detector that is described, or ``given`` if it matches the
+    description.
+    """
     name = need(described, "name", str)
     if need(described, "built_in", bool):
-        if handed_over is not None:
-            raise ModelFileError(f"its detector is the built-in {name!r}: load it without detector=.")
+        if given is not None:
+            raise ModelFileError(
+                f"its detector is the built-in {name!r}: load it without detector=."
+            )
         return _built_in(name, need(described, "settings", dict))
-    if handed_over is None:
+    if given is None:
         raise ModelFileError(
-            f"its detector {name!r} is not built in: hand it over, as in odefs.load(path, detector=...)."
+            f"its detector {name!r} is not built in: pass it, as in odefs.load(path, detector=...)."
         )
-    if _name(handed_over) != name:
-        raise ModelFileError(f"it was fitted with the detector {name!r}, and {_name(handed_over)!r} was handed over.")
-    there, here = described.get("settings"), _settings(handed_over)
-    # Files of earlier versions say nothing of the settings of other classes than dataclasses.
-    if there is not None and there != here:
-        raise ModelFileError(f"its detector {name!r} has the settings {there}, the one that was handed over {here}.")
-    return handed_over
+    if _name(given) != name:
+        raise ModelFileError(
+            f"it was fitted with the detector {name!r}, but {_name(given)!r} was given."
+        )
+    stored, found = described.get("settings"), _settings(given)
+    # Files of earlier versions store the settings of dataclasses only.
+    if stored is not None and stored != found:
+        raise ModelFileError(
+            f"its detector {name!r} has the settings {stored}, but the given one has {found}."
+        )
+    return given
 
 
 def _name(detector: Detector) -> str:
     return str(getattr(detector, "name", type(detector).__name__))
 
 
-def _settings(detector: Detector) -> dict[str, Any] | None:
-    """Fields of a dataclass; of other classes, attributes that are called as arguments of the constructor are."""
+def _settings(detector: Detector) -> dict[str, object] | None:
+    """Return the fields of a dataclass, or else the attributes named like constructor arguments."""
     if dataclasses.is_dataclass(detector):
         names = [field.name for field in dataclasses.fields(detector)]
     else:
-        names = [name for name in inspect.signature(type(detector)).parameters if hasattr(detector, name)]
-    found = {}
+        names = [
+            name for name in inspect.signature(type(detector)).parameters if hasattr(detector, name)
+        ]
+    found: dict[str, object] = {}
     for name in names:
         try:
             found[name] = to_plain(getattr(detector, name), name)
@@ -65,15 +80,18 @@ def _settings(detector: Detector) -> dict[str, Any] | None:
     return found
 
 
-def _built_in(name: str, settings: dict[str, Any]) -> Detector:
-    require(name in BUILT_IN, f"no built-in detector is called {name!r}")
+def _built_in(name: str, settings: dict[str, object]) -> Detector:
+    require(name in BUILT_IN, f"there is no built-in detector {name!r}")
     kind = BUILT_IN[name]
     defaults: Any = kind()
     for key, value in settings.items():
         default = getattr(defaults, key, None)
         known = key in {field.name for field in dataclasses.fields(defaults)}
         require(known, f"its detector {name!r} has no setting {key!r} in this version")
-        require(type(value) is type(default), f"the setting {key!r} of its detector is of the wrong type")
+        require(
+            type(value) is type(default),
+            f"the setting {key!r} of its detector is of the wrong type",
+        )
         require(
             type(value) is not int or 1 <= value <= LARGEST_SETTING,
             f"the setting {key!r} of its detector is out of range",

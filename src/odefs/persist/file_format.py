@@ -1,4 +1,4 @@
-"""How a model file is laid out, byte by byte.
+"""Byte layout of a model file.
 
     0   8 bytes   magic
     8   uint32    format version
@@ -7,20 +7,22 @@
     24  uint64    length of the file
     32  32 bytes  SHA-256 of everything else
     64            header: JSON in ASCII, keys sorted
-    ...           arrays in the order of the header's list, each at the next multiple of 64, zeros between
+    ...           arrays in the order of the header's list, each at the next multiple of 64,
+                  with zeros in between
 
-All numbers are little-endian. The header says no offsets: arrays cannot overlap, so what is read is never more than the file holds.
+All numbers are little-endian. The header contains no offsets: arrays cannot overlap, so reading
+never needs more memory than the file's length.
 """
 
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from odefs.exceptions import ModelFileError
 
-# The first byte is not ASCII and the line ends differ, as in PNG files: a transfer that takes the file for text breaks it visibly.
+# As in PNG files, the first byte is not ASCII and a line ending follows: a transfer in text mode
+# corrupts the file visibly.
 MAGIC = b"\x93ODEFS\r\n"
 VERSION = 1
 PREAMBLE = struct.Struct("<8sIIQQ32s")
@@ -29,20 +31,22 @@ ALIGNMENT = 64
 MAX_DIMENSIONS = 8
 MAX_CELLS = 2**48
 MAX_DEPTH = 100
-"""Of the header's lists and objects within each other: parsers and users recurse."""
+"""Maximum nesting depth of the header's lists and objects: parsers and users of it recurse."""
 
-DTYPES: dict[str, np.dtype[Any]] = {
+DTYPES: dict[str, np.dtype[np.generic]] = {
     dtype.name: dtype
-    for dtype in map(np.dtype, ("?", "<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"))
+    for dtype in map(
+        np.dtype, ("?", "<i1", "<i2", "<i4", "<i8", "<u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
+    )
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One array of the header's list."""
+    """One array in the header's list."""
 
     name: str
-    dtype: np.dtype[Any]
+    dtype: np.dtype[np.generic]
     shape: tuple[int, ...]
     fortran: bool
 
@@ -53,27 +57,27 @@ class Entry:
             cells *= length
         return cells * self.dtype.itemsize
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         order = {"order": "F"} if self.fortran else {}
         return {"name": self.name, "dtype": self.dtype.name, "shape": list(self.shape), **order}
 
 
 def aligned(position: int) -> int:
-    """The next multiple of ``ALIGNMENT``."""
+    """Round up to a multiple of ``ALIGNMENT``."""
     return -(-position // ALIGNMENT) * ALIGNMENT
 
 
-def parse_entry(described: Any) -> Entry:
-    """Check one entry of the list; Python's integers cannot overflow."""
+def parse_entry(described: object) -> Entry:
+    """Check one entry of the header's list; Python's integers cannot overflow."""
     if not isinstance(described, dict):
-        raise ModelFileError("its header describes an array by something else than an object.")
+        raise ModelFileError("its header has an entry for an array that is not an object.")
     name, dtype, shape = described.get("name"), described.get("dtype"), described.get("shape")
     if not isinstance(name, str):
         raise ModelFileError("its header describes an array without a name.")
     if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise ModelFileError(f"its array {name!r} is of a type that model files do not hold.")
+        raise ModelFileError(f"its array {name!r} has an unsupported type.")
     if described.get("order", "C") not in ("C", "F"):
-        raise ModelFileError(f"its array {name!r} is in an unknown order.")
+        raise ModelFileError(f"its array {name!r} has an unknown memory order.")
     if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS:
         raise ModelFileError(f"its array {name!r} has no valid shape.")
     cells = 1
@@ -82,5 +86,5 @@ def parse_entry(described: Any) -> Entry:
             raise ModelFileError(f"its array {name!r} has no valid shape.")
         cells *= max(1, length)
     if cells > MAX_CELLS:
-        raise ModelFileError(f"its array {name!r} promises more cells than any file holds.")
+        raise ModelFileError(f"its array {name!r} has more cells than any file can hold.")
     return Entry(name, DTYPES[dtype], tuple(shape), described.get("order") == "F")

@@ -1,19 +1,21 @@
-"""What may stand in the header: the values that JSON keeps as they are."""
+"""Values allowed in the header: those that JSON preserves."""
 
 import math
 import numbers
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
-def require_plain(value: Any, where: str) -> None:
-    """Refuse what would come back from JSON as something else; callers' own objects go through this."""
+
+def require_plain(value: object, where: str) -> None:
+    """Reject values that JSON would not preserve; used for objects that callers store."""
     if value is None or type(value) in (bool, int, str):
         return
     if type(value) is float:
         if not math.isfinite(value):
-            raise ValueError(f"{where} is {value}, which JSON cannot hold.")
+            raise ValueError(f"{where} is {value}; only finite numbers can be stored.")
         return
     if type(value) is list:
         for i, item in enumerate(value):
@@ -26,12 +28,17 @@ def require_plain(value: Any, where: str) -> None:
             require_plain(item, f"{where}[{key!r}]")
         return
     raise TypeError(
-        f"{where} is of type {type(value).__name__}; allowed are None, bool, int, float, str, and lists and dicts of these."
+        f"{where} is of type {type(value).__name__}; allowed are None, bool, int, float, str, "
+        "and lists and dicts of these."
     )
 
 
-def to_plain(value: Any, where: str) -> Any:
-    """The nearest plain value: NumPy's scalars and arrays as Python's, tuples as lists, floats that JSON lacks by their name."""
+def to_plain(value: object, where: str) -> Json:
+    """Convert to plain values.
+
+    NumPy scalars and arrays become Python's, tuples become lists, and floats that JSON lacks are
+    stored by name.
+    """
     if value is None or isinstance(value, bool | np.bool_):
         return None if value is None else bool(value)
     if isinstance(value, str):
@@ -48,23 +55,26 @@ def to_plain(value: Any, where: str) -> Any:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {str(key): to_plain(item, f"{where}[{key!r}]") for key, item in value.items()}
     raise TypeError(
-        f"{where} is of type {type(value).__name__}, which a model file does not hold: only numbers, strings, lists and dicts are stored."
+        f"{where} is of type {type(value).__name__}; model files store only numbers, strings, "
+        "lists and dicts."
     )
 
 
-def from_plain(value: Any) -> Any:
-    """Undo the naming of floats; everything else stays as it is."""
+def from_plain(value: object) -> Any:
+    """Convert named floats back; everything else is returned unchanged."""
     if isinstance(value, list):
         return [from_plain(item) for item in value]
     if isinstance(value, dict):
         if value.keys() == {"$float"}:
-            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}.get(str(value["$float"]), math.nan)
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}.get(
+                str(value["$float"]), math.nan
+            )
         return {key: from_plain(item) for key, item in value.items()}
     return value
 
 
-def nested_deeper(value: Any, limit: int) -> bool:
-    """Whether lists and dicts lie within each other more than ``limit`` deep; found without recursion."""
+def nested_deeper(value: object, limit: int) -> bool:
+    """Return whether lists and dicts are nested more than ``limit`` deep, without recursion."""
     level = [value]
     for _ in range(limit):
         level = [

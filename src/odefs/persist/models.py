@@ -1,6 +1,7 @@
-"""The frozen model in a file: scaling per column, and each component on its own columns. Nothing has the length of the training data."""
+"""Frozen models in files: the scaling of each column, and each component on its own columns.
 
-from typing import Any
+Nothing has the length of the training data.
+"""
 
 import numpy as np
 
@@ -14,11 +15,13 @@ from odefs.scaling import CLIP_UNSCALED, Scaling
 PRECISIONS = ("float32", "float64")
 
 
-def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Add the model's arrays and return the rest as plain values."""
+def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
+    """Add the model's arrays to ``arrays`` and return the rest as plain values."""
     arrays["scaling/low"], arrays["scaling/width"] = model.scaling.low, model.scaling.width
     for name in ("normaliser", "weight", "loss"):
-        arrays[f"components/{name}"] = np.array([getattr(component, name) for component in model.components])
+        arrays[f"components/{name}"] = np.array(
+            [getattr(component, name) for component in model.components]
+        )
     states = []
     for i, component in enumerate(model.components):
         arrays[f"components/{i}/columns"] = component.columns
@@ -34,20 +37,31 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_over: Detector | None) -> Model:
-    """A model that can score any row of ``n_columns`` numbers without leaving its arrays."""
-    detector = restore_detector(need(described, "detector", dict), handed_over)
+def get_model(
+    described: dict[str, object], arrays: Arrays, n_columns: int, given: Detector | None
+) -> Model:
+    """Return a model that can score any row of ``n_columns`` numbers within the bounds of its
+    arrays.
+    """
+    detector = restore_detector(need(described, "detector", dict), given)
     dtype = need(described, "dtype", str)
-    require(dtype in PRECISIONS, f"{dtype!r} is no precision to score in")
+    require(dtype in PRECISIONS, f"its precision is {dtype!r}, not float32 or float64")
     scaling = _get_scaling(need(described, "scaling", dict), arrays, n_columns)
     states = need(described, "states", list)
     require(states, "it has no components")
     numbers = {
-        name: arrays.take(f"components/{name}", "f", (len(states),)) for name in ("normaliser", "weight", "loss")
+        name: arrays.take(f"components/{name}", "f", (len(states),))
+        for name in ("normaliser", "weight", "loss")
     }
-    require(all(np.isfinite(values).all() for values in numbers.values()), "numbers of its components are not finite")
-    require((numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(), "components have no positive scale")
-    require((numbers["weight"] > 0).any(), "no component has a share in the score")
+    require(
+        all(np.isfinite(values).all() for values in numbers.values()),
+        "its components have numbers that are not finite",
+    )
+    require(
+        (numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(),
+        "its components have scales or weights that are not positive",
+    )
+    require((numbers["weight"] > 0).any(), "all components have weight 0")
     thresholds = _get_thresholds(described, len(states))
     components = []
     for i, state in enumerate(states):
@@ -56,33 +70,43 @@ def get_model(described: dict[str, Any], arrays: Arrays, n_columns: int, handed_
         w = None
         if f"components/{i}/w" in arrays:
             w = arrays.take(f"components/{i}/w", "f", columns.shape)
-            require(np.isfinite(w).all() and (w >= 0).all(), "feature weights are negative or not finite")
+            require(
+                np.isfinite(w).all() and (w >= 0).all(),
+                "feature weights are negative or not finite",
+            )
         expected = detector.name if is_built_in(detector) else None
-        restored = get_state(state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip)
+        restored = get_state(
+            state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip
+        )
         scalars = {name: float(values[i]) for name, values in numbers.items()}
         components.append(Component(columns, w, restored, **scalars, threshold=thresholds[i]))
     return Model(detector, scaling, tuple(components), np.dtype(dtype))
 
 
-def _get_thresholds(described: dict[str, Any], n_components: int) -> list[float | None]:
-    """In the header, where earlier readers pass over them; files of earlier writers have none."""
+def _get_thresholds(described: dict[str, object], n_components: int) -> list[float | None]:
+    """Return the thresholds of the components.
+
+    They are in the header, where earlier versions ignore them; files of earlier versions have none.
+    """
     if "thresholds" not in described:
         return [None] * n_components
     found = need(described, "thresholds", list)
     fits = len(found) == n_components and all(one is None or type(one) is float for one in found)
     require(
-        fits and all(one is None or np.isfinite(one) for one in found), "thresholds of its components are no numbers"
+        fits and all(one is None or np.isfinite(one) for one in found),
+        "the thresholds of its components are not numbers",
     )
     return found
 
 
-def _get_scaling(described: dict[str, Any], arrays: Arrays, n_columns: int) -> Scaling:
+def _get_scaling(described: dict[str, object], arrays: Arrays, n_columns: int) -> Scaling:
     low, width = (arrays.take(f"scaling/{name}", "f", (n_columns,)) for name in ("low", "width"))
     factor, clip = need_number(described, "factor"), need_number(described, "clip")
     require(low.dtype == width.dtype == np.float64, "its scaling is not in double precision")
     require(np.isfinite(low).all() and np.isfinite(width).all(), "its scaling is not finite")
     require(
-        (width > 0).all() and factor > 0 and 0 < clip <= CLIP_UNSCALED, "its scaling has units that are not positive"
+        (width > 0).all() and factor > 0 and 0 < clip <= CLIP_UNSCALED,
+        "its scaling is not positive",
     )
     return Scaling(low, width, factor, clip)
 

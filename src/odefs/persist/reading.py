@@ -1,6 +1,7 @@
-"""Read a model file into a header and arrays. Nothing in it is believed before it is checked; nothing is allocated beyond the file's own length.
+"""Reading of model files into a header and arrays.
 
-Every refusal is a :class:`~odefs.exceptions.ModelFileError` of one sentence.
+Nothing in a file is trusted before it is checked, and no more memory than its length is allocated.
+A file is rejected with a :class:`~odefs.exceptions.ModelFileError` of one sentence.
 """
 
 import hashlib
@@ -8,7 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -27,13 +28,15 @@ from odefs.persist.file_format import (
 from odefs.persist.json_values import nested_deeper
 
 LARGE = 2**26
-"""From this length on a file's header is looked at before there is memory for the file; below, damage is told by the checksum."""
+"""Files of at least this length have their header checked before memory for the file is allocated;
+in shorter ones the checksum detects damage first.
+"""
 LONGEST_HEADER = 2**30
 
 
-def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays by name."""
-    # Asked before it is opened: opening a pipe would wait for someone to write into it.
+def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    """Return the header, and the arrays by name."""
+    # Checked before opening: opening a pipe would block until something writes to it.
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ModelFileError("it is not a regular file.")
     with open(path, "rb") as file:
@@ -46,7 +49,9 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, n
                 file.seek(PREAMBLE.size)
             content = _aligned_buffer(size)
         except MemoryError:
-            raise ModelFileError(f"it is too large for the memory of this machine: it holds {size} bytes.") from None
+            raise ModelFileError(
+                f"it is too large for the memory of this machine: it holds {size} bytes."
+            ) from None
         content[: PREAMBLE.size] = np.frombuffer(preamble, dtype=np.uint8)
         read, rest = PREAMBLE.size, content[PREAMBLE.size :].data
         while count := file.readinto(rest[read - PREAMBLE.size :]):
@@ -62,7 +67,7 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, n
 
 
 def _check_preamble(preamble: bytes, size: int) -> int:
-    """Length of the header, once the first bytes are those of a file this version reads, whole."""
+    """Return the length of the header, after checking format, version and length of the file."""
     if not preamble:
         raise ModelFileError("it is empty.")
     if preamble[: len(MAGIC)] != MAGIC[: len(preamble)]:
@@ -72,37 +77,43 @@ def _check_preamble(preamble: bytes, size: int) -> int:
     _, version, reserved, header_length, length, _ = PREAMBLE.unpack(preamble)
     if version > VERSION:
         raise ModelFileError(
-            f"it is of format version {version}, and this odefs reads versions up to {VERSION}: update odefs to load it."
+            f"it has format version {version}, but this odefs reads versions up to {VERSION}: "
+            "update odefs to load it."
         )
     if version < 1 or reserved != 0:
-        raise ModelFileError("it is damaged: its first bytes make no sense.")
+        raise ModelFileError("it is damaged: its first bytes are not valid.")
     if length != size:
         what = "cut off" if size < length else "damaged"
-        raise ModelFileError(f"it is {what}: it should hold {length} bytes and holds {size}.")
+        raise ModelFileError(f"it is {what}: it should hold {length} bytes but holds {size}.")
     if header_length > size - PREAMBLE.size:
         raise ModelFileError("it is damaged: its header is longer than the file.")
     if header_length > LONGEST_HEADER:
-        raise ModelFileError(f"it is damaged: its header is said to hold {header_length} bytes.")
+        raise ModelFileError(f"it is damaged: its header has {header_length} bytes.")
     return int(header_length)
 
 
 def _check_extent(header: bytes, size: int) -> None:
-    """Refuse a large file whose header does not account for all of its bytes, before there is memory for it: a file may be said to be longer than any disk."""
+    """Reject a large file whose header does not account for all of its bytes.
+
+    Done before allocating memory: a sparse file may claim to be longer than any disk.
+    """
     position = PREAMBLE.size + len(header)
     for entry in _entries(_parse_header(header)):
         position = aligned(position) + entry.n_bytes
     if position != size:
-        raise ModelFileError(f"it is damaged: its header tells of {position} bytes and it holds {size}.")
+        raise ModelFileError(
+            f"it is damaged: its header describes {position} bytes but it holds {size}."
+        )
 
 
 def _aligned_buffer(size: int) -> np.ndarray:
-    """Memory for the whole file, whose start is as aligned as the arrays are within it."""
+    """Return memory for the whole file, aligned so that the arrays within it are."""
     memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + size]
 
 
-def _parse_header(text: bytes) -> dict[str, Any]:
+def _parse_header(text: bytes) -> dict[str, object]:
     def refuse(constant: str) -> NoReturn:
         raise ValueError(constant)
 
@@ -117,14 +128,16 @@ def _parse_header(text: bytes) -> dict[str, Any]:
     return header
 
 
-def _entries(header: dict[str, Any]) -> Iterator[Entry]:
+def _entries(header: dict[str, object]) -> Iterator[Entry]:
     listed = header.get("arrays")
     if not isinstance(listed, list):
         raise ModelFileError("its header lists no arrays.")
     return map(parse_entry, listed)
 
 
-def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> dict[str, np.ndarray]:
+def _cut_arrays(
+    header: dict[str, object], content: np.ndarray, position: int
+) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     for entry in _entries(header):
         start = aligned(position)
@@ -141,8 +154,8 @@ def _cut_arrays(header: dict[str, Any], content: np.ndarray, position: int) -> d
 
 def _as_array(entry: Entry, raw: np.ndarray) -> np.ndarray:
     if entry.dtype.kind == "b" and (raw > 1).any():
-        raise ModelFileError(f"its array {entry.name!r} holds truth values other than true and false.")
+        raise ModelFileError(f"its array {entry.name!r} holds booleans other than true and false.")
     flat = raw.view(entry.dtype)
-    # On a big-endian machine this is where the bytes are turned.
+    # On a big-endian machine this swaps the bytes.
     flat = flat.astype(entry.dtype.newbyteorder("="), copy=False)
     return flat.reshape(entry.shape[::-1]).T if entry.fortran else flat.reshape(entry.shape)

@@ -1,46 +1,58 @@
-"""What detectors have learned, as arrays: a generic encoding, and for the built-in states the checks that make them safe to score with.
+"""Learned states of detectors as arrays.
 
-A state is a dataclass (or a tuple) of arrays, numbers, strings and None. The file names no class: built-in states come from the table below, those of a custom detector
-from what its ``prepare`` is annotated to return, or else as an object with the same attributes.
+A generic encoding, with checks that make the built-in states safe to score with. A state is a
+dataclass (or a tuple) of arrays, numbers, strings and None. The file names no class: built-in
+states come from the table below, those of a custom detector from the return annotation of its
+``prepare``, or else become an object with the same attributes.
 """
 
 import dataclasses
 import typing
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from odefs.detectors.base import Detector
+from odefs.detectors.iforest import IForestDetector
 from odefs.detectors.isolation_trees import IForestState
-from odefs.detectors.lesinn import LeSiNNState
-from odefs.detectors.tails import TailsState
+from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
+from odefs.detectors.tails import TailsDetector, TailsState
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, need, require
 from odefs.persist.json_values import from_plain, to_plain
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Restore = Callable[[dict[str, Any], int, float], Any]
-"""From the fields of a state, the number of its columns and the largest scaled value to a checked state."""
+"""Function from the fields of a state, its number of columns and the largest scaled value to a
+checked state.
+"""
 
 
-def put_state(state: Any, arrays: dict[str, np.ndarray], name: str) -> dict[str, Any]:
-    """Add the state's arrays under names that begin with ``name``, and return the rest as plain values."""
-    for known, (kind, derived, _) in BUILT_IN_STATES.items():
-        if type(state) is kind:
-            return {"state": known, "fields": _put_fields(state, arrays, name, derived)}
+def put_state(state: object, arrays: dict[str, np.ndarray], name: str) -> dict[str, object]:
+    """Add the state's arrays under names that start with ``name``, and return the rest as plain
+    values.
+    """
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
+        for known, (kind, derived, _) in BUILT_IN_STATES.items():
+            if type(state) is kind:
+                return {"state": known, "fields": _put_fields(state, arrays, name, derived)}
         return {"state": "fields", "fields": _put_fields(state, arrays, name, frozenset())}
     if type(state) is SimpleNamespace:
         return {
             "state": "fields",
-            "fields": {key: _put(value, arrays, f"{name}/{key}") for key, value in vars(state).items()},
+            "fields": {
+                key: _put(value, arrays, f"{name}/{key}") for key, value in vars(state).items()
+            },
         }
     return {"state": "value", "value": _put(state, arrays, name)}
 
 
 def get_state(
-    described: dict[str, Any],
+    described: dict[str, object],
     arrays: Arrays,
     name: str,
     detector: Detector,
@@ -48,43 +60,57 @@ def get_state(
     n_columns: int,
     clip: float,
 ) -> Any:
-    """The state of a detector; ``expected`` is the name of the state that a built-in one has."""
+    """Return the state of a detector; ``expected`` is the kind of state of a built-in detector."""
     kind = need(described, "state", str)
     require(
-        expected is None or kind == expected, f"a state of kind {kind!r} does not belong to the detector {expected!r}"
+        expected is None or kind == expected,
+        f"a state of kind {kind!r} does not match the detector {expected!r}",
     )
     if kind == "value":
         return _get(need(described, "value", dict), arrays, name)
     described_fields = need(described, "fields", dict)
     fine = all(key.isidentifier() and not key.startswith("__") for key in described_fields)
-    require(fine, "a state has fields that no dataclass has")
+    require(fine, "a state has fields with invalid names")
     fields = {key: _get(node, arrays, f"{name}/{key}") for key, node in described_fields.items()}
     if kind == "fields":
         return _custom_state(detector, fields)
-    require(kind in BUILT_IN_STATES, f"no state is of kind {kind!r}")
+    require(kind in BUILT_IN_STATES, f"the kind {kind!r} of a state is unknown")
     state_class, derived, restore = BUILT_IN_STATES[kind]
     names = {field.name for field in dataclasses.fields(state_class)} - derived
-    require(fields.keys() == names, f"a state of kind {kind!r} has other fields")
+    require(fields.keys() == names, f"a state of kind {kind!r} has the wrong fields")
     state = restore(fields, n_columns, clip)
     if expected is not None:
-        require(_as_large_as_set(detector, state), f"the detector {expected!r} and its state differ in size")
+        require(
+            _matches_settings(detector, state),
+            f"the state of the detector {expected!r} does not match its settings",
+        )
     return state
 
 
-def _as_large_as_set(detector: Any, state: Any) -> bool:
-    """Whether the state of a built-in detector fits its settings: from these follows how many rows are scored at a time."""
-    match state:
-        case LeSiNNState():
+def _matches_settings(detector: Detector, state: object) -> bool:
+    """Return whether the state of a built-in detector matches its settings.
+
+    The settings determine how many rows are scored at a time.
+    """
+    match detector, state:
+        case LeSiNNDetector(), LeSiNNState():
             n_rows = state.rows.shape[0]
-            return bool(state.n_subsets == detector.n_subsets and n_rows <= state.n_subsets * detector.subset_size)
-        case IForestState():
+            return bool(
+                state.n_subsets == detector.n_subsets
+                and n_rows <= state.n_subsets * detector.subset_size
+            )
+        case IForestDetector(), IForestState():
             n_trees, n_inner = state.column.shape
             return bool(n_trees == detector.n_trees and n_inner < 2 * detector.subset_size)
-        case _:
+        case TailsDetector(), TailsState():
             return bool(state.sorted_values.shape[0] <= detector.n_references)
+        case _:
+            return False
 
 
-def _put_fields(state: Any, arrays: dict[str, np.ndarray], name: str, derived: frozenset[str]) -> dict[str, Any]:
+def _put_fields(
+    state: "DataclassInstance", arrays: dict[str, np.ndarray], name: str, derived: frozenset[str]
+) -> dict[str, object]:
     return {
         field.name: _put(getattr(state, field.name), arrays, f"{name}/{field.name}")
         for field in dataclasses.fields(state)
@@ -92,27 +118,31 @@ def _put_fields(state: Any, arrays: dict[str, np.ndarray], name: str, derived: f
     }
 
 
-def _put(value: Any, arrays: dict[str, np.ndarray], name: str) -> dict[str, Any]:
+def _put(value: object, arrays: dict[str, np.ndarray], name: str) -> dict[str, object]:
     if isinstance(value, np.ndarray):
         arrays[name] = value
         return {"is": "array"}
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
-        # As an array, for its precision: float32 times such a number stays float32, or does not.
+        # Stored as an array to keep its dtype, which decides whether a product with float32 stays
+        # float32.
         arrays[name] = np.asarray(value)
         return {"is": "scalar"}
     if isinstance(value, tuple):
-        return {"is": "tuple", "items": [_put(item, arrays, f"{name}/{i}") for i, item in enumerate(value)]}
+        return {
+            "is": "tuple",
+            "items": [_put(item, arrays, f"{name}/{i}") for i, item in enumerate(value)],
+        }
     if value is None or type(value) in (bool, int, float, str):
         return {"is": "plain", "value": to_plain(value, name)}
     raise TypeError(
-        f"A detector's state holds a value of type {type(value).__name__} ({name}); model files store states that are dataclasses or tuples of "
-        "arrays, numbers, strings and None."
+        f"A detector's state holds a value of type {type(value).__name__} ({name}); model files "
+        "store states that are dataclasses or tuples of arrays, numbers, strings and None."
     )
 
 
-def _get(described: Any, arrays: Arrays, name: str) -> Any:
+def _get(described: object, arrays: Arrays, name: str) -> Any:
     if not isinstance(described, dict):
-        raise ModelFileError("its header describes a state by something else than an object.")
+        raise ModelFileError("its header has a part of a state that is not an object.")
     match need(described, "is", str):
         case "array":
             return arrays.take(name)
@@ -123,22 +153,31 @@ def _get(described: Any, arrays: Arrays, name: str) -> Any:
             return tuple(_get(item, arrays, f"{name}/{i}") for i, item in enumerate(items))
         case "plain":
             value = from_plain(described.get("value"))
-            require(value is None or type(value) in (bool, int, float, str), "a state holds what it cannot hold")
+            require(
+                value is None or type(value) in (bool, int, float, str),
+                "a state holds a value of an unsupported type",
+            )
             return value
         case other:
-            raise ModelFileError(f"its header describes a part of a state as {other!r}, which is unknown.")
+            raise ModelFileError(f"its header has a part of a state of the unknown kind {other!r}.")
 
 
 def _custom_state(detector: Detector, fields: dict[str, Any]) -> Any:
-    """An instance of the class that the detector's ``prepare`` is annotated to return, or a stand-in with the same attributes."""
+    """Return an instance of the class that ``prepare`` is annotated to return.
+
+    Without such an annotation, return an object with the same attributes.
+    """
     try:
         kind = typing.get_type_hints(type(detector).prepare).get("return")
-    except Exception:  # annotations are the user's code
+    except Exception:  # annotations are user code, which may raise anything
         kind = None
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         return SimpleNamespace(**fields)
     names = {field.name for field in dataclasses.fields(kind)}
-    require(fields.keys() == names, f"the state of its detector has other fields than {kind.__name__}")
+    require(
+        fields.keys() == names,
+        f"the state of its detector does not have the fields of {kind.__name__}",
+    )
     state = object.__new__(kind)
     for key, value in fields.items():
         object.__setattr__(state, key, value)
@@ -148,11 +187,16 @@ def _custom_state(detector: Detector, fields: dict[str, Any]) -> Any:
 def _lesinn(fields: dict[str, Any], n_columns: int, clip: float) -> LeSiNNState:
     rows, n_subsets = fields["rows"], fields["n_subsets"]
     _require_array(rows, "f", (None, n_columns), "references")
-    require(rows.dtype.itemsize >= 4, "references are too coarse")
-    require(type(n_subsets) is int and 1 <= n_subsets <= rows.shape[0], "references do not make whole subsets")
+    require(rows.dtype.itemsize >= 4, "references have less than single precision")
+    require(
+        type(n_subsets) is int and 1 <= n_subsets <= rows.shape[0],
+        "references do not make whole subsets",
+    )
     require(rows.shape[0] % n_subsets == 0, "references do not make whole subsets")
     # NaN compares as false: missing cells pass, values that scaling would have clipped do not.
-    require(not (np.abs(rows) > 1.001 * clip).any(), "references lie outside the range of scaled values")
+    require(
+        not (np.abs(rows) > 1.001 * clip).any(), "references lie outside the range of scaled values"
+    )
     return LeSiNNState(rows, n_subsets)
 
 
@@ -160,8 +204,13 @@ def _tails(fields: dict[str, Any], n_columns: int, clip: float) -> TailsState:
     values, observed = fields["sorted_values"], fields["observed"]
     _require_array(values, "f", (None, n_columns), "reference values")
     _require_array(observed, "i", (n_columns,), "counts of observed values")
-    require((observed == (~np.isnan(values)).sum(axis=0)).all(), "counts of observed values are wrong")
-    require(((values[:-1] <= values[1:]) | np.isnan(values[1:])).all(), "reference values are not sorted")
+    require(
+        (observed == (~np.isnan(values)).sum(axis=0)).all(), "counts of observed values are wrong"
+    )
+    require(
+        ((values[:-1] <= values[1:]) | np.isnan(values[1:])).all(),
+        "reference values are not sorted",
+    )
     return TailsState(values, observed)
 
 
@@ -170,14 +219,20 @@ def _iforest(fields: dict[str, Any], n_columns: int, clip: float) -> IForestStat
     _require_array(column, "i", (None, None), "split columns")
     n_trees, n_inner = column.shape
     depth = (n_inner + 1).bit_length() - 1
-    # In heap order children come after their parents by construction; only the number of nodes can be wrong.
+    # In heap order children come after their parents by construction; only the number of nodes can
+    # be wrong.
     require(n_trees >= 1 and depth >= 1 and n_inner + 1 == 2**depth, "trees are not complete")
     _require_array(threshold, "f", (n_trees, n_inner), "thresholds")
     _require_array(fields["missing_right"], "b", (n_trees, n_inner), "branches of missing values")
     _require_array(credit, "f", (n_trees, n_inner + 1, depth), "path credits")
-    require((column >= 0).all() and (column < n_columns).all(), "trees split on columns that do not exist")
+    require(
+        (column >= 0).all() and (column < n_columns).all(),
+        "trees split on columns that do not exist",
+    )
     require(not np.isnan(threshold).any(), "thresholds are not numbers")
-    require(np.isfinite(credit).all() and (credit >= 0).all(), "path credits are negative or not finite")
+    require(
+        np.isfinite(credit).all() and (credit >= 0).all(), "path credits are negative or not finite"
+    )
     levels, leaves = np.arange(depth), np.arange(n_inner + 1)
     ancestors = 2**levels - 1 + (leaves[:, None] >> (depth - levels))
     return IForestState(
@@ -190,12 +245,15 @@ def _iforest(fields: dict[str, Any], n_columns: int, clip: float) -> IForestStat
     )
 
 
-def _require_array(value: Any, kinds: str, shape: tuple[int | None, ...], what: str) -> None:
+def _require_array(value: object, kinds: str, shape: tuple[int | None, ...], what: str) -> None:
     fits = (
         isinstance(value, np.ndarray)
         and value.dtype.kind in kinds
         and value.ndim == len(shape)
-        and all(length is None or length == given for length, given in zip(shape, value.shape, strict=True))
+        and all(
+            length is None or length == given
+            for length, given in zip(shape, value.shape, strict=True)
+        )
     )
     require(fits, f"{what} are of the wrong type or shape")
 
@@ -205,4 +263,6 @@ BUILT_IN_STATES: dict[str, tuple[type, frozenset[str], Restore]] = {
     "tails": (TailsState, frozenset(), _tails),
     "iforest": (IForestState, frozenset({"leaf_score", "path_column"}), _iforest),
 }
-"""By the detector's name: the class, the fields that are computed from the others and not stored, and how to check and build it."""
+"""By the detector's name: the class, the fields that are derived from the others and not stored,
+and the function that checks and builds it.
+"""

@@ -1,1 +1,1 @@
-"""Threads, memory, temporary files and atomic writes: what odefs asks of the operating system."""
+"""Operating system services: threads, memory, temporary files, atomic writes."""

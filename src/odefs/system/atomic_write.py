@@ -1,6 +1,7 @@
-"""A file takes the place of another whole or not at all: written under a temporary name in the same folder, flushed to the disk, then renamed.
+"""Atomic file replacement: write to a temporary name in the same folder, flush, then rename.
 
-What fails or is interrupted leaves nothing behind. What is killed leaves a temporary file, which names its process and goes with the next writing of the same file.
+A failed or interrupted write leaves nothing behind. A killed process leaves a temporary file, whose
+name identifies the process and which is deleted the next time the same file is written.
 """
 
 import contextlib
@@ -19,24 +20,28 @@ from odefs.system.tempfile_owner import OWNER, is_left_behind, owner
 from odefs.system.unfinished_files import forget, register
 
 TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
-"""The temporary name of a file, as :func:`replacing` gives it."""
+"""Pattern of the temporary names that :func:`replacing` creates."""
 
 NUMBERS_OF_WRITING = frozenset(
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS") if hasattr(errno, name)
 )
+"""Error numbers that only writing can cause."""
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
-    """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise; no two calls are given the same one.
+    """Yield a temporary name in the folder of ``path`` that becomes ``path`` if the block succeeds.
 
-    A file that is replaced keeps its mode and, where the system permits, its owner and group. A new one follows the umask, or is for this user alone if ``private``.
-    Errors of the system that come from writing name ``path``, whichever library met them; what the block meets while it reads other files is told as it is.
+    Otherwise the temporary file is deleted. Every call yields a different name. A replaced file
+    keeps its mode and, if the system permits, its owner and group. A new file follows the umask, or
+    is readable only by this user if ``private``. OS errors caused by writing name ``path``,
+    whichever library raised them; errors that the block meets while reading other files are raised
+    unchanged.
     """
-    # A link stays one: what it leads to is replaced.
+    # A symbolic link is kept: its target is replaced.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "this is no regular file", os.fspath(path))
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
     delete_leftovers(target.parent, _short(target.name))
     partial = target.with_name(f".{_short(target.name)}.{owner()}-{secrets.token_hex(4)}.part")
     before = target.stat() if target.exists() else None
@@ -50,7 +55,7 @@ def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[P
         complete = True
         if is_made and not partial.stat().st_size:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(partial))
-        # In this order: a mode without the right to write would forbid opening the file once more.
+        # In this order: a mode without write permission would prevent opening the file again.
         _flush(partial)
         if before is not None:
             keep_permissions(partial, before)
@@ -58,37 +63,54 @@ def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[P
     except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError) and (complete or _is_of_writing(error, partial)):
-            number = error_number(error)
-            reason = os.strerror(number) if number else str(error)
-            if sys.platform == "win32" and isinstance(error, PermissionError) and complete and target.exists():
-                reason = "another program has the file open"
-            raise OSError(number or errno.EIO, reason, os.fspath(path)) from error
+        if isinstance(error, OSError) and (complete or _is_write_error(error, partial)):
+            number = error_number(error) or errno.EIO
+            raise OSError(number, _reason(error, complete, target), os.fspath(path)) from error
         raise
     finally:
         forget(partial)
     _flush_folder(target.parent)
 
 
+def _reason(error: OSError, complete: bool, target: Path) -> str:
+    """Describe a write error; Windows reports a file in use as a missing permission."""
+    if sys.platform == "win32" and isinstance(error, PermissionError):
+        if complete and target.exists():
+            return "another program has the file open"
+    number = error_number(error)
+    return os.strerror(number) if number else str(error)
+
+
 def error_number(error: BaseException) -> int | None:
-    """The system's number of an error; libraries written in Rust tell it in the text only."""
+    """Return the errno of an error; libraries written in Rust mention it only in the message."""
     number = getattr(error, "errno", None)
-    told = re.search(r"\(os error (\d+)\)", str(error))
-    if isinstance(number, int) or told is None:
-        return number if isinstance(number, int) else None
-    # Windows has numbers of its own, which Python turns into the common ones.
-    return OSError(0, "", None, int(told[1])).errno if sys.platform == "win32" else int(told[1])
+    in_message = re.search(r"\(os error (\d+)\)", str(error))
+    if isinstance(number, int):
+        return number
+    if in_message is None:
+        return None
+    found = int(in_message[1])
+    # Windows has its own error numbers, which Python translates to errno values.
+    return OSError(0, "", None, found).errno if sys.platform == "win32" else found
 
 
-def _is_of_writing(error: OSError, partial: Path) -> bool:
-    """Whether an error speaks of the temporary file: by name, in the text only as pyarrow does, or with a number that only writing meets."""
+def _is_write_error(error: OSError, partial: Path) -> bool:
+    """Return whether an error concerns the temporary file.
+
+    It does if it names the file, mentions it in the message (as pyarrow does), or has an errno that
+    only writing can cause.
+    """
     if error.filename is not None:
         return error.filename in (partial, str(partial))
     return error_number(error) in NUMBERS_OF_WRITING or str(partial) in str(error)
 
 
 def delete_leftovers(folder: Path, name: str | None = None) -> None:
-    """Delete temporary files, of all names or of one, whose process was on this machine and is gone; files of other names are none of ours."""
+    """Delete temporary files whose process ran on this machine and has ended.
+
+    ``name`` restricts this to the temporary files of one file. Files not created by odefs are never
+    touched.
+    """
     pattern = f".{'*' if name is None else glob.escape(name)}.*.part"
     for left in folder.glob(pattern):
         parts = TEMPORARY.fullmatch(left.name)
@@ -98,7 +120,9 @@ def delete_leftovers(folder: Path, name: str | None = None) -> None:
 
 
 def _short(name: str) -> str:
-    """At most 40 bytes of a file's name, so that there is room for the rest; some file systems have names of 143 bytes at most."""
+    """Shorten a file name to at most 40 bytes, to leave room for the rest of the temporary name;
+    some file systems limit names to 143 bytes.
+    """
     while len(os.fsencode(name)) > 40:
         name = name[:-1]
     return name
@@ -110,7 +134,7 @@ def _flush(file: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, on systems that can flush a folder."""
+    """Make the new name survive a power cut, on systems that can flush a folder."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

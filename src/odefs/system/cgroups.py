@@ -1,7 +1,8 @@
-"""What the container allows: limits that the kernel's control groups set, of either version, read from their files.
+"""Container limits: memory and CPU limits of Linux control groups, versions 1 and 2.
 
-A process lies in a tree of groups and every group above it may limit it too, so all of them are looked at. Inside a container the tree often begins at the
-container's own group; paths that do not exist there are passed over.
+A process is in a tree of groups, and every group above it may limit it too, so all of them are
+read. Inside a container the tree often starts at the container's own group; paths that do not exist
+there are skipped.
 """
 
 import math
@@ -13,11 +14,16 @@ ROOT = Path("/")
 
 
 def memory_left(root: Path = ROOT) -> int | None:
-    """Bytes that may still be used before the first limit is met; files in the page cache give way and do not count."""
+    """Return the bytes that may still be used before the first limit is reached.
+
+    File pages in the cache can be reclaimed and do not count as used.
+    """
     left = []
     for folder, name in _memory_files(root, ("memory.max", "memory.limit_in_bytes")):
         limit = _number(folder / name)
-        used = _number(folder / ("memory.current" if name == "memory.max" else "memory.usage_in_bytes"))
+        used = _number(
+            folder / ("memory.current" if name == "memory.max" else "memory.usage_in_bytes")
+        )
         # Version 1 writes "no limit" as a number near 2^63.
         if limit is not None and limit < 2**60 and used is not None:
             left.append(max(0, limit - used + _cache(folder / "memory.stat")))
@@ -26,13 +32,18 @@ def memory_left(root: Path = ROOT) -> int | None:
 
 @cache
 def cpu_quota(root: Path = ROOT) -> int | None:
-    """Cores' worth of time that this process's groups may use, rounded up; ``None`` without a limit. Read once: every scored row asks for it."""
+    """Return the CPU limit of this process in cores, rounded up; ``None`` if unlimited.
+
+    Cached, because every call that scores rows reads it.
+    """
     found = []
     for folder in _folders(root, ""):
         words = _text(folder / "cpu.max").split()
         if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
             found.append(int(words[0]) / int(words[1]))
-    for folder in (part for kind in ("cpu", "cpu,cpuacct", "cpuacct,cpu") for part in _folders(root, kind)):
+    for folder in (
+        part for kind in ("cpu", "cpu,cpuacct", "cpuacct,cpu") for part in _folders(root, kind)
+    ):
         quota, period = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
         if quota is not None and quota > 0 and period:
             found.append(quota / period)
@@ -46,14 +57,21 @@ def _memory_files(root: Path, names: tuple[str, str]) -> Iterator[tuple[Path, st
 
 
 def _folders(root: Path, controller: str) -> Iterator[Path]:
-    """The process's group and all above it, for version 2 (``""``) or one controller of version 1."""
+    """Yield the group of this process and all groups above it.
+
+    ``controller`` is ``""`` for version 2, or the name of a controller of version 1.
+    """
     base = root / "sys/fs/cgroup" / controller
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, controllers, path = [*line.split(":", 2), "", ""][:3]
-        ours = set(controller.split(",")) <= set(controllers.split(",")) if controller else number == "0"
-        if ours:
-            place = PurePosixPath(path.lstrip("/"))
-            for part in (place, *place.parents):
+        is_listed = (
+            set(controller.split(",")) <= set(controllers.split(","))
+            if controller
+            else number == "0"
+        )
+        if is_listed:
+            group = PurePosixPath(path.lstrip("/"))
+            for part in (group, *group.parents):
                 if (base / part).is_dir():
                     yield base / part
             return
@@ -62,7 +80,11 @@ def _folders(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _cache(path: Path) -> int:
-    """With that of the groups below, as usage is counted: version 1 has a name of its own for it."""
+    """Return the bytes of reclaimable file pages, including those of the groups below, as usage
+    does.
+
+    Version 1 has a separate name for this sum.
+    """
     found = dict(line.split(" ", 1) for line in _text(path).splitlines() if " " in line)
     value = found.get("total_inactive_file", found.get("inactive_file", "")).strip()
     return int(value) if value.isdigit() else 0

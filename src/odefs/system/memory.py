@@ -1,4 +1,4 @@
-"""How much memory a run may use: what is free on the machine and in the container, or what ``ODEFS_MEMORY`` allows."""
+"""Memory budget of a run: free memory of the machine and the container, or ``ODEFS_MEMORY``."""
 
 import ctypes
 import os
@@ -10,15 +10,25 @@ from odefs.system import physical_memory
 from odefs.system.cgroups import ROOT, memory_left
 
 TABLE_SHARE = 0.5
-"""Share of the free memory that a table may take; other programs need some as well."""
+"""Share of the free memory that a table may use; other programs need some as well."""
 
 UNKNOWN = 4 * 2**30
-"""Free memory where the system does not tell."""
+"""Assumed free memory if the system does not report it."""
 
 BASELINE = 260 * 10**6
 """Resident memory of a process that has loaded the libraries and read a small table."""
 
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
 
 FRUGAL = {
     "POLARS_MAX_THREADS": "1",
@@ -26,13 +36,15 @@ FRUGAL = {
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""Settings of the readers that trade speed for memory: each thread reads ahead, and each allocator keeps pages that it was given back."""
+"""Settings of the readers that trade speed for memory: each thread reads ahead, and each allocator
+retains freed pages.
+"""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """Parameters of ``mallopt`` in glibc."""
 
 
 def memory_budget(root: Path = ROOT) -> int:
-    """Bytes that a table may take besides the libraries."""
+    """Return the bytes that a table may use, in addition to the libraries."""
     free = free_memory(root)
     if named_limit() is not None:
         return max(0, available_memory(root) - BASELINE)
@@ -40,43 +52,53 @@ def memory_budget(root: Path = ROOT) -> int:
 
 
 def available_memory(root: Path = ROOT) -> int:
-    """Bytes that this process may take in all, with what it has already."""
+    """Return the bytes that this process may use in total, including what it already uses."""
     named = named_limit()
     free = free_memory(root) + resident_memory(root)
     return free if named is None else min(named, free)
 
 
 def named_limit() -> int | None:
-    """What ``ODEFS_MEMORY`` allows this process."""
+    """Return the limit set by ``ODEFS_MEMORY``, or ``None``."""
     named = os.environ.get("ODEFS_MEMORY", "").strip()
     return parse_bytes(named) if named else None
 
 
 def free_memory(root: Path = ROOT) -> int:
-    """Bytes that are free on the machine, and not more than the container still allows."""
+    """Return the free memory of the machine in bytes, at most what the container still allows."""
     left = memory_left(root)
     on_machine = physical_memory.available_memory(root) or UNKNOWN
     return on_machine if left is None else min(left, on_machine)
 
 
 def resident_memory(root: Path = ROOT) -> int:
-    """Bytes in memory that are this process's own, without those of files; 0 where the system does not tell."""
+    """Return this process's anonymous memory in bytes (no files); 0 if the system does not report
+    it.
+    """
     return _kilobytes(root / "proc/self/status", "RssAnon:") or 0
 
 
 def parse_bytes(text: str) -> int:
-    """A number of bytes such as ``800MB``, ``2GiB`` or ``1e9``."""
+    """Parse a number of bytes such as ``800MB``, ``2GiB`` or ``1e9``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]?i?)b?", text.strip().lower())
     if found is None or found[2] not in UNITS:
-        raise ValueError(f"ODEFS_MEMORY={text!r} is not a number of bytes: write 800MB, 2GiB or 1e9.")
+        raise ValueError(
+            f"ODEFS_MEMORY={text!r} is not a number of bytes: write 800MB, 2GiB or 1e9."
+        )
     n_bytes = float(found[1]) * UNITS[found[2]]
     if not 1 <= n_bytes < 2**63:
-        raise ValueError(f"ODEFS_MEMORY={text!r} must be between 1 byte and 8 EiB: write 800MB, 2GiB or 1e9.")
+        raise ValueError(
+            f"ODEFS_MEMORY={text!r} must be between 1 byte and 8 EiB: write 800MB, 2GiB or 1e9."
+        )
     return int(n_bytes)
 
 
 def spare_memory() -> None:
-    """Make the readers of this process frugal. What the environment sets already stays, and libraries that are loaded are asked directly."""
+    """Make the file readers of this process use less memory.
+
+    Environment variables that are already set are kept; libraries that are already loaded are
+    configured directly.
+    """
     for name, value in FRUGAL.items():
         os.environ.setdefault(name, value)
     if "pyarrow" in sys.modules and os.environ["ARROW_DEFAULT_MEMORY_POOL"] == "system":
@@ -84,7 +106,11 @@ def spare_memory() -> None:
         pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        for parameter, most in ((M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, 2**17), (M_TRIM_THRESHOLD, 2**17)):
+        for parameter, most in (
+            (M_ARENA_MAX, 1),
+            (M_MMAP_THRESHOLD, 2**17),
+            (M_TRIM_THRESHOLD, 2**17),
+        ):
             if mallopt is not None:
                 mallopt(parameter, most)
 

@@ -1,4 +1,7 @@
-"""How much physical memory is free, as each system tells it; what containers allow is found in :mod:`odefs.system.cgroups`."""
+"""Free physical memory, as reported by each operating system.
+
+Container limits are read by :mod:`odefs.system.cgroups`.
+"""
 
 import os
 import re
@@ -9,11 +12,14 @@ from pathlib import Path
 from odefs.system.cgroups import ROOT
 
 GIVES_WAY = ("free", "inactive", "speculative", "purgeable")
-"""Pages that macOS hands to whoever asks for memory."""
+"""Kinds of pages that macOS can reclaim at once."""
 
 
 def available_memory(root: Path = ROOT) -> int | None:
-    """Bytes that are free on the machine; ``None`` where the system does not tell. ``root`` is where Linux keeps its ``proc``."""
+    """Return the free bytes of the machine, or ``None`` if the system does not report them.
+
+    ``root`` is the folder that contains ``proc`` on Linux.
+    """
     if sys.platform == "win32":
         from odefs.system import windows
 
@@ -35,18 +41,20 @@ def _on_linux(root: Path) -> int | None:
 
 def _on_macos() -> int | None:
     try:
-        told = subprocess.run(["vm_stat"], capture_output=True, text=True, check=True, timeout=10).stdout
+        report = subprocess.run(
+            ["vm_stat"], capture_output=True, text=True, check=True, timeout=10
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    size = re.search(r"page size of (\d+) bytes", told)
-    pages = [re.search(rf"^Pages {kind}:\s+(\d+)\.", told, re.MULTILINE) for kind in GIVES_WAY]
+    size = re.search(r"page size of (\d+) bytes", report)
+    pages = [re.search(rf"^Pages {kind}:\s+(\d+)\.", report, re.MULTILINE) for kind in GIVES_WAY]
     if size is None or pages[0] is None:
         return None
     return int(size[1]) * sum(int(found[1]) for found in pages if found is not None)
 
 
 def _by_pages() -> int | None:
-    """Other systems, where they tell; files in the cache count as used there."""
+    """Return the free memory of other systems, if reported; cached files count as used there."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -1,4 +1,7 @@
-"""Which process made a temporary file or folder, told by its name: what a killed process left behind can then be taken away."""
+"""Owner of a temporary file or folder, encoded in its name as machine and process.
+
+Files left behind by a killed process can then be recognised and deleted.
+"""
 
 import contextlib
 import os
@@ -9,24 +12,25 @@ import zlib
 from pathlib import Path
 
 OWNER = r"(?P<machine>[A-Za-z0-9]*)-(?P<process>[0-9]{1,9})"
-"""The pattern of :func:`owner`."""
+"""Pattern of the names that :func:`owner` returns."""
 
 
 def owner() -> str:
-    """This process, as names of files have it."""
+    """Return the name of this process for use in file names."""
     return f"{machine()}-{os.getpid()}"
 
 
 def is_left_behind(found: re.Match[str]) -> bool:
-    """Whether a name that matched ``OWNER`` is of a process of this machine that is gone."""
+    """Return whether a match of ``OWNER`` names a process of this machine that has ended."""
     return found["machine"] == machine() and not _is_running(int(found["process"]))
 
 
 def machine() -> str:
-    """Folders may be shared by machines and by containers, and a number of a process means something only where it was given.
+    """Return a name for the machine, and for the container if there is one.
 
-    Machines may have one name, and containers one name and different processes, so the machine's own number and that of the namespace stand behind the name where the
-    system has such.
+    Folders may be shared by machines and containers, and a process number is meaningful only where
+    it was assigned. Host names are not unique, and containers with one host name may have separate
+    processes, so the machine id and the process namespace are appended if the system has them.
     """
     name = re.sub(r"[^A-Za-z0-9]", "", socket.gethostname())[:40]
     with contextlib.suppress(OSError, AttributeError):
@@ -46,7 +50,7 @@ def _machine_id() -> bytes:
 
         found, no_limit = ctypes.create_string_buffer(16), (ctypes.c_long * 2)(1, 0)
         if ctypes.CDLL(None).gethostuuid(found, no_limit):
-            raise OSError("the system does not tell its number")
+            raise OSError("the system does not report a machine id")
         return found.raw
     return Path("/etc/machine-id").read_bytes()
 

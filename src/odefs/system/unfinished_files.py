@@ -1,6 +1,7 @@
-"""Files and folders that must not outlive the process: removed by whoever ends it without unwinding the stack.
+"""Registry of temporary files and folders that must not outlive the process.
 
-Each is registered where it is made and removed there as a rule; a signal handler that cannot raise an exception removes the rest.
+Each is registered when it is created, and normally removed by its creator. A signal handler that
+cannot raise an exception removes the rest before it ends the process.
 """
 
 import contextlib
@@ -9,23 +10,23 @@ import shutil
 from pathlib import Path
 
 ATTEMPTS = 5
-"""Other threads may write into a folder while it is removed."""
+"""Number of attempts: other threads may write into a folder while it is removed."""
 
 _paths: dict[Path, int] = {}
 
 
 def register(path: Path) -> None:
-    """Note a temporary file or folder of this process."""
+    """Register a temporary file or folder of this process."""
     _paths[path] = os.getpid()
 
 
 def forget(path: Path) -> None:
-    """Take back what was noted: the path was removed or renamed."""
+    """Unregister a path that was removed or renamed."""
     _paths.pop(path, None)
 
 
 def remove_unfinished() -> None:
-    """Remove every registered path of this process; a forked child leaves those of its parent alone."""
+    """Remove every registered path of this process; a forked child leaves its parent's alone."""
     for path, maker in list(_paths.items()):
         if maker == os.getpid():
             _remove(path)

@@ -1,6 +1,6 @@
-"""What only Windows' own interface tells: whether a process runs, which machine this is, how much memory is free.
+"""Windows API calls: whether a process runs, the machine id, free memory.
 
-Called on Windows only. ``os.kill(pid, 0)``, which asks on other systems, would end the process there.
+Used on Windows only. ``os.kill(pid, 0)``, the check of other systems, would end the process there.
 """
 
 import ctypes
@@ -8,12 +8,12 @@ from typing import Any
 
 QUERY_LIMITED_INFORMATION, SYNCHRONIZE = 0x1000, 0x100000
 INVALID_PARAMETER = 87
-"""The error of a number that no process has."""
+"""Error code for a process id that does not exist."""
 STILL_WAITING = 0x102
 
 
 class _MemoryStatus(ctypes.Structure):
-    """``MEMORYSTATUSEX``."""
+    """Mirror of the C struct ``MEMORYSTATUSEX``."""
 
     _fields_ = (
         ("dwLength", ctypes.c_uint32),
@@ -29,7 +29,9 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def is_running(process: int) -> bool:
-    """Whether a process has not ended; one that this user may not ask after counts as running."""
+    """Return whether a process has not ended; one that this user may not query counts as
+    running.
+    """
     kernel = _kernel()
     handle = kernel.OpenProcess(QUERY_LIMITED_INFORMATION | SYNCHRONIZE, False, process)
     if not handle:
@@ -41,19 +43,23 @@ def is_running(process: int) -> bool:
 
 
 def machine_id() -> bytes:
-    """The number that the installation of Windows gave the machine."""
+    """Return the id that the Windows installation assigned to the machine."""
     import winreg
 
     registry: Any = winreg
     key = r"SOFTWARE\Microsoft\Cryptography"
-    with registry.OpenKey(registry.HKEY_LOCAL_MACHINE, key, 0, registry.KEY_READ | registry.KEY_WOW64_64KEY) as opened:
+    with registry.OpenKey(
+        registry.HKEY_LOCAL_MACHINE, key, 0, registry.KEY_READ | registry.KEY_WOW64_64KEY
+    ) as opened:
         return str(registry.QueryValueEx(opened, "MachineGuid")[0]).encode()
 
 
 def available_memory() -> int | None:
-    """Bytes of physical memory that are free."""
+    """Return the bytes of free physical memory."""
     status = _MemoryStatus(dwLength=ctypes.sizeof(_MemoryStatus))
-    return int(status.ullAvailPhys) if _kernel().GlobalMemoryStatusEx(ctypes.byref(status)) else None
+    return (
+        int(status.ullAvailPhys) if _kernel().GlobalMemoryStatusEx(ctypes.byref(status)) else None
+    )
 
 
 def _kernel() -> Any:

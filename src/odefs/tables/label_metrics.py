@@ -10,11 +10,13 @@ from odefs.engines.out_of_core import Folder
 from odefs.kernels.row_reductions import order_statistic, stretches
 
 CHUNK = 2**21
-"""Outliers that are looked at in one pass over all rows."""
+"""Number of outliers processed in one pass over all rows."""
 
 
-def without_rows(y: np.ndarray, scores: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and scores less some rows, in files."""
+def without_rows(
+    y: np.ndarray, scores: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and scores without some rows, in files."""
     kept = y.size - np.unique(rows).size
     folder = Folder()
     labels, rest = folder.array((kept,), np.uint8), folder.array((kept,), np.float64)
@@ -36,7 +38,11 @@ def evaluate(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     for chunk in _chunks_of_outliers(y, scores):
         limits, times = np.unique(chunk, return_counts=True)
         found = _counts(y, scores, limits)
-        normal_above, normal_from, outliers_from = found["normal above"], found["normal from"], found["outliers from"]
+        normal_above, normal_from, outliers_from = (
+            found["normal above"],
+            found["normal from"],
+            found["outliers from"],
+        )
         below += float(times @ (n_normal - (normal_above + normal_from) / 2))
         precision += float(times @ (outliers_from / (outliers_from + normal_from)))
     return {
@@ -47,24 +53,33 @@ def evaluate(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
 
 
 def _chunks_of_outliers(y: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
-    """Slices of a file with the outliers' scores."""
+    """Return slices of a file with the outliers' scores."""
     path = (folder := Folder()).path()
     with open(path, "wb") as file:
         for part in stretches(y.size):
-            file.write(np.asarray(scores[part], dtype=np.float64)[np.asarray(y[part], dtype=bool)].tobytes())
+            file.write(
+                np.asarray(scores[part], dtype=np.float64)[
+                    np.asarray(y[part], dtype=bool)
+                ].tobytes()
+            )
     found = folder.opened(path, np.float64)
     return [found[start : start + CHUNK] for start in range(0, found.size, CHUNK)]
 
 
 def _counts(y: np.ndarray, scores: np.ndarray, limits: np.ndarray) -> dict[str, np.ndarray]:
-    """For each limit, ascending, how many rows of a kind score above it, or from it on."""
+    """Count for each limit (ascending) the rows of a kind that score above it, or at least it."""
     size = limits.size + 1
-    found = {name: np.zeros(size, dtype=np.int64) for name in ("normal above", "normal from", "outliers from")}
+    found = {
+        name: np.zeros(size, dtype=np.int64)
+        for name in ("normal above", "normal from", "outliers from")
+    }
     for part in stretches(y.size):
         here, is_outlier = np.asarray(scores[part]), np.asarray(y[part], dtype=bool)
         normal = np.sort(here[~is_outlier])
         found["normal above"] += np.bincount(np.searchsorted(limits, normal), minlength=size)
-        found["normal from"] += np.bincount(np.searchsorted(limits, normal, side="right"), minlength=size)
+        found["normal from"] += np.bincount(
+            np.searchsorted(limits, normal, side="right"), minlength=size
+        )
         places = np.searchsorted(limits, here[is_outlier], side="right")
         found["outliers from"] += np.bincount(places, minlength=size)
     return {name: np.cumsum(counts[::-1])[::-1][1:] for name, counts in found.items()}

@@ -1,7 +1,8 @@
-"""Squared distances in the graph, and how those that lost their digits are computed again.
+"""Squared distances in the graph, with recomputation of those that lost digits.
 
-As in the library, the expanded square ``|x|^2 - 2 x.r + |r|^2`` loses digits for rows that are much nearer to a reference than to the
-origin. Such rows are computed again from differences, one reference at a time, in a branch of the graph that runs only where there are any.
+As in the library, the expanded square ``|x|^2 - 2 x.r + |r|^2`` loses digits for rows that are much
+closer to a reference than to the origin. Such rows are recomputed from differences, one reference
+at a time, in a branch of the graph that runs only if there are any.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,13 +17,23 @@ LOST = CANCELLATION_SHARE[np.dtype(np.float64)]
 
 
 def nearest_of_subsets(graph: Graph, squares: str, n_references: int, n_subsets: int) -> str:
-    """Minimum over the members of each subset: (n_rows, n_references) to (n_rows, n_subsets). References are member-major; 0 keeps the rows."""
-    members = graph.add("Reshape", squares, graph.integers([0, n_references // n_subsets, n_subsets]))
+    """Add the minimum over each subset's members: (n_rows, n_references) to (n_rows, n_subsets).
+
+    References are member-major; 0 in the new shape keeps the number of rows.
+    """
+    members = graph.add(
+        "Reshape", squares, graph.integers([0, n_references // n_subsets, n_subsets])
+    )
     return graph.reduce("ReduceMin", members, 1)
 
 
-def for_each_reference(graph: Graph, inputs: Mapping[str, str], square: Callable[[Graph], str]) -> str:
-    """Squares with one reference after the other, shape (n_rows, n_references); inside ``square``, the names in ``inputs`` are one of its rows."""
+def for_each_reference(
+    graph: Graph, inputs: Mapping[str, str], square: Callable[[Graph], str]
+) -> str:
+    """Add a loop that computes squares for one reference at a time, shape (n_rows, n_references).
+
+    Inside ``square``, each name in ``inputs`` refers to one row of that input.
+    """
     body = graph.inner()
     result = square(body)
     finished = body.finished(
@@ -34,8 +45,13 @@ def for_each_reference(graph: Graph, inputs: Mapping[str, str], square: Callable
     return graph.add("Transpose", found, perm=[1, 0])
 
 
-def replace_lost(graph: Graph, squares: str, lost: str, recompute: Callable[[Graph, str], str]) -> str:
-    """The squares, with rows that lost digits anywhere computed again by ``recompute(graph, numbers of these rows)``."""
+def replace_lost(
+    graph: Graph, squares: str, lost: str, recompute: Callable[[Graph, str], str]
+) -> str:
+    """Add a branch that recomputes rows in which any square lost digits.
+
+    ``recompute(graph, numbers of these rows)`` adds their squares.
+    """
     is_lost = graph.reduce("ReduceMax", graph.cast(lost, np.int64), 1)
     rows = graph.add("Squeeze", graph.add("NonZero", is_lost), graph.integers([0]))
     any_lost = graph.add("Greater", graph.add("Size", rows), graph.integers(0))
@@ -46,6 +62,10 @@ def replace_lost(graph: Graph, squares: str, lost: str, recompute: Callable[[Gra
     return graph.add(
         "If",
         any_lost,
-        then_branch=again.finished(graph.name("again"), [], [described(replaced, np.float64, [None, None])]),
-        else_branch=kept.finished(graph.name("kept"), [], [described(unchanged, np.float64, [None, None])]),
+        then_branch=again.finished(
+            graph.name("again"), [], [described(replaced, np.float64, [None, None])]
+        ),
+        else_branch=kept.finished(
+            graph.name("kept"), [], [described(unchanged, np.float64, [None, None])]
+        ),
     )

@@ -1,9 +1,8 @@
-"""A fitted estimator as one ONNX graph: scaling, components, combination, threshold."""
+"""Export of a fitted estimator as one ONNX graph: scaling, components, combination, threshold."""
 
 import json
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 from onnx import ModelProto, helper
@@ -20,7 +19,9 @@ from odefs.estimators.base import BaseOutlierEstimator
 
 OPSET = 18
 IR_VERSION = 8
-"""Of 2022 and 2021: old enough for the runtimes in use, new enough for all operators used here."""
+"""Versions of 2022 and 2021: old enough for the runtimes in use, new enough for all operators used
+here.
+"""
 
 WRITERS: dict[type[Detector], Callable[..., str]] = {
     LeSiNNDetector: lesinn_score,
@@ -29,8 +30,8 @@ WRITERS: dict[type[Detector], Callable[..., str]] = {
 }
 
 
-def build_model(estimator: Any, input_dtype: str | None) -> ModelProto:
-    """The graph of a fitted estimator."""
+def build_model(estimator: BaseOutlierEstimator, input_dtype: str | None) -> ModelProto:
+    """Return the graph of a fitted estimator."""
     model = _exportable(estimator)
     dtype = _input_dtype(input_dtype, model.dtype)
     graph = Graph()
@@ -41,7 +42,7 @@ def build_model(estimator: Any, input_dtype: str | None) -> ModelProto:
     graph.add("Add", total, _share(graph, rows, model, model.components[-1]), output="score")
     negated = graph.add("Neg", "score")
     graph.add("Sub", negated, graph.numbers64(estimator.offset_), output="decision")
-    # Asked this way round, a row that has no score is an outlier.
+    # In this form, a row without a score (NaN) is an outlier.
     inlier = graph.add("GreaterOrEqual", "decision", graph.numbers64(0))
     graph.add("Where", inlier, graph.integers(1), graph.integers(-1), output="label")
     finished = graph.finished(
@@ -62,28 +63,38 @@ def build_model(estimator: Any, input_dtype: str | None) -> ModelProto:
         producer_version=version("odefs"),
     )
     names = [str(name) for name in estimator._feature_names()]
-    helper.set_model_props(found, {"estimator": type(estimator).__name__, "feature_names": json.dumps(names)})
+    helper.set_model_props(
+        found, {"estimator": type(estimator).__name__, "feature_names": json.dumps(names)}
+    )
     return found
 
 
-def _exportable(estimator: Any) -> Model:
-    """The frozen model, or one sentence on why there can be no graph."""
+def _exportable(estimator: object) -> Model:
+    """Return the frozen model, or raise ``TypeError`` with the reason why it cannot be exported."""
     kind = type(estimator).__name__
     if not isinstance(estimator, BaseOutlierEstimator):
         if isinstance(getattr(estimator, "estimator_", None), BaseOutlierEstimator):
             raise TypeError(
-                f"export_onnx takes an estimator of odefs, not {type(estimator).__module__}.{kind}: export its estimator_, whose threshold is its own."
+                "export_onnx takes an estimator of odefs, not "
+                f"{type(estimator).__module__}.{kind}: export its estimator_, which has its own "
+                "threshold."
             )
         raise TypeError(
-            f"export_onnx takes a fitted estimator of odefs, not {kind}; of a pipeline, export the last step, whose input are the columns it was fitted to."
+            f"export_onnx takes a fitted estimator of odefs, not {kind}; from a pipeline, export "
+            "the last step, whose input is the columns it was fitted to."
         )
     check_is_fitted(estimator)
     if estimator._why_not_saved() is not None:
-        raise TypeError(f"{kind} with these parameters cannot be exported: its scores need all training rows.")
+        raise TypeError(
+            f"{kind} with these parameters cannot be exported: its scores require all training "
+            "rows."
+        )
     model: Model = estimator._model
     if type(model.detector) not in WRITERS:
         known = ", ".join(repr(detector.name) for detector in WRITERS)
-        raise TypeError(f"export_onnx knows the detectors {known}; {type(model.detector).__name__} is none of them.")
+        raise TypeError(
+            f"export_onnx supports the detectors {known}, not {type(model.detector).__name__}."
+        )
     return model
 
 
@@ -96,11 +107,13 @@ def _input_dtype(given: str | None, of_model: np.dtype) -> np.dtype:
 
 
 def _share(graph: Graph, rows: Rows, model: Model, component: Component) -> str:
-    """What a component adds to the score."""
+    """Add the contribution of a component to the score."""
     writer = WRITERS[type(model.detector)]
-    score = writer(graph, rows.take(graph, component.columns), model.detector, component.state, component.w)
+    score = writer(
+        graph, rows.take(graph, component.columns), model.detector, component.state, component.w
+    )
     score = graph.add("Div", score, graph.numbers64(component.normaliser))
     if rows.missing is not None:
-        # A row about which a component knows nothing is ordinary.
+        # A row without observed cells in a component's columns counts as ordinary there.
         score = graph.add("Where", graph.add("IsNaN", score), graph.numbers64(1), score)
     return graph.add("Mul", score, graph.numbers64(component.weight))

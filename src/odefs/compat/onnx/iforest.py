@@ -1,4 +1,4 @@
-"""The isolation forest in the graph: all trees are walked together, one level at a time."""
+"""Isolation forest in the graph: all trees are traversed together, one level at a time."""
 
 import numpy as np
 
@@ -10,13 +10,20 @@ from odefs.detectors.isolation_trees import IForestState
 def iforest_score(
     graph: Graph, rows: Rows, detector: IForestDetector, state: IForestState, w: np.ndarray | None
 ) -> str:
-    """Mean credit of the leaves that a row reaches, shape (n_rows,); NaN for a row without any observed column."""
+    """Add the mean credit of the leaves that a row reaches, shape (n_rows,).
+
+    NaN for a row without observed cells.
+    """
     if w is not None:
         raise TypeError(
-            "A forest whose columns are weighted once more cannot be exported: its weights are the odds of its splits."
+            "An isolation forest with additional column weights cannot be exported: its weights "
+            "are the probabilities of its splits."
         )
     n_trees, n_inner = state.column.shape
-    columns, thresholds = graph.integers(state.column.ravel()), graph.numbers64(state.threshold.ravel())
+    columns, thresholds = (
+        graph.integers(state.column.ravel()),
+        graph.numbers64(state.threshold.ravel()),
+    )
     branches = None if rows.missing is None else graph.integers(state.missing_right.ravel())
     first = graph.integers(np.arange(n_trees) * n_inner)
     n_rows = graph.add("Shape", rows.values, start=0, end=1)
@@ -27,7 +34,9 @@ def iforest_score(
         place = graph.add("Add", node, first)
         column = graph.add("Gather", columns, place)
         value = graph.add("GatherElements", rows.values, column, axis=1)
-        right = graph.cast(graph.add("Greater", value, graph.add("Gather", thresholds, place)), np.int64)
+        right = graph.cast(
+            graph.add("Greater", value, graph.add("Gather", thresholds, place)), np.int64
+        )
         if rows.missing is not None and branches is not None:
             hole = graph.add("GatherElements", rows.missing, column, axis=1)
             right = graph.add("Where", hole, graph.add("Gather", branches, place), right)
@@ -39,4 +48,6 @@ def iforest_score(
     if rows.missing is None:
         return score
     n_seen = graph.reduce("ReduceSum", rows.seen(graph), 1)
-    return graph.add("Where", graph.add("Greater", n_seen, graph.numbers64(0)), score, graph.numbers64(np.nan))
+    return graph.add(
+        "Where", graph.add("Greater", n_seen, graph.numbers64(0)), score, graph.numbers64(np.nan)
+    )

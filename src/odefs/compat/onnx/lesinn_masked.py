@@ -1,17 +1,28 @@
-"""LeSiNN in the graph where cells may be missing, as :mod:`odefs.kernels.distances_with_missing` has it.
+"""LeSiNN with missing cells in the graph, as in :mod:`odefs.kernels.distances_with_missing`.
 
-A pair's squares over the columns that both have are scaled up to all columns; a subset without any such pair is left out of the mean.
+A pair's squares over the columns observed in both are scaled up to all columns; a subset without
+any such pair is left out of the mean.
 """
 
 import numpy as np
 
-from odefs.compat.onnx.cancellation import LOST, for_each_reference, nearest_of_subsets, replace_lost
+from odefs.compat.onnx.cancellation import (
+    LOST,
+    for_each_reference,
+    nearest_of_subsets,
+    replace_lost,
+)
 from odefs.compat.onnx.graph import Graph, Rows
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 
 
-def masked_score(graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None) -> str:
-    """Mean distance to the nearest member of each subset, shape (n_rows,); NaN for a row that shares no column with any reference."""
+def masked_score(
+    graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None
+) -> str:
+    """Add the mean distance to the nearest member of each subset, shape (n_rows,).
+
+    NaN for a row that shares no column with any reference.
+    """
     references = state.rows.astype(np.float64)
     observed = ~np.isnan(references)
     weights = np.ones(references.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
@@ -29,7 +40,9 @@ def masked_score(graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSi
         def square(body: Graph) -> str:
             difference = body.add("Sub", part, "reference")
             both = body.add("Mul", part_seen, "weights")
-            return body.reduce("ReduceSum", body.add("Mul", body.add("Mul", difference, difference), both), 1)
+            return body.reduce(
+                "ReduceSum", body.add("Mul", body.add("Mul", difference, difference), both), 1
+            )
 
         return for_each_reference(inner, {"reference": r, "weights": mask}, square)
 

@@ -1,4 +1,6 @@
-"""Column scaling in the graph, step by step as :meth:`odefs.scaling.Scaling.apply` does it, in the same precision."""
+"""Column scaling in the graph, with the steps and precision of
+:meth:`odefs.scaling.Scaling.apply`.
+"""
 
 import numpy as np
 
@@ -6,14 +8,21 @@ from odefs.compat.onnx.graph import Graph, Rows
 from odefs.scaling import Scaling
 
 
-def scaled_rows(graph: Graph, X: str, input_dtype: np.dtype, scaling: Scaling, dtype: np.dtype, may_miss: bool) -> Rows:
-    """Rows as the components see them: rounded as the library rounds them, then float64 for all that follows."""
+def scaled_rows(
+    graph: Graph, X: str, input_dtype: np.dtype, scaling: Scaling, dtype: np.dtype, may_miss: bool
+) -> Rows:
+    """Add the rows as the components see them: rounded as in the library, then float64."""
     missing = None
     if may_miss:
         missing = graph.add("IsNaN", X)
         X = graph.add("Where", missing, graph.constant(0, input_dtype), X)
     if input_dtype != dtype:
-        X = graph.cast(_within(graph, X, float(np.finfo(dtype).max), input_dtype) if input_dtype > dtype else X, dtype)
+        X = graph.cast(
+            _within(graph, X, float(np.finfo(dtype).max), input_dtype)
+            if input_dtype > dtype
+            else X,
+            dtype,
+        )
     if dtype == np.float32 and scaling.safe_in_float32:
         X = _shifted(graph, X, scaling, np.dtype(np.float32))
         values = graph.cast(X, np.float64)
@@ -40,8 +49,13 @@ def _within(graph: Graph, X: str, bound: float, dtype: np.dtype) -> str:
 
 
 def unusable(graph: Graph, X: str, rows: Rows) -> str:
-    """NaN for rows that the library refuses (infinite cells, and missing ones where none are allowed), 0 for others; shape (n_rows,)."""
+    """Add NaN for rows that the library rejects and 0 for others, shape (n_rows,).
+
+    Rejected are infinite cells, and missing cells unless they are allowed.
+    """
     difference = graph.add("Sub", X, X)
     if rows.missing is not None:
-        difference = graph.add("Where", rows.missing, graph.add("CastLike", graph.numbers64(0), X), difference)
+        difference = graph.add(
+            "Where", rows.missing, graph.add("CastLike", graph.numbers64(0), X), difference
+        )
     return graph.cast(graph.reduce("ReduceSum", difference, 1), np.float64)

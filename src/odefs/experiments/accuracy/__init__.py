@@ -1,1 +1,3 @@
-"""How accurate ``ODEFS()`` is, and what each of its parts adds: the jobs, the measures and the sections of ``docs/explanation/accuracy.md``."""
+"""Accuracy of ``ODEFS()`` and the contribution of its parts: jobs, measures and sections of
+``docs/explanation/accuracy.md``.
+"""

@@ -1,6 +1,7 @@
-"""Fourteen public datasets that are not the paper's: names, and where they come from. They are not distributed with the project.
+"""Fourteen public datasets that are not the paper's: names and sources.
 
-Files are looked for as ``more/NAME.npz`` (arrays X and y) in the folders of the datasets; records hold the sha256 of the file.
+They are not distributed with the project. Files are searched for as ``more/NAME.npz`` (arrays X and
+y) in the dataset folders; records contain the SHA-256 of the file.
 """
 
 ADBENCH = "Minqi824/ADBench, adbench/datasets"
@@ -27,10 +28,10 @@ SOURCES: dict[str, str] = {
 
 
 def file_of(name: str) -> str:
-    """What the grid calls the dataset."""
+    """Return the name of the dataset in the grid."""
     return f"more/{name}.npz"
 
 
 def short(dataset: str) -> str:
-    """The dataset's name as a page shows it."""
+    """Return the name of the dataset on a page."""
     return dataset.removeprefix("more/").removesuffix(".npz")

@@ -1,4 +1,7 @@
-"""From records to the numbers of ``docs/explanation/accuracy.md``: variants by name, gains paired by seed. Nothing here formats."""
+"""Numbers of ``docs/explanation/accuracy.md`` from records: named variants, gains paired by seed.
+
+Nothing here formats.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,13 +15,21 @@ DEFAULT, PAPER, BARE = "ODEFS()", "ODEFS.paper()", "bare"
 LARGEST_LOSS = 0.015
 CLOSE = 0.01
 CLEAR = 0.6
-"""AUC of the bare detector above which noise resistance is asked for."""
+"""AUC of the bare detector above which noise resistance is required."""
 
 
 def named(records: Iterable[Record]) -> list[Record]:
-    """Records under the names of their variants. Of the bare detector those count that match the present ``ODEFS()`` of their dataset and seed."""
+    """Return records under the names of their variants.
+
+    Records of the bare detector count only if they match the current ``ODEFS()`` of their dataset
+    and seed.
+    """
     records = [record for record in records if "error" not in record]
-    bare = {bare_job(record).key for record in records if is_default(record) and "total_subsets" in record}
+    bare = {
+        bare_job(record).key
+        for record in records
+        if is_default(record) and "total_subsets" in record
+    }
     found = []
     for record in records:
         method, options = record["job"]["method"], job_of(record).options
@@ -38,7 +49,7 @@ def _ablation(options: tuple) -> str | None:
 
 
 def by_seed(records: Iterable[Record], method: str, dataset: str, measure: str) -> dict[int, float]:
-    """Values of a measure by seed."""
+    """Return the values of a measure by seed."""
     return {
         r["job"]["seed"]: r[measure]
         for r in records
@@ -48,7 +59,7 @@ def by_seed(records: Iterable[Record], method: str, dataset: str, measure: str) 
 
 @dataclass(frozen=True)
 class Gain:
-    """Mean difference of two methods over the seeds that both have, and its standard error (0 for a single seed)."""
+    """Mean difference of two methods over common seeds, and its standard error (0 for one seed)."""
 
     mean: float
     error: float
@@ -56,12 +67,14 @@ class Gain:
 
     @property
     def loses(self) -> bool:
-        """More than the largest loss that is allowed, or two standard errors where these are larger."""
+        """Whether the loss exceeds the allowed one, or two standard errors if these are larger."""
         return self.mean < -max(LARGEST_LOSS, 2 * self.error)
 
 
-def paired_gain(records: Iterable[Record], method: str, other: str, dataset: str, measure: str = "auc") -> Gain | None:
-    """``method`` less ``other``, paired by seed."""
+def paired_gain(
+    records: Iterable[Record], method: str, other: str, dataset: str, measure: str = "auc"
+) -> Gain | None:
+    """Return ``method`` minus ``other``, paired by seed."""
     records = list(records)
     a, b = (by_seed(records, name, dataset, measure) for name in (method, other))
     seeds = sorted(set(a) & set(b))
@@ -72,15 +85,19 @@ def paired_gain(records: Iterable[Record], method: str, other: str, dataset: str
     return Gain(float(difference.mean()), error, len(seeds))
 
 
-def mean_over(records: Iterable[Record], method: str, datasets: Sequence[str], measure: str) -> float:
-    """Mean over the datasets of the means over the seeds; NaN where a dataset has none."""
+def mean_over(
+    records: Iterable[Record], method: str, datasets: Sequence[str], measure: str
+) -> float:
+    """Return the mean over the datasets of the means over the seeds; NaN if a dataset has none."""
     records = list(records)
     values = [list(by_seed(records, method, dataset, measure).values()) for dataset in datasets]
     return float(np.mean([np.mean(v) if v else np.nan for v in values])) if values else float("nan")
 
 
-def error_of_mean(records: Iterable[Record], method: str, datasets: Sequence[str], measure: str) -> float:
-    """Standard error of :func:`mean_over` over the seeds; NaN where a dataset has fewer than two."""
+def error_of_mean(
+    records: Iterable[Record], method: str, datasets: Sequence[str], measure: str
+) -> float:
+    """Return the standard error of :func:`mean_over`; NaN if a dataset has fewer than two seeds."""
     records = list(records)
     values = [list(by_seed(records, method, dataset, measure).values()) for dataset in datasets]
     squares = [float(np.var(v, ddof=1)) / len(v) if len(v) > 1 else float("nan") for v in values]
@@ -89,7 +106,7 @@ def error_of_mean(records: Iterable[Record], method: str, datasets: Sequence[str
 
 @dataclass(frozen=True)
 class Standing:
-    """The best method on a dataset, and how ``ODEFS()`` stands to it."""
+    """Best method on a dataset, and the distance of ``ODEFS()`` from it."""
 
     best: str
     behind: float
@@ -106,12 +123,19 @@ class Standing:
 
 
 def standing(records: Sequence[Record], dataset: str) -> Standing | None:
-    """``None`` unless there are numbers of ``ODEFS()`` and of the bare detector. Variants of ``ODEFS()`` are not its rivals."""
-    part = [r for r in records if r["job"]["dataset"] == dataset and r["job"]["method"] not in ABLATIONS]
+    """Return ``None`` unless ``ODEFS()`` and the bare detector have results.
+
+    Variants of ``ODEFS()`` do not count as rivals.
+    """
+    part = [
+        r for r in records if r["job"]["dataset"] == dataset and r["job"]["method"] not in ABLATIONS
+    ]
     methods = dict.fromkeys(record["job"]["method"] for record in part)
     means = {name: mean_over(part, name, [dataset], "auc") for name in methods}
     if not {DEFAULT, BARE} <= set(means):
         return None
     best = max(means, key=lambda name: (means[name], name == DEFAULT))
     gain = paired_gain(part, best, DEFAULT, dataset)
-    return Standing(best, gain.mean if gain else np.nan, gain.error if gain else np.nan, means[BARE])
+    return Standing(
+        best, gain.mean if gain else np.nan, gain.error if gain else np.nan, means[BARE]
+    )

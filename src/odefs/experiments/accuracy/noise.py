@@ -1,4 +1,4 @@
-"""Noise resistance: a table, figures, and where ``ODEFS()`` is not among the first."""
+"""Section on noise resistance: a table, figures, and where ``ODEFS()`` is behind."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,8 +6,24 @@ from pathlib import Path
 import numpy as np
 
 from odefs.experiments.accuracy.figures import dots_figure, lines_figure
-from odefs.experiments.accuracy.measures import BARE, CLEAR, CLOSE, DEFAULT, PAPER, mean_over, named, standing
-from odefs.experiments.accuracy.plan import FEW_REPEATS, NOISE, NOISE_KEPT, RIVALS, SAMPLED, noise_datasets
+from odefs.experiments.accuracy.measures import (
+    BARE,
+    CLEAR,
+    CLOSE,
+    DEFAULT,
+    PAPER,
+    mean_over,
+    named,
+    standing,
+)
+from odefs.experiments.accuracy.plan import (
+    FEW_REPEATS,
+    NOISE,
+    NOISE_KEPT,
+    RIVALS,
+    SAMPLED,
+    noise_datasets,
+)
 from odefs.experiments.accuracy.sections import section
 from odefs.experiments.grid import Record
 from odefs.experiments.sources import SYNTHETIC, split_name
@@ -22,7 +38,7 @@ def noise_records(records: Sequence[Record]) -> list[Record]:
 
 
 def judged(records: Sequence[Record]) -> tuple[list[str], list[str], list[str]]:
-    """Datasets on which ``ODEFS()`` is close to the first, those on which it is not, and those on which that is not asked."""
+    """Return the datasets on which ``ODEFS()`` is close to the best, behind, or not evaluated."""
     part = noise_records(records)
     close: list[str] = []
     behind: list[str] = []
@@ -30,15 +46,21 @@ def judged(records: Sequence[Record]) -> tuple[list[str], list[str], list[str]]:
     for dataset in noise_datasets():
         found = standing(part, dataset)
         if found is not None:
-            (not_asked if not found.is_asked_for else close if found.is_close else behind).append(dataset)
+            (not_asked if not found.is_asked_for else close if found.is_close else behind).append(
+                dataset
+            )
     return close, behind, not_asked
 
 
 def shown(dataset: str) -> str:
-    """The dataset as the page names it."""
+    """Return the name of the dataset on the page."""
     base, query = split_name(dataset)
     settings = dict(part.split("=") for part in query.split("&"))
-    return f"synthetic, {settings['n_relevant']} % relevant" if base == SYNTHETIC else f"{base} + {settings['noise']} %"
+    return (
+        f"synthetic, {settings['n_relevant']} % relevant"
+        if base == SYNTHETIC
+        else f"{base} + {settings['noise']} %"
+    )
 
 
 def noise_section(records: Sequence[Record], docs: Path) -> str:
@@ -48,17 +70,24 @@ def noise_section(records: Sequence[Record], docs: Path) -> str:
         return ""
     close, behind, not_asked = judged(records)
     asked = len(close) + len(behind)
-    sampled = ", ".join(f"{name} on {rows:,} rows, sampled anew for each seed" for name, rows in SAMPLED.items())
+    sampled = ", ".join(
+        f"{name} on {rows:,} rows, sampled again for each seed" for name, rows in SAMPLED.items()
+    )
     verdict = (
-        f"The bare detector is above {CLEAR} on {asked} of {len(datasets)}. There `ODEFS()` is first, or within {CLOSE} or one standard error of the first, on "
-        f"{len(close)}; on {len(behind)} it is not{': ' + _behind(part, behind) if behind else ''}."
+        f"The bare detector is above {CLEAR} on {asked} of {len(datasets)}. Of these, `ODEFS()` is "
+        f"first, or within {CLOSE} or one standard error of the first, on {len(close)}; on "
+        f"{len(behind)} it is not{': ' + _behind(part, behind) if behind else ''}."
     )
     if not_asked:
-        verdict += f" Not asked, the bare detector being too weak there: {', '.join(map(shown, not_asked))}."
+        weak = ", ".join(map(shown, not_asked))
+        verdict += f" Not evaluated, because the bare detector is too weak there: {weak}."
     return section(
         "Noise resistance",
-        f"AUC, {FEW_REPEATS} seeds: the paper's synthetic data (5,000 x 100), and the eleven with columns of uniform noise added, as many as there are columns and three times as many "
-        f"({sampled}). {NOISE_KEPT.capitalize()}: `ODEFS(noise_columns='keep')`. RegFS runs where there are at most 200 columns. The standard error is that of the difference to the first, paired by seed.",
+        f"AUC, {FEW_REPEATS} seeds: the paper's synthetic data (5,000 x 100), and the eleven with "
+        "columns of uniform noise added, as many as there are columns and three times as many "
+        f"({sampled}). {NOISE_KEPT.capitalize()}: `ODEFS(noise_columns='keep')`. RegFS runs on at "
+        "most 200 columns. The standard error is that of the difference from the first, paired by "
+        "seed.",
         verdict,
         _table(part, datasets).markdown(),
         *_figures(part, datasets, docs),
@@ -99,13 +128,20 @@ def _figures(records: Sequence[Record], datasets: Sequence[str], docs: Path) -> 
         xs = [int(name.rpartition("=")[2]) for name in made]
         series = {m: (xs, [mean_over(records, m, [name], "auc") for name in made]) for m in METHODS}
         title = "Synthetic data: relevant columns of 100"
-        lines_figure(title, "relevant columns", "AUC", series, docs / "figures" / "accuracy-noise-synthetic")
+        lines_figure(
+            title, "relevant columns", "AUC", series, docs / "figures" / "accuracy-noise-synthetic"
+        )
         images.append(f"![{title}](figures/accuracy-noise-synthetic.svg)")
     for level in NOISE:
         known = [name for name in datasets if f"?noise={level}" in name]
         if known:
             values = {m: [mean_over(records, m, [name], "auc") for name in known] for m in METHODS}
             title = f"{level} % noise columns added"
-            dots_figure(title, [split_name(n)[0] for n in known], values, docs / "figures" / f"accuracy-noise-{level}")
+            dots_figure(
+                title,
+                [split_name(n)[0] for n in known],
+                values,
+                docs / "figures" / f"accuracy-noise-{level}",
+            )
             images.append(f"![{title}](figures/accuracy-noise-{level}.svg)")
     return images

@@ -1,6 +1,7 @@
-"""The jobs behind ``docs/explanation/accuracy.md``, part by part.
+"""Jobs behind ``docs/explanation/accuracy.md``, part by part.
 
-The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that it is compared with: its jobs follow from records.
+The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that it is compared with,
+so its jobs are derived from records.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ MORE = tuple(map(file_of, SOURCES))
 
 REPEATS = 10
 MORE_REPEATS = {"optdigits": 20}
-"""Its AUC varies most from seed to seed."""
+"""Its AUC varies most between seeds."""
 FEW_REPEATS = 3
 
 Options = tuple[tuple[str, str | int | float], ...]
@@ -32,21 +33,23 @@ ABLATIONS: dict[str, Options] = {
     "trust 1": (("trust", 1.0),),
     "trust 0": (("trust", 0.0),),
 }
-"""Each part of ``ODEFS()`` replaced alone. A given trust also takes the measuring away, and all members on all columns but one."""
+"""Variants of ``ODEFS()`` with one part replaced. A given trust also turns off its measurement, and
+all all-column members but one.
+"""
 
 RELEVANT = (5, 10, 20)
 NOISE = (100, 300)
 SAMPLED = {"census": 60_000}
-"""Rows of datasets that are too large to be widened whole."""
+"""Numbers of sampled rows for datasets that are too large to be widened as a whole."""
 RIVALS = ("RandFS", "DisFS", "RegFS", "CINFO", "IForest")
 WIDEST = {"RegFS": 200}
-"""It inverts a matrix of all columns."""
+"""Maximum number of columns: RegFS inverts a matrix of all columns."""
 
 N_KNOWN = (0, 5, 20)
 
 
 def main_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
-    """``ODEFS()`` and ``ODEFS.paper()``, the latter with fewer components where its own number is out of reach."""
+    """Return jobs of ``ODEFS()`` and ``ODEFS.paper()``, the latter capped on large datasets."""
     jobs = []
     for dataset in (*ELEVEN, *MORE):
         for seed in range(min(repeats, MORE_REPEATS.get(dataset, REPEATS))):
@@ -55,15 +58,25 @@ def main_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
 
 
 def bare_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
-    """The bare detector beside each ``ODEFS()`` of the records."""
-    return [bare_job(record) for record in records if "total_subsets" in record and is_default(record)]
+    """Return a job of the bare detector for each ``ODEFS()`` in the records."""
+    return [
+        bare_job(record) for record in records if "total_subsets" in record and is_default(record)
+    ]
 
 
 def bare_job(record: Record) -> Job:
-    """The same scaling and the same number of reference subsets; metric and subset size are the same by default."""
+    """Return the job of the bare detector with the same scaling and number of reference subsets.
+
+    Metric and subset size are the same by default.
+    """
     job = record["job"]
-    options: Options = (("n_subsets", record["total_subsets"]), ("scaling", record["parameters"]["scaling"]))
-    return Job("LeSiNN", job["dataset"], job["seed"], options=options, content=job.get("content", ""))
+    options: Options = (
+        ("n_subsets", record["total_subsets"]),
+        ("scaling", record["parameters"]["scaling"]),
+    )
+    return Job(
+        "LeSiNN", job["dataset"], job["seed"], options=options, content=job.get("content", "")
+    )
 
 
 def is_default(record: Record) -> bool:
@@ -80,10 +93,12 @@ def ablation_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
 
 
 def noise_datasets() -> list[str]:
-    """The paper's synthetic data, and the eleven with columns of uniform noise."""
+    """Return the paper's synthetic data, and the eleven with columns of uniform noise."""
     made = [f"shifted?n_rows=5000&n_columns=100&n_relevant={share}" for share in RELEVANT]
     rows = {name: f"&rows={number}" for name, number in SAMPLED.items()}
-    return made + [f"{name}?noise={level}{rows.get(name, '')}" for level in NOISE for name in ELEVEN]
+    return made + [
+        f"{name}?noise={level}{rows.get(name, '')}" for level in NOISE for name in ELEVEN
+    ]
 
 
 def noise_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
@@ -98,12 +113,18 @@ def noise_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
 
 
 def agreement_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
-    """Whether rows on which components agree stay in the top k under another seed."""
-    return [Job("agreement", dataset, seed) for dataset in ELEVEN for seed in range(min(repeats, FEW_REPEATS))]
+    """Return jobs that test whether rows with high agreement stay in the top k under another
+    seed.
+    """
+    return [
+        Job("agreement", dataset, seed)
+        for dataset in ELEVEN
+        for seed in range(min(repeats, FEW_REPEATS))
+    ]
 
 
 def known_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
-    """AUC on the remaining rows with some cases known."""
+    """Return jobs for the AUC on the remaining rows with some cases known."""
     return [
         Job("known", dataset, seed, options=(("n_known", number),))
         for dataset in ELEVEN
@@ -121,13 +142,17 @@ PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
     "agreement": agreement_jobs,
     "known": known_jobs,
 }
-"""In this order: the jobs of a part may follow from the records of those before."""
+"""In this order: the jobs of a part may be derived from the records of earlier parts."""
 
 
 def of_part(part: str, records: Sequence[Record]) -> list[Record]:
-    """The records that belong to a part, failures aside."""
+    """Return the records that belong to a part, without failures."""
     wanted = {_without_content(job) for job in PARTS[part](records, max(MORE_REPEATS.values()))}
-    return [record for record in records if "error" not in record and _without_content(job_of(record)) in wanted]
+    return [
+        record
+        for record in records
+        if "error" not in record and _without_content(job_of(record)) in wanted
+    ]
 
 
 def _without_content(job: Job) -> tuple[str, str, int, Options]:
@@ -140,7 +165,7 @@ def _paper(dataset: str, seed: int) -> Job:
 
 
 def _width(dataset: str) -> int:
-    """Columns of a widened dataset."""
+    """Return the number of columns of a widened dataset."""
     name, _, query = dataset.partition("?")
     settings = dict(part.split("=") for part in query.split("&"))
     return (

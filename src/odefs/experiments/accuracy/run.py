@@ -1,4 +1,4 @@
-"""Running the parts: what is missing is run, part after part, and appended to one file of records."""
+"""Execution of the parts: missing jobs are run part by part and appended to one file of records."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,23 +14,30 @@ from odefs.experiments.sources import Source, content_of, is_here, split_name
 RECORDS = "accuracy.jsonl"
 
 AGREEMENT_EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Limits of the groups of rows; the last is closed."""
+"""Limits of the groups of rows; the last group includes its upper limit."""
 
 
 def unknown_datasets(datasets: Sequence[str]) -> list[str]:
-    """Those that no part of the plan is about."""
+    """Return the datasets that are not in the plan."""
     return [name for name in datasets if name not in _wanted(())]
 
 
 def missing_datasets(datasets: Sequence[str] = ()) -> list[str]:
-    """Datasets that are wanted and not on this machine."""
+    """Return the datasets that are needed and not on this machine."""
     return [name for name in _wanted(datasets) if not is_here(name)]
 
 
 def run_parts(
-    path: Path, workers: int, datasets: Sequence[str] = (), repeats: int = 20, parts: Sequence[str] = tuple(PARTS)
+    path: Path,
+    workers: int,
+    datasets: Sequence[str] = (),
+    repeats: int = 20,
+    parts: Sequence[str] = tuple(PARTS),
 ) -> Iterator[tuple[int, int, Record]]:
-    """Run what ``path`` lacks; yields ``(done, all, record)`` of the part at hand. ``datasets`` are those of the plan to be used, all by default."""
+    """Run the jobs that ``path`` lacks; yields ``(done, all, record)`` of the current part.
+
+    ``datasets`` selects datasets of the plan, all by default.
+    """
     contents = {name: content_of(name) for name in _wanted(datasets) if is_here(name)}
     for part in parts:
         jobs = PARTS[part](latest_records(path), repeats)
@@ -53,17 +60,22 @@ def run_accuracy_job(job: Job) -> Record:
 
 
 def measure_agreement(job: Job, source: Source) -> Record:
-    """Of the top k rows of a fit: by their agreement, how many there are and how many are in the top k of a fit with another seed.
+    """Return the number of top k rows of a fit, and of those in the top k of another seed, by
+    agreement.
 
     k is the number of outliers. Ties with the k-th row count as in the top.
     """
     from odefs import ODEFS
 
-    one, other = (ODEFS(random_state=seed, n_jobs=1).fit(source.X) for seed in (job.seed, job.seed + 1000))
+    one, other = (
+        ODEFS(random_state=seed, n_jobs=1).fit(source.X) for seed in (job.seed, job.seed + 1000)
+    )
     k = int(source.y.sum())
     top, again = (_top(model.outlier_scores_, k) for model in (one, other))
     agreement = np.asarray(one.agreement_)
-    group = np.clip(np.searchsorted(AGREEMENT_EDGES, agreement, side="right") - 1, 0, len(AGREEMENT_EDGES) - 2)
+    group = np.clip(
+        np.searchsorted(AGREEMENT_EDGES, agreement, side="right") - 1, 0, len(AGREEMENT_EDGES) - 2
+    )
     counts = [
         [int((top & (group == g)).sum()), int((top & again & (group == g)).sum())]
         for g in range(len(AGREEMENT_EDGES) - 1)
@@ -76,11 +88,18 @@ def _top(scores: np.ndarray, k: int) -> np.ndarray:
 
 
 def measure_known(job: Job, source: Source) -> Record:
-    """AUC on the rows that are not known, with so many known cases."""
+    """Return the AUC on the other rows, with ``n_known`` known cases."""
     from odefs.experiments.known_cases import auc_with_known
 
-    return {"auc": float(auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1))}
+    return {
+        "auc": float(
+            auc_with_known(source.X, source.y, dict(job.options)["n_known"], job.seed, n_jobs=1)
+        )
+    }
 
 
-MEASURES: dict[str, Callable[[Job, Source], Record]] = {"agreement": measure_agreement, "known": measure_known}
-"""Jobs that are not a method to be fitted."""
+MEASURES: dict[str, Callable[[Job, Source], Record]] = {
+    "agreement": measure_agreement,
+    "known": measure_known,
+}
+"""Measurements of jobs that do not fit a method."""

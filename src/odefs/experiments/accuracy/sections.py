@@ -1,4 +1,6 @@
-"""The sections of ``docs/explanation/accuracy.md`` that compare ``ODEFS()`` with its bare detector, with the paper's, and with itself without a part."""
+"""Sections of ``docs/explanation/accuracy.md`` that compare ``ODEFS()`` with its bare detector,
+with the paper's version, and with itself without a part.
+"""
 
 from collections.abc import Sequence
 
@@ -21,14 +23,16 @@ def section(title: str, *parts: str) -> str:
     return "\n\n".join([f"## {title}", *(part for part in parts if part)])
 
 
-def complete(records: Sequence[Record], datasets: Sequence[str], methods: Sequence[str]) -> list[str]:
-    """Datasets on which all of the methods have been run."""
+def complete(
+    records: Sequence[Record], datasets: Sequence[str], methods: Sequence[str]
+) -> list[str]:
+    """Return the datasets on which all of the methods were run."""
     found = {(r["job"]["method"], r["job"]["dataset"]) for r in records}
     return [name for name in datasets if all((method, name) in found for method in methods)]
 
 
 def against_bare(records: Sequence[Record]) -> str:
-    """Gain over the bare detector on either folder."""
+    """Return the section on the gain over the bare detector, for both groups of datasets."""
     part = named(records)
     parts = []
     for folder, datasets in FOLDERS.items():
@@ -39,11 +43,13 @@ def against_bare(records: Sequence[Record]) -> str:
         return ""
     capped = ", ".join(f"{name} (at most {cap[1]} components)" for name, cap in LARGE.items())
     text = (
-        "The bare detector has the same scaling, distance and subset size, and as many reference subsets in all as the fit of `ODEFS()` with the same seed: of the "
-        "components and of the members on all columns that have a share in the score. The gain is paired by seed, with its standard error; AUC with the standard "
-        f"deviation over the seeds. p@k: ties by expectation. `ODEFS.paper()` is cut short on {capped}."
+        "The bare detector has the same scaling, distance and subset size, and the same total "
+        "number of reference subsets as the fit of `ODEFS()` with the same seed: those of the "
+        "components and of the members on all columns that contribute to the score. The gain is "
+        "paired by seed, with its standard error; AUC with the standard deviation over the seeds. "
+        f"p@k: ties by expectation. `ODEFS.paper()` is limited on {capped}."
     )
-    return section("Against its own bare detector", text, *parts)
+    return section("Comparison with the bare detector", text, *parts)
 
 
 def _gain_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
@@ -73,8 +79,17 @@ def _gain_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
             _text(auc, PAPER, name),
         ]
         rows.append(row + [f"{pk[method, name].mean:.3f}" for method in (DEFAULT, BARE, PAPER)])
-    means = {(m, k): mean_over(records, m, datasets, k) for m in (DEFAULT, BARE, PAPER) for k in ("auc", "p@k")}
-    last = [f"mean of {len(datasets)}", "", f"{means[DEFAULT, 'auc']:.4f}", f"{means[BARE, 'auc']:.4f}"]
+    means = {
+        (m, k): mean_over(records, m, datasets, k)
+        for m in (DEFAULT, BARE, PAPER)
+        for k in ("auc", "p@k")
+    }
+    last = [
+        f"mean of {len(datasets)}",
+        "",
+        f"{means[DEFAULT, 'auc']:.4f}",
+        f"{means[BARE, 'auc']:.4f}",
+    ]
     last += [f"{means[DEFAULT, 'auc'] - means[BARE, 'auc']:+.4f}", f"{means[PAPER, 'auc']:.4f}"]
     rows.append(last + [f"{means[method, 'p@k']:.3f}" for method in (DEFAULT, BARE, PAPER)])
     return Table("", header, rows)
@@ -86,13 +101,21 @@ def _text(cells: Cells, method: str, dataset: str) -> str:
 
 
 def deviations(records: Sequence[Record]) -> dict[str, tuple[float, float, int]]:
-    """By dataset: standard deviation of the AUC over the seeds of ``ODEFS()`` and of ``ODEFS.paper()``, and how many seeds there are."""
+    """Return the standard deviations of the AUC over the seeds, and the number of seeds, by
+    dataset.
+
+    The first is that of ``ODEFS()``, the second that of ``ODEFS.paper()``.
+    """
     part = named(records)
     found = {}
     for name in complete(part, STEADY, (DEFAULT, PAPER)):
         values = [list(by_seed(part, method, name, "auc").values()) for method in (DEFAULT, PAPER)]
         if min(map(len, values)) > 1:
-            found[name] = (float(np.std(values[0], ddof=1)), float(np.std(values[1], ddof=1)), min(map(len, values)))
+            found[name] = (
+                float(np.std(values[0], ddof=1)),
+                float(np.std(values[1], ddof=1)),
+                min(map(len, values)),
+            )
     return found
 
 
@@ -100,17 +123,20 @@ def steadiness(records: Sequence[Record]) -> str:
     found = deviations(records)
     if not found:
         return ""
-    rows = [[name, str(n), f"{a:.4f}", f"{b:.4f}", f"{a / b:.2f}"] for name, (a, b, n) in found.items()]
+    rows = [
+        [name, str(n), f"{a:.4f}", f"{b:.4f}", f"{a / b:.2f}"] for name, (a, b, n) in found.items()
+    ]
     return section(
-        "From seed to seed",
-        "Standard deviation of the AUC over the seeds (n - 1). Where subsets are not trusted the full space is scored alone, by as many members as settle its ranking; "
-        "what is left is the luck of the reference rows.",
+        "Variation between seeds",
+        "Standard deviation of the AUC over the seeds (n - 1). If subsets are not trusted, only "
+        "the full space is scored, with enough members for a stable ranking; the remaining "
+        "variation comes from the choice of reference rows.",
         Table("", ["dataset", "seeds", DEFAULT, PAPER, "ratio"], rows).markdown(),
     )
 
 
 def ablation(records: Sequence[Record]) -> str:
-    """What each part adds, on either folder, and what it costs."""
+    """Return the section on what each part adds, for both groups of datasets, and what it costs."""
     part = [record for record in named(records) if record["job"]["seed"] < FEW_REPEATS]
     names = [name for name in ABLATIONS if any(record["job"]["method"] == name for record in part)]
     parts = []
@@ -118,14 +144,27 @@ def ablation(records: Sequence[Record]) -> str:
         known = complete(part, datasets, (DEFAULT, *names))
         if known and names:
             rows = [_ablation_row(part, name, known) for name in (DEFAULT, *names)]
-            header = ["variant", "mean AUC", "change", "mean p@k", "change", "largest loss of AUC", "time"]
-            parts.append(f"On {folder} ({len(known)} datasets):\n\n{Table('', header, rows).markdown()}")
+            header = [
+                "variant",
+                "mean AUC",
+                "change",
+                "mean p@k",
+                "change",
+                "largest loss of AUC",
+                "time",
+            ]
+            parts.append(
+                f"On {folder} ({len(known)} datasets):\n\n{Table('', header, rows).markdown()}"
+            )
     if not parts:
         return ""
     return section(
-        "Each part taken away",
-        f"`ODEFS()` with one setting changed, {FEW_REPEATS} seeds. The change and the largest loss are against `ODEFS()` with the same seeds; time is relative to it, the geometric "
-        "mean over the datasets, within one run on one machine. With a given `trust` nothing is measured, and the full space has one member: its time is not that of `ODEFS()`.",
+        "Ablation",
+        f"`ODEFS()` with one setting changed, {FEW_REPEATS} seeds. The change and the largest loss "
+        "are relative to `ODEFS()` with the same seeds; time is relative to it too, the geometric "
+        "mean over the datasets, within one run on one machine. With a given `trust` nothing is "
+        "measured, and the full space has one member: its time is not comparable with that of "
+        "`ODEFS()`.",
         _ablation_legend(names),
         *parts,
     )
@@ -151,7 +190,10 @@ def _ablation_row(records: Sequence[Record], name: str, datasets: Sequence[str])
     worst = min(datasets, key=lambda dataset: gain.mean if (gain := gains[dataset]) else 0.0)
     lost = gains[worst]
     assert lost is not None
-    ratios = [mean_over(records, name, [d], "seconds") / mean_over(records, DEFAULT, [d], "seconds") for d in datasets]
+    ratios = [
+        mean_over(records, name, [d], "seconds") / mean_over(records, DEFAULT, [d], "seconds")
+        for d in datasets
+    ]
     return [
         name,
         f"{auc:.4f}",
@@ -164,10 +206,12 @@ def _ablation_row(records: Sequence[Record], name: str, datasets: Sequence[str])
 
 
 def datasets_used(records: Sequence[Record]) -> str:
-    """Names, shapes and sources of all datasets."""
+    """Return the section with names, shapes and sources of all datasets."""
     found = {record["job"]["dataset"]: record for record in records if "n_rows" in record}
     rows = []
-    sources = {name: f"`odefs datasets get {name}`" for name in BY_NAME} | {file_of(k): v for k, v in SOURCES.items()}
+    sources = {name: f"`odefs datasets get {name}`" for name in BY_NAME} | {
+        file_of(k): v for k, v in SOURCES.items()
+    }
     for name in (*ELEVEN, *MORE):
         if name in found:
             record = found[name]
@@ -185,7 +229,9 @@ def datasets_used(records: Sequence[Record]) -> str:
         return ""
     return section(
         "Datasets",
-        "The fourteen that are not the paper's are not distributed with the project; their files, with arrays X and y, are looked for as `more/NAME.npz` in `$ODEFS_DATA`. Repositories are on GitHub; "
-        "nominal columns are one-hot. The last column is the beginning of the sha256 of the file that was read.",
+        "The fourteen that are not the paper's are not distributed with the project; their files, "
+        "with arrays X and y, are searched for as `more/NAME.npz` in `$ODEFS_DATA`. Repositories "
+        "are on GitHub; nominal columns are one-hot encoded. The last column is the beginning of "
+        "the SHA-256 of the file.",
         Table("", ["dataset", "rows x columns", "outliers", "source", "sha256"], rows).markdown(),
     )

@@ -1,11 +1,20 @@
-"""What ``ODEFS()`` was to reach, and what it reaches."""
+"""Targets of ``ODEFS()`` and its results."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from odefs.experiments.accuracy.extra_datasets import short
-from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, Gain, error_of_mean, mean_over, named, paired_gain
+from odefs.experiments.accuracy.measures import (
+    BARE,
+    DEFAULT,
+    PAPER,
+    Gain,
+    error_of_mean,
+    mean_over,
+    named,
+    paired_gain,
+)
 from odefs.experiments.accuracy.noise import judged, shown
 from odefs.experiments.accuracy.plan import ELEVEN, MORE
 from odefs.experiments.accuracy.sections import complete, deviations, section
@@ -17,20 +26,26 @@ AUC, P_AT_K, GAIN = 0.828, 0.39, 0.03
 
 
 def targets(records: Sequence[Record]) -> str:
-    """One line for each target whose records are there."""
+    """Return the section with one line for each target that has records."""
     part = named(records)
-    rows = [*_accuracy(part), *_gains(part), *_steadiness(records), *_noise(records), *_trust(records)]
+    rows = [
+        *_accuracy(part),
+        *_gains(part),
+        *_steadiness(records),
+        *_noise(records),
+        *_trust(records),
+    ]
     if not rows:
         return ""
     return section(
-        "Aims and what was reached",
+        "Targets",
         "Means with their standard error over the seeds.",
-        Table("", ["aim", "reached", ""], rows).markdown(),
+        Table("", ["target", "result", "reached"], rows).markdown(),
     )
 
 
-def _line(aim: str, reached: str, met: bool) -> list[str]:
-    return [aim, reached, "yes" if met else "**no**"]
+def _line(target: str, result: str, met: bool) -> list[str]:
+    return [target, result, "yes" if met else "**no**"]
 
 
 def _accuracy(records: Sequence[Record]) -> list[list[str]]:
@@ -51,7 +66,9 @@ def _gains(records: Sequence[Record]) -> list[list[str]]:
     all_gains: dict[str, Gain] = {}
     for datasets, least, where in ((ELEVEN, GAIN, "the eleven"), (MORE, 0.0, "the fourteen")):
         known = complete(records, datasets, (DEFAULT, BARE))
-        gains = {name: gain for name in known if (gain := paired_gain(records, DEFAULT, BARE, name))}
+        gains = {
+            name: gain for name in known if (gain := paired_gain(records, DEFAULT, BARE, name))
+        }
         all_gains |= gains
         if gains:
             mean = float(np.mean([gain.mean for gain in gains.values()]))
@@ -67,8 +84,14 @@ def _gains(records: Sequence[Record]) -> list[list[str]]:
         worst = min(all_gains, key=lambda name: all_gains[name].mean)
         gain = all_gains[worst]
         losing = [short(name) for name in all_gains if all_gains[name].loses]
-        said = f"{', '.join(losing)}" if losing else f"none; worst {short(worst)}, {gain.mean:+.3f} ± {gain.error:.3f}"
-        rows.append(_line("no dataset loses more than 0.015 or two standard errors", said, not losing))
+        result = (
+            f"{', '.join(losing)}"
+            if losing
+            else f"none; worst {short(worst)}, {gain.mean:+.3f} ± {gain.error:.3f}"
+        )
+        rows.append(
+            _line("no dataset loses more than 0.015 or two standard errors", result, not losing)
+        )
     return rows
 
 
@@ -87,13 +110,14 @@ def _noise(records: Sequence[Record]) -> list[list[str]]:
     close, behind, _ = judged(records)
     if not close and not behind:
         return []
-    said = f"on {len(close)} of {len(close) + len(behind)}" + (
+    result = f"on {len(close)} of {len(close) + len(behind)}" + (
         f"; not on {', '.join(map(shown, behind))}" if behind else ""
     )
     return [
         _line(
-            "among noise columns first, or within 0.01 or one standard error, where the bare detector is above 0.6",
-            said,
+            "with noise columns first, or within 0.01 or one standard error, where the bare "
+            "detector is above 0.6",
+            result,
             not behind,
         )
     ]
@@ -106,7 +130,7 @@ def _trust(records: Sequence[Record]) -> list[list[str]]:
     found = rank_correlation(points)
     return [
         _line(
-            "`trust_` goes with the true gain of the subsets (above 0)",
+            "`trust_` correlates with the true gain of the subsets (above 0)",
             f"rank correlation {found:.2f} over {len(points)} datasets",
             found > 0,
         )

@@ -1,4 +1,4 @@
-"""What the user is told beside the scores: trust, agreement, and what known cases add."""
+"""Sections on the diagnostics of ``ODEFS()``: trust, agreement, and the benefit of known cases."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,7 +20,9 @@ ALL_SUBSETS, NO_SUBSETS = "trust 1", "trust 0"
 
 
 def trust_and_gain(records: Sequence[Record]) -> dict[str, tuple[float, float]]:
-    """By dataset: mean trust, and how much better learned subsets alone are than the full space alone."""
+    """Return the mean trust by dataset, and the gain of learned subsets alone over the full space
+    alone.
+    """
     part = named(records)
     found = {}
     for name in complete(part, (*ELEVEN, *MORE), (DEFAULT, ALL_SUBSETS, NO_SUBSETS)):
@@ -31,7 +33,7 @@ def trust_and_gain(records: Sequence[Record]) -> dict[str, tuple[float, float]]:
 
 
 def rank_correlation(points: dict[str, tuple[float, float]]) -> float:
-    """Spearman's, over the datasets."""
+    """Return Spearman's rank correlation over the datasets."""
     trust, gain = zip(*points.values(), strict=True)
     return float(stats.spearmanr(trust, gain).statistic)
 
@@ -44,36 +46,51 @@ def trust_section(records: Sequence[Record], docs: Path) -> str:
     rows = []
     for name, (trust, gain) in sorted(points.items(), key=lambda item: -item[1][1]):
         contrast, stability = (
-            np.mean(list(by_seed(part, DEFAULT, name, measure).values())) for measure in ("contrast", "stability")
+            np.mean(list(by_seed(part, DEFAULT, name, measure).values()))
+            for measure in ("contrast", "stability")
         )
-        rows.append([short(name), f"{gain:+.3f}", f"{trust:.2f}", f"{contrast:.2f}", f"{stability:.2f}"])
-    title = "How far subsets are trusted, and how much they gain"
+        rows.append(
+            [short(name), f"{gain:+.3f}", f"{trust:.2f}", f"{contrast:.2f}", f"{stability:.2f}"]
+        )
+    title = "Trust in subsets and their true gain"
     shown = {short(name): point for name, point in points.items()}
     scatter_figure(
-        title, "trust_", "AUC of subsets alone less full space alone", shown, docs / "figures" / "accuracy-trust"
+        title,
+        "trust_",
+        "AUC of subsets alone minus full space alone",
+        shown,
+        docs / "figures" / "accuracy-trust",
     )
     return section(
         "`trust_`",
-        f"The true gain is the AUC of `ODEFS(trust=1)` less that of `ODEFS(trust=0)`, {FEW_REPEATS} seeds; trust and two of its measurements behind it are means over all seeds of `ODEFS()`. "
-        f"Rank correlation (Spearman) of trust and gain over the {len(points)} datasets: {rank_correlation(points):.2f}.",
+        "The true gain is the AUC of `ODEFS(trust=1)` minus that of `ODEFS(trust=0)`, "
+        f"{FEW_REPEATS} seeds; trust and two of the measurements behind it are means over all "
+        "seeds of `ODEFS()`. Rank correlation (Spearman) of trust and gain over the "
+        f"{len(points)} datasets: {rank_correlation(points):.2f}.",
         Table("", ["dataset", "true gain", "trust_", "contrast", "stability"], rows).markdown(),
         f"![{title}](figures/accuracy-trust.svg)",
     )
 
 
 def agreement_section(records: Sequence[Record], docs: Path) -> str:
-    """Top rows by agreement, and the share of them that another seed has in its top k too."""
+    """Return the section on top rows by agreement, and the share of them in another seed's top
+    k.
+    """
     part = of_part("agreement", records)
     if not part:
         return ""
     counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((1, 2)))
     for record in part:
-        counts[record["job"]["dataset"]] = counts[record["job"]["dataset"]] + np.array(record["stays"], dtype=float)
+        counts[record["job"]["dataset"]] = counts[record["job"]["dataset"]] + np.array(
+            record["stays"], dtype=float
+        )
     edges = part[0]["edges"]
     groups = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
     names = [name for name in ELEVEN if name in counts]
     every = np.sum([counts[name] for name in names], axis=0)
-    rows = [[name, *map(_share, counts[name])] for name in names] + [["all rows together", *map(_share, every)]]
+    rows = [[name, *map(_share, counts[name])] for name in names] + [
+        ["all rows together", *map(_share, every)]
+    ]
     title = "Rows that stay in the top k under another seed"
     middle = [(low + high) / 2 for low, high in pairwise(edges)]
     series = {}
@@ -81,10 +98,13 @@ def agreement_section(records: Sequence[Record], docs: Path) -> str:
         seen = counts[name][:, 0] > 0
         stay = counts[name][seen, 1] / counts[name][seen, 0]
         series[name] = ([x for x, has in zip(middle, seen, strict=True) if has], stay.tolist())
-    lines_figure(title, "agreement", "share that stays", series, docs / "figures" / "accuracy-agreement")
+    lines_figure(
+        title, "agreement", "share that stays", series, docs / "figures" / "accuracy-agreement"
+    )
     return section(
         "Agreement",
-        "Rows of the top k (k the number of outliers) by their agreement: the share of them that is in the top k of a fit with another seed, and how many there are in "
+        "Rows of the top k (k is the number of outliers) by their agreement: the share of them "
+        "that is also in the top k of a fit with another seed, and their number in "
         f"{FEW_REPEATS} fits.",
         Table("", ["dataset", *groups], rows).markdown(),
         f"![{title}](figures/accuracy-agreement.svg)",
@@ -102,15 +122,19 @@ def known_section(records: Sequence[Record]) -> str:
         return ""
     values: dict[tuple[str, int], list[float]] = defaultdict(list)
     for record in part:
-        values[record["job"]["dataset"], int(dict(job_of(record).options)["n_known"])].append(record["auc"])
+        values[record["job"]["dataset"], int(dict(job_of(record).options)["n_known"])].append(
+            record["auc"]
+        )
     names = [name for name in ELEVEN if all((name, number) in values for number in N_KNOWN)]
     if not names:
         return ""
     means = np.array([[np.mean(values[name, number]) for number in N_KNOWN] for name in names])
-    rows = [[name, *(f"{value:.3f}" for value in row)] for name, row in zip(names, means, strict=True)]
+    rows = [
+        [name, *(f"{value:.3f}" for value in row)] for name, row in zip(names, means, strict=True)
+    ]
     rows.append([f"mean of {len(names)}", *(f"{value:.4f}" for value in means.mean(axis=0))])
     return section(
         "Known cases",
-        f"AUC on the rows that are not known, {FEW_REPEATS} seeds, with so many known cases.",
+        f"AUC on the other rows, {FEW_REPEATS} seeds, by number of known cases.",
         Table("", ["dataset", *(f"{number} known" for number in N_KNOWN)], rows).markdown(),
     )

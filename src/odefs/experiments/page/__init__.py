@@ -1,1 +1,3 @@
-"""The sections of ``docs/explanation/results.md``; :mod:`odefs.experiments.results_page` puts them together."""
+"""Sections of ``docs/explanation/results.md``, assembled by
+:mod:`odefs.experiments.results_page`.
+"""

@@ -1,4 +1,6 @@
-"""Where ours differs from the paper, and what was tried. The prose is written by hand, its numbers are not."""
+"""Differences from the paper, and what was tried. The prose is written by hand, its numbers are
+computed.
+"""
 
 from collections.abc import Sequence
 
@@ -13,30 +15,42 @@ from odefs.experiments.tables import Table
 TOLERANCE = 0.02
 RETAINED_TOLERANCE = 0.2
 
-TRIED = """What was tried where `ODEFS.paper()` stays behind: squared and plain distances, shared and fresh references, the loss scaled and not, solver tolerances
-from 1e-3 to 1e-5, theta of 1e-4 and 7e-4, neighbours held fixed through the alternation or found again after each step, min-max and root-std
-scaling. None of it closed the gap on Mnist, Arrhythmia and Optdigits.
+TRIED = """Tried where `ODEFS.paper()` stays below the paper: squared and plain distances, shared
+and fresh references, scaled and unscaled loss, solver tolerances from 1e-3 to 1e-5, theta of 1e-4
+and 7e-4, neighbours held fixed through the alternation or found again after each step, min-max and
+root-std scaling. None of these closed the gap on Mnist, Arrhythmia and Optdigits.
 
-The competitors: the paper names their sources but not how many columns RegFS keeps, nor how DisFS goes from explanations of single rows to columns to
-score on. The columns that the others predict best are not those in which outliers differ: RegFS, which keeps those predicted better than the average
-column, is worse than chance on some datasets. Keeping nearly all columns brings it near the paper, whose numbers for it lie near those of the bare
-detector. DisFS was tried with larger shares; on Advertisements and Apascal it stays better than the paper has it. Tables of other readings follow, where
-they have been run; the defaults stay with the sources of the methods."""
+Competitors: the paper names their sources but not how many columns RegFS keeps, nor how DisFS gets
+from explanations of single rows to the columns to score on. The columns that the others predict
+best are not those in which outliers differ: RegFS, which keeps those predicted better than the
+average column, is worse than chance on some datasets. Keeping nearly all columns brings it close to
+the paper, whose numbers for it are close to those of the bare detector. DisFS was tried with larger
+shares; on Advertisements and Apascal it stays better than in the paper. Tables of the variants that
+were run follow; the defaults follow the sources of the methods."""
 
 
 def differences(records: Sequence[Record]) -> str:
-    """Measures beyond the tolerance, and numbers of retained columns beyond theirs."""
-    part = list({id(r): r for r in records_of("table2", records) + records_of("table1", records)}.values())
+    """Return the measures beyond the tolerance, and the numbers of retained columns beyond
+    theirs.
+    """
+    part = list(
+        {id(r): r for r in records_of("table2", records) + records_of("table1", records)}.values()
+    )
     rows = [row for measure in ("auc", "p@k") for row in _measure_rows(part, measure)]
     retained = _retained_rows(part)
     if not rows and not retained:
         return ""
-    parts = [f"## Where ours differs from the paper by more than {TOLERANCE}"]
+    parts = [f"## Differences from the paper of more than {TOLERANCE}"]
     if rows:
-        parts.append(Table("", ["measure", "dataset", "method", "ours", "paper", "difference"], rows).markdown())
+        parts.append(
+            Table(
+                "", ["measure", "dataset", "method", "ours", "paper", "difference"], rows
+            ).markdown()
+        )
     if retained:
         parts.append(
-            f"Columns that `ODEFS.paper()` retains (d'), where the number is off by more than {RETAINED_TOLERANCE:.0%}:"
+            "Number of columns that `ODEFS.paper()` retains (d'), where it differs by more than "
+            f"{RETAINED_TOLERANCE:.0%}:"
         )
         parts.append(Table("", ["dataset", "ours", "paper", "ours / paper"], retained).markdown())
     return "\n\n".join([*parts, TRIED])
@@ -66,20 +80,22 @@ def _retained_rows(records: Sequence[Record]) -> list[list[str]]:
         if method == "ODEFS-paper" and dataset in TABLE1:
             paper = TABLE1[dataset]["d'"]
             if abs(cell.mean / paper - 1) > RETAINED_TOLERANCE:
-                rows.append([dataset, f"{cell.mean:.0f}", f"{paper:.0f}", f"{cell.mean / paper:.2f}"])
+                rows.append(
+                    [dataset, f"{cell.mean:.0f}", f"{paper:.0f}", f"{cell.mean / paper:.2f}"]
+                )
     return rows
 
 
 def other_readings(records: Sequence[Record]) -> str:
-    """The competitors with other settings."""
+    """Return the section on variants of the competitors."""
     part = same_repeats(records_of("competitors", records))
     if not part:
         return ""
     nearest = " and ".join(f"`{name}`" for name in nearest_reading(part))
     return section(
-        "Other readings of the competitors",
-        f"AUC; the last row is the mean distance from the paper's numbers. Nearest are {nearest}: these are the calls that give them. "
-        f"{repeats_sentence(part)}",
+        "Variants of the competitors",
+        "AUC; the last row is the mean distance from the paper's numbers. The closest variants "
+        f"are {nearest}. {repeats_sentence(part)}",
         [readings_table(part, "auc").markdown()],
         commands("competitors", part),
     )

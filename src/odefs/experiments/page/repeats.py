@@ -1,4 +1,4 @@
-"""How often the records of a section were repeated, in words, and the commands that give just these records."""
+"""Number of repeats behind a section, and the commands that produce its records."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +13,10 @@ Range = tuple[int, int]
 
 
 def counts(records: Sequence[Record]) -> dict[str, Range]:
-    """By dataset: the fewest and the most repeats that a method has, failures aside; datasets in the paper's order."""
+    """Return the fewest and the most repeats of any method by dataset, without failures.
+
+    Datasets are in the paper's order.
+    """
     seeds: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for record in records:
         if "error" not in record:
@@ -23,11 +26,14 @@ def counts(records: Sequence[Record]) -> dict[str, Range]:
     for (dataset, _), by_options in seeds.items():
         found[dataset] += map(len, by_options.values())
     known = [name for name in BY_NAME if name in found]
-    return {name: (min(found[name]), max(found[name])) for name in [*known, *sorted(set(found) - set(known))]}
+    return {
+        name: (min(found[name]), max(found[name]))
+        for name in [*known, *sorted(set(found) - set(known))]
+    }
 
 
 def repeats_sentence(records: Sequence[Record]) -> str:
-    """What most datasets have, then those that have another number."""
+    """Return a sentence with the usual number of repeats, then the datasets with another number."""
     by_dataset = counts(records)
     ranges = list(by_dataset.values())
     if not ranges:
@@ -46,14 +52,17 @@ def _words(pair: Range) -> str:
 
 
 def commands(experiment: str, records: Sequence[Record], *flags: str) -> str:
-    """One line for each number of repeats; datasets are named unless the line is about all that can be had."""
+    """Return one command per number of repeats.
+
+    Datasets are named unless the command covers all available ones.
+    """
     most = {name: high for name, (_, high) in counts(records).items()}
     if experiment in SYNTHETIC_ONLY:
         return _line(experiment, flags, [], max(most.values(), default=REPEATS))
     usual = max((number for name, number in most.items() if name not in LARGE), default=REPEATS)
     groups: dict[int, list[str]] = defaultdict(list)
     for name, number in most.items():
-        # A large dataset that has all its repeats has them from the same command as the others.
+        # A large dataset with all its repeats gets them from the same command as the others.
         groups[max(usual, number) if number == LARGE.get(name, (0,))[0] else number].append(name)
     every = set(BY_NAME) - NOT_TO_BE_HAD
     return "\n".join(

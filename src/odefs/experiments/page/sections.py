@@ -1,4 +1,7 @@
-"""The sections that are tables or figures: each says its repeats and ends with the command that gives its records."""
+"""Sections that are tables or figures.
+
+Each states its repeats and ends with the command that produces its records.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,23 +21,31 @@ TITLES = {"auc": "AUC", "p@k": "p@k", "ap": "Average precision", "seconds": "Sec
 
 
 def records_of(
-    experiment: str, records: Sequence[Record], methods: Sequence[str] = (), protocol: str = "transductive"
+    experiment: str,
+    records: Sequence[Record],
+    methods: Sequence[str] = (),
+    protocol: str = "transductive",
 ) -> list[Record]:
-    """The records that belong to an experiment."""
+    """Return the records that belong to an experiment."""
     wanted = {job.key for job in EXPERIMENTS[experiment](methods, [], REPEATS, protocol)}
     return [record for record in records if job_of(record).key in wanted]
 
 
 def section(title: str, text: str, parts: Sequence[str], command: str) -> str:
-    """A section of the page."""
-    return "\n\n".join(part for part in (f"## {title}", text, *parts, f"```sh\n{command}\n```") if part)
+    """Return a section of the page."""
+    return "\n\n".join(
+        part for part in (f"## {title}", text, *parts, f"```sh\n{command}\n```") if part
+    )
 
 
 def compared(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
-    """Comparison tables of all methods in the records, under their names."""
+    """Return comparison tables of all methods in the records, under their names."""
     datasets = present(records, list(BY_NAME), "dataset")
     methods = present(records, [*built_in(), *peers()], "method")
-    made = [(measure, comparison_table(records, methods, datasets, measure, REFERENCE)) for measure in measures]
+    made = [
+        (measure, comparison_table(records, methods, datasets, measure, REFERENCE))
+        for measure in measures
+    ]
     return [f"{TITLES[measure]}:\n\n{table.markdown()}" for measure, table in made]
 
 
@@ -44,8 +55,8 @@ def table1(records: Sequence[Record]) -> str:
         return ""
     return section(
         "Table 1: the bare detector and ODEFS",
-        "`ODEFS.paper()` is the paper to the letter, `ODEFS()` the project's default. d' is the number of columns that `ODEFS.paper()` retains. "
-        + repeats_sentence(part),
+        "`ODEFS.paper()` follows the paper exactly, `ODEFS()` is the project's default. d' is the "
+        f"number of columns that `ODEFS.paper()` retains. {repeats_sentence(part)}",
         [improvement_table(part, present(part, list(BY_NAME), "dataset")).markdown()],
         commands("table1", part),
     )
@@ -57,9 +68,11 @@ def table2(records: Sequence[Record]) -> str:
         return ""
     return section(
         "Table 2: all methods",
-        "In parentheses the paper's number. p@k: ties by expectation. Average precision is to be read against the base rate, the share of "
-        "outliers; the paper does not report it. p-values: Wilcoxon signed rank over datasets against `ODEFS.paper()`, plain and with Holm's "
-        f"correction. How the competitors were read is said in their docstrings. {repeats_sentence(part)}",
+        "The paper's number is in parentheses. p@k: ties by expectation. Compare average precision "
+        "with the base rate, the share of outliers; the paper does not report it. p-values: "
+        "Wilcoxon signed-rank test over datasets against `ODEFS.paper()`, without and with Holm's "
+        "correction. The docstrings of the competitors explain how the paper was interpreted. "
+        f"{repeats_sentence(part)}",
         compared(part, ["auc", "p@k", "ap"]),
         commands("table2", part),
     )
@@ -69,10 +82,14 @@ def time(records: Sequence[Record]) -> str:
     part = records_of("table2", records)
     if not part:
         return ""
-    machines = ", ".join(sorted({record["cpu"] for record in part if "cpu" in record})) or "a machine not named"
+    machines = (
+        ", ".join(sorted({record["cpu"] for record in part if "cpu" in record}))
+        or "an unknown machine"
+    )
     return section(
         "Time",
-        f"Seconds to fit and score with one thread on {machines}; other jobs ran beside. {repeats_sentence(part)}",
+        f"Seconds to fit and score with one thread on {machines}; other jobs ran in parallel. "
+        f"{repeats_sentence(part)}",
         compared(part, ["seconds"]),
         commands("table2", part),
     )
@@ -84,7 +101,8 @@ def self_pacing(records: Sequence[Record]) -> str:
         return ""
     return section(
         "Self-pacing: thresholded, classic, none",
-        f"`ODEFS.paper()` with the paper's thresholded scheme, with the classic one, and without (ODEFS*). {repeats_sentence(part)}",
+        "`ODEFS.paper()` with the paper's thresholded scheme, with the classic one, and without "
+        f"(ODEFS*). {repeats_sentence(part)}",
         compared(part, ["auc"]),
         commands("selfpaced", part),
     )
@@ -94,27 +112,36 @@ def split(records: Sequence[Record]) -> str:
     part = records_of("table2", records, [*TABLE2, *peers()], "split")
     if not part:
         return ""
-    flags = ["--protocol split"] + ["--peers"] * any(record["job"]["method"] in peers() for record in part)
+    flags = ["--protocol split"] + ["--peers"] * any(
+        record["job"]["method"] in peers() for record in part
+    )
     return section(
         "New rows: fitted on 70 %, scored on the rest",
-        "Identical rows stay on one side, or the test would be on training rows. The paper scores the rows it fits on; its numbers, in "
-        f"parentheses, are of that protocol. {repeats_sentence(part)}",
+        "Identical rows stay on one side, otherwise the test would include training rows. The "
+        "paper scores the rows it fits on; its numbers, in parentheses, are for that protocol. "
+        f"{repeats_sentence(part)}",
         compared(part, ["auc", "p@k", "ap"]),
         commands("table2", part, *flags),
     )
 
 
 def other_libraries(records: Sequence[Record]) -> str:
-    """Peers beside ODEFS, on the datasets that any of them has seen."""
+    """Return the section on peers next to ODEFS, on the datasets that any of them was run on."""
     theirs = records_of("table2", records, list(peers()))
     if not theirs:
         return ""
     seen = {record["job"]["dataset"] for record in theirs}
-    ours = [r for r in records_of("table2", records, ["ODEFS-paper", "ODEFS"]) if r["job"]["dataset"] in seen]
+    ours = [
+        r
+        for r in records_of("table2", records, ["ODEFS-paper", "ODEFS"])
+        if r["job"]["dataset"] in seen
+    ]
     return section(
         "Detectors of PyOD and scikit-learn",
-        "With their own defaults, behind the same min-max scaling. Some refuse tables that would take them hours or more memory than most "
-        f"machines have; the failures at the end of the page say why. Imports and compilation are not part of the time. {repeats_sentence(theirs)}",
+        "With their own defaults, after the same min-max scaling. Some are not run on tables that "
+        "would take hours or more memory than most machines have; the failures at the end of the "
+        "page give the reasons. Imports and compilation are not included in the time. "
+        f"{repeats_sentence(theirs)}",
         compared([*ours, *theirs], ["auc", "p@k", "ap", "seconds"]),
         commands("table2", theirs, "--peers"),
     )
@@ -130,11 +157,19 @@ def figures(records: Sequence[Record], docs: Path) -> str:
     ):
         part = records_of(experiment, records)
         images = (
-            [path for path in figures_of(experiment, part, docs / "figures") if path.suffix == ".svg"] if part else []
+            [
+                path
+                for path in figures_of(experiment, part, docs / "figures")
+                if path.suffix == ".svg"
+            ]
+            if part
+            else []
         )
         if images:
             shown = "\n".join(f"![{title}](figures/{path.name})" for path in images)
-            parts.append(section(title, repeats_sentence(part), [shown], commands(experiment, part)))
+            parts.append(
+                section(title, repeats_sentence(part), [shown], commands(experiment, part))
+            )
     return "\n\n".join(parts)
 
 
@@ -142,13 +177,18 @@ def recovery(records: Sequence[Record]) -> str:
     part = [record for record in records_of("noise", records) if "precision" in record]
     if not part:
         return ""
-    datasets = sorted({record["job"]["dataset"] for record in part}, key=lambda name: int(name.rpartition("=")[2]))
-    table = measures_table("Recovery", part, list(TABLE2), datasets, ["precision", "recall", "subset_size"])
+    datasets = sorted(
+        {record["job"]["dataset"] for record in part}, key=lambda name: int(name.rpartition("=")[2])
+    )
+    table = measures_table(
+        "Recovery", part, list(TABLE2), datasets, ["precision", "recall", "subset_size"]
+    )
     rows = [[name.rpartition("=")[2], *row] for name, *row in table.rows]
     return section(
         "Recovery of the relevant columns",
-        "Synthetic data, 100 columns: share of relevant ones among the selected (precision), and share of the relevant ones that are selected "
-        f"(recall), averaged over the subsets. The paper has no such table. {repeats_sentence(part)}",
+        "Synthetic data, 100 columns: share of the selected columns that are relevant (precision), "
+        "and share of the relevant columns that are selected (recall), averaged over the subsets. "
+        f"The paper has no such table. {repeats_sentence(part)}",
         [Table(table.title, ["relevant", *table.header[1:]], rows).markdown()],
         commands("noise", part),
     )
