@@ -88,7 +88,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Columns:
     """Columns of equal length by name."""
 
     columns: tuple[Column, ...]
@@ -111,8 +111,8 @@ class Table:
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
 
-    def without(self, names: Sequence[str]) -> "Table":
-        return Table(tuple(column for column in self.columns if column.name not in names), self.n_rows)
+    def without(self, names: Sequence[str]) -> "Columns":
+        return Columns(tuple(column for column in self.columns if column.name not in names), self.n_rows)
 
-    def take(self, rows: np.ndarray) -> "Table":
-        return Table(tuple(column.take(rows) for column in self.columns), len(rows))
+    def take(self, rows: np.ndarray) -> "Columns":
+        return Columns(tuple(column.take(rows) for column in self.columns), len(rows))

@@ -16,7 +16,7 @@ from odefs.estimators import ODEFS
 from odefs.estimators.select_engine import judge_rows
 from odefs.exceptions import TableError
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
-from odefs.tables.columns import Table
+from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.flagging import Flagging, flag_rows, model_convention
@@ -54,7 +54,7 @@ class Detection:
 
     model: Any
     encoder: TableEncoder
-    table: Table
+    table: Columns
     X: np.ndarray
     scores: np.ndarray
     flagging: Flagging

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encoder import TableEncoder
 
@@ -62,7 +62,7 @@ class DriftCounts:
         return ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
 
 
-def measure_drift(encoder: TableEncoder, table: Table) -> list[ColumnDrift]:
+def measure_drift(encoder: TableEncoder, table: Columns) -> list[ColumnDrift]:
     """Every used column of ``table`` against what the encoder saw in training."""
     counts = [DriftCounts() for _ in encoder.specs_]
     for count, spec, column in zip(counts, encoder.specs_, table, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.engines.row_blocks import RowBlocks
-from odefs.tables.columns import Table
+from odefs.tables.columns import Columns
 from odefs.tables.detection import Detection, judge
 from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
@@ -66,7 +66,7 @@ def score_large(
     return found, [counts.drift.drift(spec) for spec, counts in zip(encoder.specs_, seen, strict=True)]
 
 
-def _look_at(seen: Sequence[_Seen], encoder: TableEncoder, given: Table, read: Table) -> None:
+def _look_at(seen: Sequence[_Seen], encoder: TableEncoder, given: Columns, read: Columns) -> None:
     for counts, spec, column in zip(seen, encoder.specs_, read, strict=True):
         counts.drift.add(spec, column)
         text = given[spec.name]

@@ -5,18 +5,18 @@ from typing import Any
 
 from odefs._row_selection import frame_index, index_labels
 from odefs.exceptions import TableError
-from odefs.tables.columns import Table
-from odefs.tables.frames import column_cells, table_of
+from odefs.tables.columns import Columns
+from odefs.tables.frames import column_cells, columns_of
 
 
 def split_identifier(
     frame: Any, name: str | None, wanted: Callable[[str], bool] = lambda column: True
-) -> tuple[str, Sequence[Any], Table]:
+) -> tuple[str, Sequence[Any], Columns]:
     """The column that names the rows, cell by cell as it is, apart from the others, of which those that are not wanted are not read.
 
     Without such a column the frame's own index, or row numbers from 1.
     """
-    table = table_of(frame, lambda column: column != name and wanted(column))
+    table = columns_of(frame, lambda column: column != name and wanted(column))
     if name is None:
         index = index_labels(frame_index(frame))
         if index is None:

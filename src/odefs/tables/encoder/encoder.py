@@ -18,14 +18,14 @@ from odefs._warning import warn
 from odefs.exceptions import TableError
 from odefs.persist.json_values import to_plain
 from odefs.system.threads import available_threads, run_tasks
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encode import encoded
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role
 from odefs.tables.encoder.scale import median_of
 from odefs.tables.encoder.state import read_state
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
@@ -90,12 +90,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : data frame
         y : ignored
         """
-        self.learn_table(table_of(X, self.is_read))
+        self.learn_table(columns_of(X, self.is_read))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn what each column holds and encode the frame."""
-        return self.encode_table(self.learn_table(table_of(X, self.is_read)))
+        return self.encode_table(self.learn_table(columns_of(X, self.is_read)))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode another frame with the columns of the training frame."""
@@ -104,7 +104,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             )
-        table = self.recognised(table_of(X, self.is_used))
+        table = self.recognised(columns_of(X, self.is_used))
         self.warn_unseen_categories(table)
         return self.encode_table(table)
 
@@ -118,7 +118,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "specs_")
         return frozenset(self.columns).__contains__
 
-    def warn_unseen_categories(self, table: Table) -> None:
+    def warn_unseen_categories(self, table: Columns) -> None:
         """A column most of whose values were never seen is likely another column, or of another type."""
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:
@@ -127,14 +127,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if strange > 0.5:
                     warn(unseen_categories(spec.name, strange))
 
-    def recognised(self, table: Table, is_part: bool = False) -> Table:
+    def recognised(self, table: Columns, is_part: bool = False) -> Columns:
         """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
         check_is_fitted(self, "specs_")
         self.require_columns(table)
         read = (
             apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part, spec.levels) for spec in self.specs_
         )
-        return Table(tuple(read), table.n_rows)
+        return Columns(tuple(read), table.n_rows)
 
     def require_columns(self, names: Container[object]) -> None:
         """Refuse another table that lacks columns, given the names of those that it has."""
@@ -202,7 +202,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(list(names), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 
-    def learn_table(self, table: Table) -> Table:
+    def learn_table(self, table: Columns) -> Columns:
         """Learn what each column holds; the used columns, read as what they are."""
         self._check_parameters()
         if table.n_rows < 2:
@@ -225,9 +225,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             available_threads(),
         )
         self._set_names(table.names)
-        return Table(tuple(role.column for role in used), table.n_rows)
+        return Columns(tuple(role.column for role in used), table.n_rows)
 
-    def encode_table(self, table: Table) -> np.ndarray:
+    def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
         return encoded(self.specs_, table.columns, table.n_rows)
 

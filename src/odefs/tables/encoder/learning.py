@@ -11,12 +11,12 @@ import numpy as np
 
 from odefs._progress import tell
 from odefs.exceptions import TableError
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 from odefs.tables.large import ColumnFacts, LargeTable
 from odefs.tables.large_cells import recognised_batches
 from odefs.tables.notes import Exclusion
@@ -30,13 +30,13 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     """Fit the encoder to some columns of a table."""
     n_rows = table.n_rows
     if n_rows <= SAMPLE_ROWS:
-        encoder.learn_table(table_of(table.rows(np.arange(n_rows), columns), encoder.is_read))
+        encoder.learn_table(columns_of(table.rows(np.arange(n_rows), columns), encoder.is_read))
         return
     facts = table.facts(columns)
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
     ends = [row for known in facts.values() for row in known.rows.values()]
     numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
-    sample = table_of(table.rows(numbers, columns), encoder.is_read)
+    sample = columns_of(table.rows(numbers, columns), encoder.is_read)
     encoder.learn_table(sample)
     encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
     counters = [spec.name for spec in encoder.specs_ if _counts_rows(facts[spec.name], sample, spec.name, n_rows)]
@@ -49,7 +49,7 @@ def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str]
     encoder.specs_ = _of_all_rows(encoder, table)
 
 
-def _counts_rows(facts: ColumnFacts, sample: Table, name: str, n_rows: int) -> bool:
+def _counts_rows(facts: ColumnFacts, sample: Columns, name: str, n_rows: int) -> bool:
     """Whole numbers without gaps or repeats, as far as range and sample tell."""
     column = sample[name]
     if column.kind != "number" or not column.whole or facts.missing:

@@ -13,7 +13,7 @@ from odefs.kernels.ranks import fill_ranks
 from odefs.tables.arrow_columns import cells_of
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import Extent
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 from odefs.tables.large import LargeTable
 from odefs.tables.row_names import plain_cell
 from odefs.tables.writers.batches import write_batches
@@ -106,7 +106,7 @@ def _texts(found: Detection, part: Any, scores: np.ndarray, wanted: np.ndarray) 
     if not wanted.size:
         return [None] * part.num_rows
     # The whole batch is read, for text is read by what most of it is; then only the rows that are wanted go on.
-    table = found.encoder.recognised(table_of(part, found.encoder.is_used), is_part=True).take(wanted)
+    table = found.encoder.recognised(columns_of(part, found.encoder.is_used), is_part=True).take(wanted)
     X = found.encoder.encode_table(table)
     reasons = found.finder.reasons(table, X, np.asarray(scores[wanted]), np.arange(wanted.size))
     return reason_texts(found.hidden, part.num_rows, wanted, reasons)
