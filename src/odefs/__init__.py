@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from odefs.exceptions import ClusterError as ClusterError
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
-    from odefs.tables.detection import detect as detect
+    from odefs.tables.detect import detect as detect
     from odefs.tables.encoder.encoder import TableEncoder as TableEncoder
     from odefs.tables.model_files import load as load
     from odefs.tables.model_files import save as save
@@ -32,7 +32,7 @@ _HOMES = {
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
     "TableEncoder": "odefs.tables.encoder.encoder",
-    "detect": "odefs.tables.detection",
+    "detect": "odefs.tables.detect",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.model_files",

@@ -86,6 +86,15 @@ class Column:
             return replace(self, codes=data)
         return replace(self, numbers=data, exact=None if self.exact is None else self.exact.take(rows))
 
+    def compact(self) -> "Column":
+        """The same cells, without categories that no cell has."""
+        if self.kind != "category":
+            return replace(self, exact=self.exact and self.exact.compact())
+        used, codes = np.unique(self.category_codes, return_inverse=True)
+        known = used[used >= 0]
+        places = codes.astype(np.int32) - (used.size - known.size)
+        return replace(self, codes=places, levels=tuple(self.levels[k] for k in known))
+
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -116,3 +125,7 @@ class Columns:
 
     def take(self, rows: np.ndarray) -> "Columns":
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
+
+    def compact(self) -> "Columns":
+        """The same cells, without categories that no cell has."""
+        return Columns(tuple(column.compact() for column in self.columns), self.n_rows)

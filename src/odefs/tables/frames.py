@@ -37,27 +37,35 @@ SHORT_COLUMN_ROWS = 1000
 
 
 def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
-    """Numbers, truth values and times as they are, text as categories; cells that are neither are left unread, and so are columns that are not wanted."""
+    """Numbers, booleans and times as they are, text as categories.
+
+    Cells of other types are not read, and neither are columns that are not wanted.
+    """
     if isinstance(frame, Columns):
         return frame
-    if hasattr(frame, "toarray"):
-        raise TableError("sparse input is not supported here: give a data frame.")
     if isinstance(frame, np.ndarray):
         return _columns_of_array(frame)
-    names = frame_names(frame) or []
-    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
-    if twice:
-        raise TableError(f"two columns are called {twice[0]!r}.")
-    try:
-        native = nw.from_native(frame, eager_only=True)
-    except TypeError as error:
-        raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
+    native = checked_frame(frame)
     n_rows = len(native)
 
     def read(series: Any) -> Column:
         return _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
 
     return Columns(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
+
+
+def checked_frame(frame: Any) -> Any:
+    """A data frame as narwhals wraps it; refused where it is none, or two columns share a name."""
+    if hasattr(frame, "toarray"):
+        raise TableError("sparse input is not supported here: give a data frame.")
+    names = frame_names(frame) or []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"two columns are called {twice!r}.")
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
 
 
 def _readers(native: Any) -> int:

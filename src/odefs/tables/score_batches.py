@@ -74,7 +74,7 @@ class BatchScorer:
 def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
     """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
     table = columns_of(rows)
-    read = encoder.recognised(table, is_part=True)
+    read = encoder.recognised(table)
     encoder.warn_unseen_categories(read)
     for spec, column in zip(encoder.specs_, read, strict=True):
         if is_mostly_unreadable(table[spec.name], column, encoder.na):
