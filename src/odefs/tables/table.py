@@ -6,6 +6,7 @@ Whether a table is in memory is a property of it. Everything that reads rows goe
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
@@ -17,9 +18,11 @@ import numpy as np
 
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
+from odefs.system.atomic_write import error_number
 from odefs.tables.columns import Column, Columns
 from odefs.tables.frames import checked_frame, columns_of, frame_names
 from odefs.tables.readers.common_types import as_schema, common_schema
+from odefs.tables.readers.quotes import first_line
 
 BATCH_BYTES = 256 * 2**20
 """Memory of one batch of rows with long texts."""
@@ -204,6 +207,15 @@ def _name(file: Path | bytes) -> str:
     return "standard input" if isinstance(file, bytes) else str(file)
 
 
-def _opened(file: Path | bytes) -> BinaryIO:
-    """Opened here: Arrow takes all names for UTF-8, and some for addresses."""
-    return BytesIO(file) if isinstance(file, bytes) else open(file, "rb")
+@contextmanager
+def _opened(file: Path | bytes) -> Iterator[BinaryIO]:
+    """Opened here: Arrow takes all names for UTF-8, and some for addresses. Damage is told by name."""
+    import pyarrow as pa
+
+    with BytesIO(file) if isinstance(file, bytes) else open(file, "rb") as opened:
+        try:
+            yield opened
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            if error_number(error) is not None:
+                raise  # the system's, not the file's
+            raise TableError(f"{_name(file)}: {first_line(error)}.") from error

@@ -20,6 +20,7 @@ from odefs.tables.readers.file_names import path_for_polars, path_for_scans, rea
 from odefs.tables.readers.limits import require_height, require_width
 from odefs.tables.readers.ndjson import lines_schema
 from odefs.tables.readers.partitioned import parts_of
+from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.text import TextTable, read_text
 from odefs.tables.readers.to_parquet import sink_parquet, without_wide_integers
 from odefs.tables.table import HeldTable, ParquetTable, Table
@@ -36,7 +37,6 @@ DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", "
 PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
 OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Endings of files that hold no table; files with other endings are looked into."""
-LONGEST_QUOTE = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +160,6 @@ def _standard_input() -> bytes:
     if sys.stdin is None:
         raise TableError("standard input is closed: name a file, or hand the table over through a pipe.")
     return sys.stdin.buffer.read()
-
-
-def first_line(error: Exception) -> str:
-    """What a reader says, without its advice on its own parameters; cells that it quotes may be long."""
-    said = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-    return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
 
 
 def require_input(path: str | Path) -> None:

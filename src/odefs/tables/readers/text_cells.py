@@ -87,6 +87,8 @@ class FiledCells(TextCells):
                 # polars gives a column without a name one of its own.
                 frame.columns = batch.schema.names
                 yield frame
+            if not file.metadata.num_rows:
+                yield pl.DataFrame(schema=dict.fromkeys(file.schema_arrow.names, pl.String))
 
     def first_types(self) -> dict[str, "pl.DataType"]:
         return self.types
