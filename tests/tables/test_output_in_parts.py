@@ -13,7 +13,6 @@ from browser import check_quiet, forget_logs, needs_browser, start_browser
 from command import ODEFS, messages
 from command import odefs as run
 from odefs.tables.notes import Note
-from odefs.tables.writers.batches import write_batches
 from odefs.tables.writers.files import write_table
 from pages import Texts
 
@@ -130,11 +129,9 @@ FILES = ["s.csv", "s.tsv", "s.csv.gz", "s.parquet", "s.arrow", "s.ndjson"]
 @pytest.mark.parametrize("excel", [False, True])
 def test_every_kind_of_file_is_written_in_batches(name, excel, tmp_path):
     frame = pl.DataFrame({"=a": [1.5, 2.5, None], "text": ["x", "=y", "z"], "list": [[1, 2], None, [3]]})
-    write_table(tmp_path / f"whole-{name}", {column: frame[column] for column in frame.columns}, excel)
-    batches = [frame[:1], frame[1:]]
-    write_batches(
-        tmp_path / name, [dict(zip(frame.columns, b.to_arrow().columns, strict=True)) for b in batches], excel
-    )
+    write_table(tmp_path / f"whole-{name}", [frame.to_dict()], excel)
+    batches = [dict(zip(frame.columns, part.to_arrow().columns, strict=True)) for part in (frame[:1], frame[1:])]
+    write_table(tmp_path / name, batches, excel)
     if name.endswith((".parquet", ".arrow")):
         read = pl.read_parquet if name.endswith(".parquet") else pl.read_ipc
         assert_frame_equal(read(tmp_path / name), read(tmp_path / f"whole-{name}"))
@@ -158,7 +155,7 @@ def test_standard_output(tmp_path):
 
 
 def test_tabs_are_for_names_that_end_so(tmp_path):
-    write_batches(tmp_path / "big.tsv.scores.csv", [{"a": pa.array([1]), "b": pa.array([2])}])
+    write_table(tmp_path / "big.tsv.scores.csv", [{"a": pa.array([1]), "b": pa.array([2])}])
     assert (tmp_path / "big.tsv.scores.csv").read_bytes() == b"a,b\n1,2\n"
 
 

@@ -60,7 +60,7 @@ def learn_encoder(encoder: TableEncoder, table: Table, names: Sequence[str], see
     if n_rows <= SAMPLE_ROWS:
         encoder.learn_columns(table.column_rows(np.arange(n_rows), read), names)
         return
-    extremes = _extremes(table, read)
+    extremes = find_extremes(table, read)
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
     ends = [row for known in extremes.values() for row in known.rows.values()]
     numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
@@ -76,7 +76,8 @@ def learn_encoder(encoder: TableEncoder, table: Table, names: Sequence[str], see
         encoder.specs_ = _specs_of_all_rows(encoder, table)
 
 
-def _extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:
+def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:
+    """Missing cells and extreme values of some columns, in one pass over all rows."""
     found = {name: ColumnExtremes() for name in names}
     for start, batch in table.column_batches(names):
         for name in names:
