@@ -16,9 +16,9 @@ from command import odefs as run
 from command import read
 from odefs import TableEncoder
 from odefs.tables.frames import columns_of
-from odefs.tables.large import LargeTable
 from odefs.tables.notes import Exclusion
-from odefs.tables.readers.open import read_table
+from odefs.tables.table import ParquetTable
+from opening import read_in_memory
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -69,13 +69,15 @@ def test_a_column_is_the_same_in_every_frame(name):
         except pa.ArrowNotImplementedError:
             pytest.skip("this pyarrow cannot read them")
     table = pa.table({"p": COLUMNS[name]})
-    expected = TableEncoder(keep=["p"]).learn_table(columns_of(pa.table({"a": np.arange(N) % 9.5, "p": COLUMNS[name]})))
+    expected = TableEncoder(keep=["p"]).learn_columns(
+        columns_of(pa.table({"a": np.arange(N) % 9.5, "p": COLUMNS[name]}))
+    )
     for kind, frame in frames(table).items():
         if kind == "pandas" and name == "large":
             continue  # unsigned numbers with holes are floats there, rounded before they come here
         frame = frame.assign(a=np.arange(N) % 9.5) if kind != "polars" else frame.with_columns(a=np.arange(N) % 9.5)
         encoder = TableEncoder(keep=["p"])
-        found = encoder.learn_table(columns_of(frame))
+        found = encoder.learn_columns(columns_of(frame))
         assert ("p" in found) == ("p" in expected) == (name not in ("nothing", "bytes")), kind
         if name == "nothing":
             assert encoder.left_out_ == {"p": Exclusion("empty")}, kind
@@ -245,9 +247,9 @@ def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name,
     others = [
         frame.to_arrow(),
         frame.to_pandas(),
-        LargeTable((tmp_path / "t.parquet",)).rows(np.arange(40), frame.columns),
+        ParquetTable((tmp_path / "t.parquet",)).take(np.arange(40), frame.columns),
     ]
-    others += [read_table(tmp_path / file, text_columns=["when"]).frame for file in ("t.csv", "plain.csv")]
+    others += [read_in_memory(tmp_path / file, text_columns=["when"]).frame for file in ("t.csv", "plain.csv")]
     for other in others:
         assert_array_equal(encoder.transform(other), encoded)
         # A part need not hold what tells the form, and a model of one table takes the other.
@@ -255,9 +257,7 @@ def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name,
             columns_of(other[start : start + 3] if not hasattr(other, "slice") else other.slice(start, 3))
             for start in range(0, 40, 3)
         ]
-        assert_array_equal(
-            np.vstack([encoder.encode_table(encoder.recognised(part, is_part=True)) for part in parts]), encoded
-        )
+        assert_array_equal(np.vstack([encoder.encode_table(encoder.recognised(part)) for part in parts]), encoded)
         trained = odefs.TableEncoder(category=["when"]).fit(other)
         assert_array_equal(trained.transform(frame), trained.transform(other))
     plain = encoder.recognised(columns_of(others[-2]))["when"]
