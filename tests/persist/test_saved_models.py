@@ -20,7 +20,7 @@ TABLE = transactions_path()
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     done = odefs("detect", TABLE, "--id", "transaction", "--save", "m.odefs", "--no-report", "-o", "s.csv", cwd=folder)
-    assert "it holds rows of the table, of a small one all" in done.stdout
+    assert "It contains rows of the training table" in done.stdout
     return folder
 
 

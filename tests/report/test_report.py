@@ -19,18 +19,19 @@ from odefs.report import build_report
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
 from odefs.tables.detect import detect
+from odefs.tables.provenance import Provenance
 from pages import Texts, mixed_frame
 
 
 @pytest.fixture(scope="module")
 def found():
     detection = detect(pl.read_csv(transactions_path()), id="transaction")
-    run = {
-        "command": "odefs detect transactions.csv --id transaction --flag 9",
-        "seed": 0,
-        "parameters": {"trust": 0.5},
-        "versions": {"odefs": "1"},
-    }
+    run = Provenance(
+        command="odefs detect transactions.csv --id transaction --flag 9",
+        seed=0,
+        parameters={"trust": 0.5},
+        versions={"odefs": "1"},
+    )
     return replace(
         detection,
         source={"name": "transactions.csv", "rows": 800, "columns": 16, "bytes": 63012, "sha256": "ab" * 32},

@@ -47,7 +47,7 @@ def test_a_column_called_row_is_kept_apart_from_row_numbers(named, tmp_path):
     (columns,) = result_batches(table_of(table), detection, reasons="none", with_data=True)
     assert list(columns["row"]) == list(range(1, 63))
     own = columns["row (id)" if named else "row (input)"]
-    assert list(own) == table["row"].to_list()
+    assert pl.Series(own).to_list() == table["row"].to_list()
     assert list(columns)[-2:] == (["a", "b"] if named else ["b", "row (input)"])
     detection.save(tmp_path / "m.odefs")
     assert load_table_model(tmp_path / "m.odefs").identifier == ("row" if named else None)

@@ -247,13 +247,14 @@ def test_another_table_is_read_as_the_training_table_was():
     )
     encoder = TableEncoder().fit(frame)
     again = pd.DataFrame({"n": ["5.078", "12,50"], "d": ["01.02.2024", "02.02.2024"], "b": ["yes", "no"]})
-    table = encoder.recognised(columns_of(again))
+    given = columns_of(again)
+    table = encoder.recognised(given, encoder.formats_of(given))
     assert table["n"].values.tolist() == [5078, 12.5]
     assert np.diff(table["d"].values).tolist() == [86400]
     assert table["b"].values.tolist() == [1, 0]
     for column, values, sentence in (
         ("d", [1.0, 2.0], "column 'd' held dates or times in training and holds numbers here"),
-        ("d", ["x", "y"], "column 'd' held dates or times in training and holds text here"),
+        ("d", ["x", "y"], "column 'd' held dates or times in training, but most values here are not"),
         (
             "n",
             ["x", "y"],

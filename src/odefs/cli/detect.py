@@ -64,7 +64,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
     with working_folder(large) as folder:
         with progress(quiet):
-            with named_errors(file):
+            with named_errors(file, chosen["output"]):
                 read, found = _find(file, model, folder, chosen)
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
             notes = write_outputs(targets, read.table, found, *form)

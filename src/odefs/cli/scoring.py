@@ -85,7 +85,7 @@ def score_file(
     loaded = opened.model
     options = ReadOptions(sheet, opened.text_columns, delimiter, least_rows=1, header=opened.header)
     hidden = (*loaded.hidden, *hide)
-    with named_errors(file):
+    with named_errors(file, output):
         with stage("reading"):
             tell(0, 0)
             read = open_table(file, options, folder)

@@ -175,6 +175,8 @@ class ParquetTable(Table):
 
         found = []
         for start, part in self.batches(names):
+            if start > numbers[-1]:
+                break
             first, last = np.searchsorted(numbers, (start, start + part.num_rows))
             if last > first:
                 found.append(part.take(pa.array(numbers[first:last] - start)))
