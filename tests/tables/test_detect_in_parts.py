@@ -13,6 +13,8 @@ import pytest
 import odefs
 from command import messages, read
 from command import odefs as run
+from odefs.cli.run import labels_of
+from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE
 from odefs.tables import table as tables
 from odefs.tables.detect import detect_table
@@ -194,6 +196,14 @@ def test_what_large_files_refuse(frame, tmp_path):
     assert done.returncode == 1
     assert "line 15002 has 3 fields" in done.stderr
     assert run("detect", "t.parquet", cwd=tmp_path, ODEFS_MEMORY="much").returncode == 1
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_labels_with_missing_cells_are_refused(in_memory, tmp_path):
+    pl.DataFrame({"label": [0, 1, None]}).write_parquet(tmp_path / "t.parquet")
+    table = ParquetTable((tmp_path / "t.parquet",))
+    with pytest.raises(TableError, match=r"labels must be 0 \(normal\) and 1 \(outlier\)"):
+        labels_of(table.load() if in_memory else table, "label")
 
 
 def test_json_and_parquet_output(frame, tmp_path):

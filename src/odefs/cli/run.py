@@ -131,8 +131,10 @@ def _labels(values: Any, name: str) -> Any:
     from odefs.datasets.store import DatasetError, read_labels
     from odefs.exceptions import TableError
 
+    # A missing cell is no label; None could not be compared with one.
+    known = np.asarray([np.nan if cell is None else cell for cell in values])
     try:
-        return read_labels(np.asarray(values), f"column {name!r}")
+        return read_labels(known, f"column {name!r}")
     except (DatasetError, TypeError, ValueError) as error:
         raise TableError(str(error)) from error
 
