@@ -101,7 +101,7 @@ def test_commands_of_a_guide_succeed_on_the_training_table(guide, tmp_path):
     """Every file that a command reads is the table that the model is made of."""
     names = {"transaction": "invoice", "amount": "salary"} if guide == "analyst.md" else {"transaction": "key"}
     frame = pl.read_csv(TABLE).rename(names).with_columns(comment=pl.lit("-"))
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "guides" / guide).read_text(), flags=re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "tutorials" / guide).read_text(), flags=re.DOTALL)
     lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
     lines = [line[1:] for line in lines if line[:1] == ["odefs"]]
     assert lines
