@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from odefs.inspection.explanation import TopExplanation as TopExplanation
     from odefs.inspection.reason import Reason as Reason
     from odefs.report.report import Report as Report
+    from odefs.tables.detect import detect as detect
     from odefs.tables.detection import Detection as Detection
-    from odefs.tables.detection import detect as detect
     from odefs.tables.encoder.encoder import TableEncoder as TableEncoder
     from odefs.tables.model_files import load as load
     from odefs.tables.model_files import save as save
@@ -47,7 +47,7 @@ _HOMES = {
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.encoder",
     "TopExplanation": "odefs.inspection.explanation",
-    "detect": "odefs.tables.detection",
+    "detect": "odefs.tables.detect",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.model_files",

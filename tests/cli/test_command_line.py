@@ -20,10 +20,12 @@ from odefs import detect as library_detect
 from odefs._progress import stage, tell
 from odefs.cli.datasets import command as datasets
 from odefs.cli.detect import command as detect
+from odefs.cli.in_parts import named_errors
 from odefs.cli.outputs import default_page, is_own_page
 from odefs.cli.reproduce import command as reproduce
 from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path, truth_path
+from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 
 TABLE = transactions_path()
@@ -460,3 +462,19 @@ def test_reasons_stay_in_one_line_whatever_a_name_holds(tmp_path):
     assert "weight [31min kg = 900" in last["reasons"]
     assert all(row["reasons"].isprintable() for row in read(tmp_path / "s.csv"))
     assert last["line"] == "63"
+
+
+@pytest.mark.parametrize(
+    ("file", "said", "told"),
+    [
+        ("t.csv", "too few rows", "t.csv: too few rows"),
+        ("a/t.csv", "t.csv: line 3 is odd", "t.csv: line 3 is odd"),
+        ("t.csv", "s.xlsx: too many rows", "s.xlsx: too many rows"),
+        ("-", "standard input is closed", "standard input is closed"),
+        ("-", "too few rows", "-: too few rows"),
+    ],
+)
+def test_errors_begin_with_the_file_that_they_are_about(file, said, told):
+    with pytest.raises(TableError) as raised, named_errors(file, "./s.xlsx"):
+        raise TableError(said)
+    assert str(raised.value) == told

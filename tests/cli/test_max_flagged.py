@@ -14,6 +14,7 @@ from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import ModelFileError
 from odefs.tables import model_files
 from odefs.tables.model_files import load_table_model, save_table_model
+from odefs.tables.provenance import Provenance
 
 TABLE = transactions_path()
 FAST = ("--id", "transaction", "--no-report", "--quiet", "--set", "n_estimators=3")
@@ -60,7 +61,7 @@ def test_a_multiple_compares_rows_above_the_same_threshold(folder):
 
 def test_a_file_of_an_older_version_takes_shares_only(folder, monkeypatch, tmp_path):
     loaded = load_table_model(folder / "m.odefs")
-    noted = {"identifier": None, "flagged_share": loaded.flagged_share, "hidden": [], "source": {}, "run": {}}
+    noted = {"identifier": None, "flagged_share": loaded.flagged_share, "hidden": [], "source": {}, "run": Provenance()}
     written = []
     save = model_files.save_model
     monkeypatch.setattr(
@@ -77,7 +78,7 @@ def test_a_file_of_an_older_version_takes_shares_only(folder, monkeypatch, tmp_p
 @pytest.mark.parametrize("shares", [[[1.0]], [["a", 0.5]], [[1.0, 1.5]], {"a": 1}, [3]])
 def test_shares_of_a_file_are_checked(folder, shares, tmp_path):
     loaded = load_table_model(folder / "m.odefs")
-    noted = {"identifier": None, "flagged_share": 0.1, "hidden": [], "source": {}, "run": {}}
+    noted = {"identifier": None, "flagged_share": 0.1, "hidden": [], "source": {}, "run": Provenance()}
     save_table_model(tmp_path / "m.odefs", loaded.model, loaded.encoder, shares_above=shares, **noted)
     with pytest.raises(ModelFileError):
         load_table_model(tmp_path / "m.odefs")

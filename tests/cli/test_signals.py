@@ -93,12 +93,10 @@ import os, signal, sys
 number = int(sys.argv.pop())
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from _odefs_start import main
-import odefs.tables.readers.text_to_parquet as spool
+import odefs.tables.readers.open as reading
 def stop(*arguments, **options):
     import stopping_here
-spool.spool_to_parquet = stop
-import odefs.tables.readers.large_reading as reading
-reading.spool_to_parquet = stop
+reading.read_text = stop
 class Stops:
     def find_spec(self, name, path=None, target=None):
         if name == "stopping_here":

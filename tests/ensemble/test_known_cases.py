@@ -338,4 +338,4 @@ def test_wrong_usage(hidden, tmp_path):
     for option in ("--label", "--id"):
         assert run("detect", "t.csv", "--known", "truth", option, "truth", cwd=tmp_path).returncode == 2
     done = run("detect", "t.csv", "--known", "verdict", "--no-report", cwd=tmp_path)
-    assert "verdict: no known case in it" in done.stdout
+    assert "verdict: no known cases" in done.stdout

@@ -18,7 +18,8 @@ from odefs.ensemble.combine import raw_scores
 from odefs.persist.reading import read_file
 from odefs.persist.writing import write_file
 from odefs.system.file_arrays import FileArray
-from odefs.tables.writers.columns import result_columns
+from odefs.tables.table import table_of
+from odefs.tables.writers.columns import result_batches
 
 SETTINGS = {
     "default": {},
@@ -137,9 +138,10 @@ def test_models_of_earlier_versions_say_what_they_lack():
 
 def test_lesinn_has_none(noisy):
     assert not hasattr(LeSiNN(random_state=0).fit(noisy), "agreement_")
-    found = odefs.detect(pl.DataFrame(noisy), model=LeSiNN(random_state=0))
+    frame = pl.DataFrame(noisy)
+    found = odefs.detect(frame, model=LeSiNN(random_state=0))
     assert found.agreement is None
-    assert "agreement" not in result_columns(found, reasons="none")
+    assert "agreement" not in next(result_batches(table_of(frame), found, reasons="none"))
 
 
 def test_arrow_batches(noisy):

@@ -14,10 +14,10 @@ import polars as pl
 
 import odefs
 from odefs.exceptions import ModelFileError, TableError
-from odefs.tables.detection import detect, score
-from odefs.tables.drift import measure_drift
+from odefs.tables.detect import detect, score_table
 from odefs.tables.model_files import load_table_model
-from odefs.tables.readers.open import read_table
+from odefs.tables.readers.open import open_table
+from odefs.tables.table import table_of
 
 CORPUS = Path(__file__).parent / "corpus"
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -102,9 +102,8 @@ def _use_estimator(model: Any) -> None:
 def _use_pipeline(model: Any, saved: Any, frame: pl.DataFrame) -> None:
     assert model.score_samples(frame).shape == (N_ROWS,)
     odefs.explain(model, frame)
-    found = score(frame, saved.model, saved.encoder)
+    found, _ = score_table(table_of(frame), saved.model, saved.encoder)
     found.reasons([0, N_ROWS - 1])
-    measure_drift(found.encoder, found.table)
 
 
 def _frame(encoder: Any) -> pl.DataFrame:
@@ -126,10 +125,10 @@ def _frame(encoder: Any) -> pl.DataFrame:
 
 def use_table(path: Path) -> None:
     """Read a table, find its outliers and say why they are."""
-    frame = read_table(path).frame
+    table = open_table(path).table
     in_full = zlib.crc32(path.read_bytes()) % IN_FULL == 0
-    found = detect(frame, model=None if in_full else odefs.ODEFS(**SMALL))
-    assert found.scores.shape == (frame.height,)
+    found = detect(table, model=None if in_full else odefs.ODEFS(**SMALL))
+    assert found.scores.shape == (table.n_rows,)
     assert not np.isnan(found.scores).any()
     found.reasons([int(row) for row in found.order[:3]])
     if in_full:

@@ -13,7 +13,7 @@ from odefs import ODEFS, LeSiNN, ODEFSSelector, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.engines.row_blocks import RowBlocks
 from odefs.kernels.masked_arrays import unmasked
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 
 HIDDEN = 1e6
 """What masked cells hide, and what would outweigh all others if it were seen."""
@@ -139,7 +139,7 @@ def test_text_and_dates_that_are_masked_are_missing(dtype):
 
 def test_long_integers_keep_their_digits():
     long = np.ma.array([[2**60 + k, k] for k in range(40)], mask=[[k == 3, False] for k in range(40)])
-    column = table_of(long)["x0"]
+    column = columns_of(long)["x0"]
     assert np.isnan(column.values[3])
     exact = column.exact
     assert exact.category_codes[3] == -1

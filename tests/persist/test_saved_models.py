@@ -20,7 +20,7 @@ TABLE = transactions_path()
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     done = odefs("detect", TABLE, "--id", "transaction", "--save", "m.odefs", "--no-report", "-o", "s.csv", cwd=folder)
-    assert "it holds rows of the table, of a small one all" in done.stdout
+    assert "It contains rows of the training table" in done.stdout
     return folder
 
 
@@ -59,7 +59,7 @@ def test_what_is_new_in_a_table_is_said(saved):
     assert "country: 10.00% of the rows with categories not seen in training (XX)" in done.stdout
     assert "items: 50.00% missing, 0.00% in training" in done.stdout
     assert "amount: " in done.stdout
-    assert "of the values out of the training range" in done.stdout
+    assert "of the values outside the training range" in done.stdout
     drift = json.loads(odefs("score", "m.odefs", "new.csv", "--json", cwd=saved).stdout)["drift"]
     assert {entry["column"] for entry in drift["columns"]} == {"amount", "country", "items"}
 

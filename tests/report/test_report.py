@@ -18,19 +18,20 @@ from odefs.datasets.transactions import make_transactions, transactions_path
 from odefs.report import build_report
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
-from odefs.tables.detection import detect
+from odefs.tables.detect import detect
+from odefs.tables.provenance import Provenance
 from pages import Texts, mixed_frame
 
 
 @pytest.fixture(scope="module")
 def found():
     detection = detect(pl.read_csv(transactions_path()), id="transaction")
-    run = {
-        "command": "odefs detect transactions.csv --id transaction --flag 9",
-        "seed": 0,
-        "parameters": {"trust": 0.5},
-        "versions": {"odefs": "1"},
-    }
+    run = Provenance(
+        command="odefs detect transactions.csv --id transaction --flag 9",
+        seed=0,
+        parameters={"trust": 0.5},
+        versions={"odefs": "1"},
+    )
     return replace(
         detection,
         source={"name": "transactions.csv", "rows": 800, "columns": 16, "bytes": 63012, "sha256": "ab" * 32},
@@ -209,7 +210,7 @@ def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):
 def test_same_input_gives_the_same_bytes_in_any_process(report, page):
     assert report.html() == page
     code = (
-        "import hashlib, polars as pl; from odefs.tables.detection import detect;"
+        "import hashlib, polars as pl; from odefs.tables.detect import detect;"
         "from odefs.datasets.transactions import transactions_path;"
         "r = detect(pl.read_csv(transactions_path()), id='transaction', hide=['hour', 'channel']).report();"
         "print([hashlib.sha256(t.encode()).hexdigest() for t in (r.html(), r.json(), r.markdown(), r._repr_html_())])"

@@ -16,7 +16,8 @@ from browser import check_quiet, forget_logs, needs_browser, start_browser
 from odefs.datasets.transactions import transactions_path
 from odefs.report import build_report
 from odefs.tables import messages
-from odefs.tables.detection import detect
+from odefs.tables.detect import detect
+from odefs.tables.provenance import Provenance
 from pages import EVIL
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -32,7 +33,7 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report():
     """Of the bundled example."""
-    run = {"command": "odefs detect transactions.csv --id transaction"}
+    run = Provenance(command="odefs detect transactions.csv --id transaction")
     found = detect(pl.read_csv(transactions_path()), id="transaction")
     return build_report(replace(found, source={"name": "transactions.csv"}, run=run))
 

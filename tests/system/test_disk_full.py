@@ -94,7 +94,7 @@ found = odefs.detect(pl.read_csv(table), model=odefs.ODEFS(n_estimators=2, rando
 columns = {name: np.random.default_rng(0).normal(size=4000) for name in "ab"}
 loaded = load_table_model(table.parent / "m.odefs")
 rows = odefs.LeSiNN(random_state=0).fit(np.random.default_rng(0).normal(size=(900, 30)))
-ways = {ending: lambda ending=ending: write_table(Path(f"t{ending}"), columns) for ending in WRITABLE}
+ways = {ending: lambda ending=ending: write_table(Path(f"t{ending}"), [columns]) for ending in WRITABLE}
 ways["model"] = lambda: rows.save("m.odefs")
 ways["table model"] = lambda: found.save("m.odefs")
 ways["graph"] = lambda: odefs.export_onnx(rows, "m.onnx")

@@ -119,12 +119,12 @@ seed = int(sys.argv[1])
 warnings.simplefilter("ignore")
 model = LeSiNN(random_state=seed).fit(np.random.default_rng(0).normal(size=(200, 20)))
 model.save(f"m{seed}.odefs")
-write_table(Path(f"t{seed}.csv"), {"a": [seed] * 5000})
+write_table(Path(f"t{seed}.csv"), [{"a": [seed] * 5000}])
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(15):
     model.save("m.odefs")
-    write_table(Path("t.csv"), {"a": [seed] * 5000})
+    write_table(Path("t.csv"), [{"a": [seed] * 5000}])
 """
 
 

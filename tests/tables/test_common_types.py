@@ -11,11 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from command import odefs as run
-from command import read
+from command import read as read_csv
 from odefs.engines.stream import RowBlocks
 from odefs.exceptions import TableError
-from odefs.tables.readers.large_reading import read_large
-from odefs.tables.readers.open import read_table
+from opening import MODES, read
 
 NONE = pa.nulls(2)
 LARGE = 2**53 + 1
@@ -23,8 +22,7 @@ LARGE = 2**53 + 1
 
 def both_ways(folder):
     """The table as it is read at once and as it is read in parts, both as frames of polars."""
-    large = read_large(folder, folder).table
-    return read_table(folder).frame, pl.from_arrow(large.rows(np.arange(large.n_rows), large.names))
+    return tuple(read(folder, mode).frame for mode in MODES)
 
 
 def write_parts(folder, columns, name="a"):
@@ -114,9 +112,9 @@ def test_other_types_are_refused_either_way(columns, gap, tmp_path):
     """A part without cells has no say: the one that is named has cells."""
     write_parts(tmp_path, [NONE, *columns] if gap else columns)
     first, second = ("2.parquet", "3.parquet") if gap else ("1.parquet", "2.parquet")
-    for reading in (lambda: read_table(tmp_path), lambda: read_large(tmp_path, tmp_path)):
+    for mode in MODES:
         with pytest.raises(TableError) as error:
-            reading()
+            read(tmp_path, mode)
         said = f"its column 'a' is of another type than in {first}: write both with one type."
         assert str(error.value) == f"{tmp_path / second}: {said}"
 
@@ -173,9 +171,9 @@ def test_columns_in_another_order(tmp_path):
     assert here.equals(there)
     assert here.rows() == [(1, "x", 1.5), (2, "y", 2.5), (2.5, None, 3), (None, None, 4)]
     pq.write_table(pa.table({"*": [3], "^b$": [2.5], "c": ["x"]}), tmp_path / "2.parquet")
-    for reading in (lambda: read_table(tmp_path), lambda: read_large(tmp_path, tmp_path)):
+    for mode in MODES:
         with pytest.raises(TableError, match=r"2\.parquet: its columns are not those of 1\.parquet"):
-            reading()
+            read(tmp_path, mode)
 
 
 def months():
@@ -215,13 +213,13 @@ def test_the_command_finds_the_same_either_way(tmp_path):
     there = run(*common, "-o", "there.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert "larger than memory" in there.stdout
-    a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
+    a, b = read_csv(tmp_path / "here.csv"), read_csv(tmp_path / "there.csv")
     np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
     for column in ("key", "outlier", "reasons", "amount", "count", "remark", "when"):
         assert [row[column] for row in a] == [row[column] for row in b]
     done = run("score", "m.odefs", "t/x*.parquet", "-o", "again.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    again = read(tmp_path / "again.csv")
+    again = read_csv(tmp_path / "again.csv")
     assert [row["key"] for row in again] == [row["key"] for row in a]
     np.testing.assert_allclose([float(r["score"]) for r in again], [float(r["score"]) for r in a], rtol=1e-6)
 

@@ -13,15 +13,16 @@ import pytest
 import odefs
 from command import messages, read
 from command import odefs as run
+from odefs.cli.run import labels_of
+from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE
-from odefs.tables import large
+from odefs.tables import table as tables
+from odefs.tables.detect import detect_table
 from odefs.tables.encoder import learning
-from odefs.tables.large import LargeTable
-from odefs.tables.large_detection import detect_large
-from odefs.tables.large_rows import draw_flagged, highest
+from odefs.tables.hold_rows import draw_flagged, top_rows
 from odefs.tables.notes import Exclusion
 from odefs.tables.readers.memory_estimate import bytes_in_memory, fits
-from odefs.tables.readers.open import read_table
+from odefs.tables.table import ParquetTable
 
 
 def make_frame(n=6000):
@@ -197,6 +198,14 @@ def test_what_large_files_refuse(frame, tmp_path):
     assert run("detect", "t.parquet", cwd=tmp_path, ODEFS_MEMORY="much").returncode == 1
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_labels_with_missing_cells_are_refused(in_memory, tmp_path):
+    pl.DataFrame({"label": [0, 1, None]}).write_parquet(tmp_path / "t.parquet")
+    table = ParquetTable((tmp_path / "t.parquet",))
+    with pytest.raises(TableError, match=r"labels must be 0 \(normal\) and 1 \(outlier\)"):
+        labels_of(table.load() if in_memory else table, "label")
+
+
 def test_json_and_parquet_output(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     done = run("detect", "t.parquet", "--json", "-o", "s.parquet", "--flag", "7", cwd=tmp_path, ODEFS_IN_PARTS="1")
@@ -216,7 +225,7 @@ def test_the_highest_scores(monkeypatch):
 
     monkeypatch.setattr(row_reductions, "STRETCH", 10)
     scores = np.round(np.random.default_rng(0).random(95), 1)
-    assert np.array_equal(highest(scores, 12), np.argsort(-scores, kind="stable")[:12])
+    assert np.array_equal(top_rows(scores, 12), np.argsort(-scores, kind="stable")[:12])
     assert np.array_equal(draw_flagged(scores > 0.5, 1000, 0), np.flatnonzero(scores > 0.5))
     some = draw_flagged(scores > 0.5, 9, 0)
     assert len(set(some.tolist())) == 9
@@ -224,16 +233,18 @@ def test_the_highest_scores(monkeypatch):
     assert draw_flagged(scores > 2, 9, 0).size == 0
 
 
-def test_text_among_numbers(tmp_path, monkeypatch):
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_text_among_numbers(in_memory, tmp_path, monkeypatch):
     """Words at the end of the table are missing numbers, also where a batch holds little else; notes name rows of the table."""
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
-    monkeypatch.setattr(large, "rows_at_once", lambda width: 1024)
+    monkeypatch.setattr(tables, "rows_at_once", lambda width: 1024)
     rng = np.random.default_rng(0)
     n, words = 8192, 700
     prices = [f"$ {value:.2f}" for value in rng.normal(100, 10, n - words)] + ["unknown"] * words
     pl.DataFrame({"price": prices, "noise": rng.normal(size=n)}).write_parquet(tmp_path / "t.parquet")
     model = odefs.ODEFS(random_state=0, n_estimators=2, scaling="none")
-    found = detect_large(LargeTable((tmp_path / "t.parquet",)), model)
+    table = ParquetTable((tmp_path / "t.parquet",))
+    found = detect_table(table.load() if in_memory else table, model, odefs.TableEncoder())
     assert [spec.kind for spec in found.encoder.specs_] == ["number", "number"]
     (note,) = [note for note in found.notes if note.kind == "unreadable_cells"]
     assert prices[note.row - 1] == note.value == "unknown"
@@ -268,8 +279,9 @@ def odd_columns(n, rng):
         yield "told", pa.ExtensionArray.from_storage(pa.json_(), pa.array([f"[{i}]" for i in range(n)]))
 
 
-def test_durations_and_types_without_an_order(tmp_path, monkeypatch):
-    """What the run in memory reads of a column, and what it leaves out, beyond the rows that are learned from."""
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_durations_and_types_without_an_order(in_memory, tmp_path, monkeypatch):
+    """What is read of a column, and what is left out, beyond the rows that are learned from."""
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 300)
     rng = np.random.default_rng(0)
     n = 2000
@@ -284,24 +296,25 @@ def test_durations_and_types_without_an_order(tmp_path, monkeypatch):
             continue
         columns[name] = column
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    table = LargeTable((tmp_path / "t.parquet",))
-    exact = odefs.TableEncoder().fit(read_table(tmp_path / "t.parquet").frame)
+    table = ParquetTable((tmp_path / "t.parquet",))
+    exact = odefs.TableEncoder().fit(table.load().frame)
+    table = table.load() if in_memory else table
     sampled = odefs.TableEncoder()
-    learning.learn_large(sampled, table, table.names, seed=0)
+    learning.learn_encoder(sampled, table, table.names, seed=0)
     assert sampled.columns == exact.columns == [name for name in ("a", "took", "shop") if name in columns]
     assert sampled.left_out_.keys() == exact.left_out_.keys() == columns.keys() - {"a", "took", "shop"}
     for one, other in zip(sampled.specs_, exact.specs_, strict=True):
         assert (one.kind, one.low, one.high, one.levels) == (other.kind, other.low, other.high, other.levels)
-    facts = table.facts(table.names)
-    assert facts["took"].rows == {"low": int(seconds.argmin()), "high": 77}
-    assert (facts["rare"].rows["high"], facts["rare"].missing) == (99, rare.null_count)
+    extremes = learning.find_extremes(table, ["took", "rare"])
+    assert extremes["took"].rows == {"low": int(seconds.argmin()), "high": 77}
+    assert (extremes["rare"].rows["high"], extremes["rare"].missing) == (99, rare.null_count)
 
 
 def test_times_that_python_cannot_hold(tmp_path):
     stamps = pa.array([5, None, 2**50, -(2**50)], pa.timestamp("s"))
     pq.write_table(pa.table({"far": stamps}), tmp_path / "t.parquet")
-    facts = LargeTable((tmp_path / "t.parquet",)).facts(["far"])["far"]
-    assert (facts.rows, facts.missing) == ({"low": 3, "high": 2}, 1)
+    far = learning.find_extremes(ParquetTable((tmp_path / "t.parquet",)), ["far"])["far"]
+    assert (far.rows, far.missing) == ({"low": 3, "high": 2}, 1)
 
 
 def test_times_that_are_categories_have_one_name_either_way(tmp_path):
@@ -326,7 +339,7 @@ def test_times_that_are_categories_have_one_name_either_way(tmp_path):
             f"{in_parts}.csv",
         )
         done = run(*command, cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
-        assert (done.returncode, "read in parts" in done.stdout) == (0, in_parts == "1"), done.stderr
+        assert (done.returncode, "larger than memory" in done.stdout) == (0, in_parts == "1"), done.stderr
         found.append(read(tmp_path / f"{in_parts}.csv"))
     assert "when = 2030-03-19 01:30:00" in found[0][2900]["reasons"]
     assert any("when = 2030-03-17 00:00:00" in row["reasons"] for row in found[0])

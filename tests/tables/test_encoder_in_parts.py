@@ -1,4 +1,4 @@
-"""What is learned of the columns of a table in parts: units, ranges and counts are those of all rows, however few are looked at first."""
+"""What is learned of the columns of a table larger than the sample: units, ranges and counts are those of all rows, however few are looked at first."""
 
 from dataclasses import replace
 
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import odefs
-from odefs.tables import large
+from odefs.tables import table as tables
+from odefs.tables.detect import detect_table
 from odefs.tables.encoder import learning
 from odefs.tables.encoder.moments import Spread
-from odefs.tables.large import LargeTable
-from odefs.tables.large_detection import detect_large
+from odefs.tables.table import ParquetTable
 
 N = 4000
 ODD = 3333
@@ -49,20 +49,21 @@ def table_of_all_kinds():
     )
 
 
-@pytest.fixture
-def table(tmp_path, monkeypatch):
+@pytest.fixture(params=["in memory", "in parts"])
+def table(request, tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
-    monkeypatch.setattr(large, "rows_at_once", lambda n_columns: 257)
+    monkeypatch.setattr(tables, "rows_at_once", lambda n_columns: 257)
     assert ODD not in np.random.default_rng([0, 7]).choice(N, size=500, replace=False)
     table_of_all_kinds().write_parquet(tmp_path / "t.parquet", row_group_size=700)
-    return LargeTable((tmp_path / "t.parquet",))
+    found = ParquetTable((tmp_path / "t.parquet",))
+    return found.load() if request.param == "in memory" else found
 
 
 @pytest.mark.parametrize("mark_missing", [False, True])
-def test_all_but_the_median_is_as_in_memory(table, mark_missing):
+def test_all_but_the_median_is_as_of_all_rows(table, mark_missing):
     exact = odefs.TableEncoder(mark_missing=mark_missing).fit(table_of_all_kinds())
     learned = odefs.TableEncoder(mark_missing=mark_missing)
-    learning.learn_large(learned, table, table.names, seed=0)
+    learning.learn_encoder(learned, table, table.names, seed=0)
     assert learned.left_out_ == exact.left_out_
     assert {spec.name: spec.style for spec in exact.specs_ if spec.style} == {
         "price": "numbers with decimal comma",
@@ -77,9 +78,12 @@ def test_all_but_the_median_is_as_in_memory(table, mark_missing):
 @pytest.mark.parametrize(
     ("left_out", "digits"), [([], 3), (["x"], 4)], ids=["medians for missing cells", "none missing"]
 )
-def test_outliers_are_those_of_the_run_in_memory(table, left_out, digits):
+def test_outliers_are_those_of_an_encoder_that_saw_all_rows(table, left_out, digits, monkeypatch):
+    sample = learning.SAMPLE_ROWS
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", N)
     here = odefs.detect(table_of_all_kinds().drop(left_out))
-    there = detect_large(table, clone(here.model), ignore=left_out, top=5)
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", sample)
+    there = detect_table(table, clone(here.model), odefs.TableEncoder(), ignore=left_out, top=5)
     assert here.order[0] == ODD
     np.testing.assert_allclose(there.extent.scores, here.scores, rtol=10.0**-digits)
     assert np.mean(there.extent.is_outlier == here.is_outlier) > 0.999
@@ -90,12 +94,42 @@ def test_outliers_are_those_of_the_run_in_memory(table, left_out, digits):
     np.testing.assert_allclose(there.extent.scores, again.outlier_scores_, rtol=1e-6)
 
 
+@pytest.mark.parametrize("heights", [(4000,), (1, 1333, 2666), (700, 700, 2600)], ids=str)
+@pytest.mark.parametrize("mark_missing", [False, True])
+def test_memory_and_parts_agree_to_the_bit(heights, mark_missing, tmp_path, monkeypatch):
+    """However rows are spread over files, row groups and batches."""
+    monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(learning, "rows_at_once", lambda n_columns: 1000)
+    frame, files = table_of_all_kinds(), []
+    for start, height in zip(np.cumsum((0, *heights)), heights, strict=False):
+        files.append(tmp_path / f"{len(files)}.parquet")
+        frame.slice(start, height).write_parquet(files[-1], row_group_size=177)
+    found = []
+    for batch, in_memory in ((4000, True), (4000, False), (101, False)):
+        monkeypatch.setattr(tables, "rows_at_once", lambda n_columns, batch=batch: batch)
+        table = ParquetTable(tuple(files))
+        encoder = odefs.TableEncoder(mark_missing=mark_missing, category=["account_id"])
+        model = odefs.ODEFS(random_state=0, n_estimators=3, scaling="none")
+        found.append(detect_table(table.load() if in_memory else table, model, encoder))
+    found.append(odefs.detect(frame, model=found[0].model, mark_missing=mark_missing, category=["account_id"]))
+    here = found[0]
+    assert here.part is None
+    for other in found[1:]:
+        assert other.encoder.specs_ == here.encoder.specs_
+        assert other.encoder.left_out_ == here.encoder.left_out_
+        assert other.notes == here.notes
+        assert np.array_equal(other.extent.scores, here.scores)
+        assert np.array_equal(other.extent.agreement, here.agreement)
+        assert np.array_equal(other.extent.is_outlier, here.is_outlier)
+        assert other.threshold == here.threshold
+
+
 def test_more_categories_than_are_counted_are_judged_by_the_sample(table, monkeypatch):
     units = []
     for many in (2, 20):
-        monkeypatch.setattr(learning, "MANY_VALUES", many)
+        monkeypatch.setattr(learning, "MAX_COUNTED_VALUES", many)
         learned = odefs.TableEncoder()
-        learning.learn_large(learned, table, table.names, seed=0)
+        learning.learn_encoder(learned, table, table.names, seed=0)
         spec = next(spec for spec in learned.specs_ if spec.name == "shop")
         assert spec.levels == ("a", "b", "zoo"), "the row with the last value is in the sample"
         units.append(spec.units[2])
@@ -103,7 +137,8 @@ def test_more_categories_than_are_counted_are_judged_by_the_sample(table, monkey
     assert units[0] < units[1]
 
 
-def test_text_that_is_categories_counts_as_it_stands(tmp_path, monkeypatch):
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_text_that_is_categories_counts_as_it_stands(in_memory, tmp_path, monkeypatch):
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 500)
     rng = np.random.default_rng(0)
     days = [f"2024-01-{day:02d}" for day in rng.integers(1, 6, N)]
@@ -113,7 +148,8 @@ def test_text_that_is_categories_counts_as_it_stands(tmp_path, monkeypatch):
     frame.write_parquet(tmp_path / "t.parquet")
     exact = odefs.TableEncoder(category=["day"]).fit(frame)
     learned = odefs.TableEncoder(category=["day"])
-    learning.learn_large(learned, LargeTable((tmp_path / "t.parquet",)), ["day", "x"], seed=0)
+    table = ParquetTable((tmp_path / "t.parquet",))
+    learning.learn_encoder(learned, table.load() if in_memory else table, ["day", "x"], seed=0)
     assert learned.specs_[0] == exact.specs_[0]
     assert days[ODD] in exact.specs_[0].levels
 

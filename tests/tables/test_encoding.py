@@ -79,7 +79,7 @@ def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
     assert readers(frame.to_pandas()) == 1
     assert readers(frame) == readers(frame.to_arrow()) == frames.READERS
     assert readers(frame[: frames.SHORT_COLUMN_ROWS]) == 1
-    pandas, polars, arrow = (frames.table_of(one) for one in (frame.to_pandas(), frame, pa.table(frame.to_arrow())))
+    pandas, polars, arrow = (frames.columns_of(one) for one in (frame.to_pandas(), frame, pa.table(frame.to_arrow())))
     for name in frame.columns:
         kinds = {table[name].kind for table in (pandas, polars, arrow)}
         assert len(kinds) == 1

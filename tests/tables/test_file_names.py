@@ -10,8 +10,7 @@ import pytest
 
 from command import odefs
 from odefs.cli.outputs import default_page
-from odefs.tables.readers.large_reading import read_large
-from odefs.tables.readers.open import read_table
+from opening import read_in_memory, read_in_parts
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 
@@ -39,10 +38,10 @@ def test_every_name_is_that_of_one_file(ending, tmp_path, monkeypatch):
         frame = pl.DataFrame({"a": list(range(number)), "t": [f"x{i % 2}" for i in range(number)]})
         write(frame, tmp_path / f"{stem}.{ending}")
     for number, stem in enumerate(STEMS, start=20):
-        assert read_table(f"{stem}.{ending}").n_rows == number
+        assert read_in_memory(f"{stem}.{ending}").n_rows == number
         if ending != "xlsx":
             (folder / str(number)).mkdir(parents=True)
-            assert read_large(f"{stem}.{ending}", folder / str(number)).n_rows == number
+            assert read_in_parts(f"{stem}.{ending}", folder / str(number)).n_rows == number
 
 
 @pytest.mark.slow

@@ -7,8 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -17,13 +15,11 @@ from command import odefs as run
 from odefs.tables.notes import Note
 from odefs.tables.readers.dialect import Dialect
 from odefs.tables.readers.header import read_header
-from odefs.tables.readers.open import read_table
-from odefs.tables.readers.text import NULLS
-from odefs.tables.readers.text_to_parquet import spool_to_parquet
-from odefs.tables.writers.batches import write_batches
+from odefs.tables.readers.text_cells import NULLS
 from odefs.tables.writers.columns import LEAST_RESULTS, RESULT_NAMES
 from odefs.tables.writers.files import write_table
 from odefs.tables.writers.formulas import OWN_NAMES, defused_name, is_own, restored_name
+from opening import MODES, in_both_modes, read, read_in_memory, read_in_parts
 
 STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 TEXTS = st.one_of(
@@ -62,24 +58,26 @@ def scores(texts, name="id"):
     return {name: texts, **numbers, "amount": [-5] * n}
 
 
+def in_batches(columns):
+    """The first row, and the others."""
+    return [{name: cells[rows] for name, cells in columns.items()} for rows in (slice(1), slice(1, None))]
+
+
 @given(st.lists(TEXTS, min_size=2, max_size=6))
 @example(HOSTILE)
 @settings(deadline=None, max_examples=60)
 def test_any_text_is_read_back_as_it_was_and_none_is_written_as_a_formula(texts):
     with TemporaryDirectory() as folder:
         path = Path(folder, "t.csv")
-        write_table(path, scores(texts))
+        write_table(path, in_batches(scores(texts)))
         with open(path, encoding="utf-8", newline="") as file:
             written = [line[0] for line in csv.reader(file)]
         assert not any(map(is_dangerous, written))
-        back = read_table(path, text_columns=["id"]).frame
-        assert back["id"].to_list() == texts
-        assert back["amount"].to_list() == [-5] * len(texts), "numbers are not text"
-        assert back["score"].to_list() == [-1.5] * len(texts)
-        columns = {name: pa.array(cells) for name, cells in scores(texts).items()}
-        write_batches(path, [columns])
-        spooled = pq.read_table(spool_to_parquet(path, Path(folder), text_columns=["id"]).path)
-        assert spooled.column("id").to_pylist() == texts
+        here = read_in_memory(path, text_columns=["id"])
+        for back in (here.frame, read_in_parts(path, Path(folder), text_columns=["id"]).frame):
+            assert back["id"].to_list() == texts
+            assert back["amount"].to_list() == [-5] * len(texts), "numbers are not text"
+            assert back["score"].to_list() == [-1.5] * len(texts)
 
 
 @given(st.text(max_size=6), st.text(max_size=6))
@@ -90,29 +88,28 @@ def test_the_escape_of_names_can_be_undone(one, other):
     assert (defused_name(one) == defused_name(other)) == (one == other)
 
 
-def test_names_of_columns_are_defused_and_restored(tmp_path):
+@in_both_modes
+def test_names_of_columns_are_defused_and_restored(mode, tmp_path):
     names = ["=cmd|x", "'=cmd|x", "@b", "plain"]
-    write_table(tmp_path / "t.csv", scores(["a", "b"]) | {name: ["u", "v"] for name in names})
+    write_table(tmp_path / "t.csv", [scores(["a", "b"]) | {name: ["u", "v"] for name in names}])
     header = next(csv.reader(io.StringIO((tmp_path / "t.csv").read_text())))
     assert not any(map(is_dangerous, header))
-    back = read_table(tmp_path / "t.csv").frame
-    assert back.columns[-4:] == names
-    spooled = spool_to_parquet(tmp_path / "t.csv", tmp_path)
-    assert [name for name in pq.read_schema(spooled.path).names if "line" not in name][-4:] == names
+    assert read(tmp_path / "t.csv", mode).columns[-4:] == names
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz"])
 def test_raw_writes_text_as_it_is_and_excel_adds_a_mark(name, tmp_path):
     columns = {"=a": ["=1+1", "-x"], "b": [1, -2]}
-    write_table(tmp_path / name, columns, raw=True)
-    assert read_table(tmp_path / name).frame.to_dict(as_series=False) == columns
-    write_table(tmp_path / "u.csv", columns, excel=True)
+    write_table(tmp_path / name, [columns], raw=True)
+    assert read_in_memory(tmp_path / name).frame.to_dict(as_series=False) == columns
+    write_table(tmp_path / "u.csv", [columns], excel=True)
     assert (tmp_path / "u.csv").read_bytes() == b"\xef\xbb\xbf'=a,b\n'=1+1,1\n'-x,-2\n"
 
 
-def test_an_apostrophe_in_other_files_is_part_of_the_text(tmp_path):
+@in_both_modes
+def test_an_apostrophe_in_other_files_is_part_of_the_text(mode, tmp_path):
     (tmp_path / "t.csv").write_text("'=id,x\n'=a,1\n''-b,2\n'c,3\n")
-    back = read_table(tmp_path / "t.csv").frame
+    back = read(tmp_path / "t.csv", mode).frame
     assert back.columns == ["'=id", "x"]
     assert back["'=id"].to_list() == ["'=a", "''-b", "'c"]
 
@@ -131,6 +128,7 @@ def test_scores_are_recognised_by_the_columns_that_are_written():
         assert not is_own(names, None)
 
 
+@in_both_modes
 @pytest.mark.parametrize(
     "content",
     [
@@ -141,13 +139,11 @@ def test_scores_are_recognised_by_the_columns_that_are_written():
     ],
     ids=["other order", "two columns before", "numbers as flags", "another word"],
 )
-def test_files_that_only_resemble_scores_stay_as_they_are(content, tmp_path):
+def test_files_that_only_resemble_scores_stay_as_they_are(content, mode, tmp_path):
     (tmp_path / "t.csv").write_text(content)
-    back = read_table(tmp_path / "t.csv")
+    back = read(tmp_path / "t.csv", mode)
     assert back.frame["name"].to_list() == ["'=a", "'=b"]
-    spooled = spool_to_parquet(tmp_path / "t.csv", tmp_path)
-    assert pq.read_table(spooled.path).column("name").to_pylist() == ["'=a", "'=b"]
-    assert not any(note.kind == "apostrophes_removed" for note in (*back.notes, *spooled.notes))
+    assert not any(note.kind == "apostrophes_removed" for note in back.notes)
 
 
 def test_a_note_counts_the_apostrophes_that_were_removed(tmp_path):
@@ -156,14 +152,15 @@ def test_a_note_counts_the_apostrophes_that_were_removed(tmp_path):
         (["a", "-5", "=c"], "id", 1),
         (["a", "'b"], "id", 0),
     ):
-        write_table(tmp_path / "t.csv", scores(texts, name))
-        for notes in (read_table(tmp_path / "t.csv").notes, spool_to_parquet(tmp_path / "t.csv", tmp_path).notes):
+        write_table(tmp_path / "t.csv", [scores(texts, name)])
+        for mode in MODES:
+            notes = read(tmp_path / "t.csv", mode).notes
             assert list(notes) == ([Note("apostrophes_removed", count=n)] if n else [])
 
 
 def test_scores_with_a_long_first_row_or_none_are_recognised(tmp_path):
-    write_table(tmp_path / "t.csv", scores(["=" + "x" * 200_000, "=b"]))
-    assert read_table(tmp_path / "t.csv").frame["id"].to_list()[1] == "=b"
+    write_table(tmp_path / "t.csv", [scores(["=" + "x" * 200_000, "=b"])])
+    assert read_in_memory(tmp_path / "t.csv").frame["id"].to_list()[1] == "=b"
     (tmp_path / "u.csv").write_text("'=id,row,score,rank,outlier\n")
     assert read_header(tmp_path / "u.csv", Dialect(",", "utf-8")).names[0] == "=id"
 

@@ -13,8 +13,9 @@ import odefs
 from odefs.cli.screen import Screen, show_detection
 from odefs.report.collect import _without_choice
 from odefs.tables.model_files import load_table_model
-from odefs.tables.readers.open import read_table
-from odefs.tables.writers.columns import result_columns
+from odefs.tables.readers.open import open_table
+from odefs.tables.table import table_of
+from odefs.tables.writers.columns import result_batches
 from odefs.tables.writers.files import write_table
 
 
@@ -43,10 +44,10 @@ def test_rows_that_only_the_encoding_makes_equal_are_shown_apart(capsys):
 def test_a_column_called_row_is_kept_apart_from_row_numbers(named, tmp_path):
     table = frame(row=[f"r{i % 50}" for i in range(62)])
     detection = found(table, id="row" if named else None)
-    columns = result_columns(detection, data=table, reasons="none")
+    (columns,) = result_batches(table_of(table), detection, reasons="none", with_data=True)
     assert list(columns["row"]) == list(range(1, 63))
     own = columns["row (id)" if named else "row (input)"]
-    assert list(own) == table["row"].to_list()
+    assert pl.Series(own).to_list() == table["row"].to_list()
     assert list(columns)[-2:] == (["a", "b"] if named else ["b", "row (input)"])
     detection.save(tmp_path / "m.odefs")
     assert load_table_model(tmp_path / "m.odefs").identifier == ("row" if named else None)
@@ -55,8 +56,8 @@ def test_a_column_called_row_is_kept_apart_from_row_numbers(named, tmp_path):
 @pytest.mark.parametrize("name", ["t.csv", "t.xlsx"])
 def test_nested_cells_are_written_as_text(name, tmp_path):
     table = pl.DataFrame({"l": [[1, 2], None], "s": [{"k": "ü"}, {"k": None}], "b": [b"\xff", b""]})
-    write_table(tmp_path / name, {column: table[column] for column in table.columns})
-    back = read_table(tmp_path / name).frame
+    write_table(tmp_path / name, [table.to_dict()])
+    back = open_table(tmp_path / name).table.frame
     assert json.loads(back["l"][0]) == [1, 2]
     assert json.loads(back["s"][0]) == {"k": "ü"}
 
@@ -65,7 +66,7 @@ def test_nested_cells_are_written_as_text(name, tmp_path):
     ("name", "separator"), [("big.tsv.scores.csv", ","), ("t.tsv", "\t"), ("T.TSV.GZ", "\t"), ("t.tsv.csv.gz", ",")]
 )
 def test_the_end_of_a_name_says_how_cells_are_parted(name, separator, tmp_path):
-    write_table(tmp_path / name, {"a": [1], "b": [2]})
+    write_table(tmp_path / name, [{"a": [1], "b": [2]}])
     content = (tmp_path / name).read_bytes()
     text = gzip.decompress(content) if name.lower().endswith(".gz") else content
     assert text.decode() == f"a{separator}b\n1{separator}2\n"
@@ -76,9 +77,9 @@ def test_formulas_are_defused_in_categories_and_only_where_a_spreadsheet_reads(t
         "c": pl.Series(["=1+1", "x"], dtype=pl.Categorical),
         "e": pl.Series(["@a", "b"], dtype=pl.Enum(["@a", "b"])),
     }
-    write_table(tmp_path / "t.csv", columns, excel=True)
+    write_table(tmp_path / "t.csv", [columns], excel=True)
     assert (tmp_path / "t.csv").read_text("utf-8-sig") == "c,e\n'=1+1,'@a\nx,b\n"
-    write_table(tmp_path / "t.parquet", columns, excel=True)
+    write_table(tmp_path / "t.parquet", [columns], excel=True)
     assert pl.read_parquet(tmp_path / "t.parquet")["c"][0] == "=1+1"
 
 
@@ -98,7 +99,7 @@ def test_cells_without_a_form_in_text_are_written_as_text(ending, tmp_path):
         "pieces": [[b"a"], None],
         "other": pl.Series([Path("a"), None], dtype=pl.Object),
     }
-    write_table(tmp_path / f"t.{ending}", columns)
+    write_table(tmp_path / f"t.{ending}", [columns])
     if ending == "csv":
         assert (
             tmp_path / "t.csv"

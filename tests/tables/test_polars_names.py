@@ -9,8 +9,8 @@ import pytest
 import odefs
 from command import odefs as run
 from command import read
-from odefs.tables.readers.open import read_table
 from odefs.tables.writers.files import write_table
+from opening import read_in_memory
 
 NAMES = {"key": "^a.*$", "label": "*", "amount": "^.*$", "shop": "^($", "day": "^d$", "code": "^c.+$", "flag": "^f.$"}
 """Of some the pattern matches the name itself, of others it matches other columns or is none."""
@@ -102,9 +102,9 @@ def odd_cells():
 def test_cells_of_any_type_are_written_under_them(ending, tmp_path):
     cells = odd_cells()
     plain = dict(zip("abcdefghijk", cells.values(), strict=True))
-    write_table(tmp_path / f"odd.{ending}", cells, excel=ending == "csv")
-    write_table(tmp_path / f"plain.{ending}", plain, excel=ending == "csv")
-    odd, expected = (read_table(tmp_path / f"{name}.{ending}").frame for name in ("odd", "plain"))
+    write_table(tmp_path / f"odd.{ending}", [cells], excel=ending == "csv")
+    write_table(tmp_path / f"plain.{ending}", [plain], excel=ending == "csv")
+    odd, expected = (read_in_memory(tmp_path / f"{name}.{ending}").frame for name in ("odd", "plain"))
     assert odd.columns == list(cells)
     odd.columns = expected.columns
     assert odd.equals(expected)
@@ -148,7 +148,7 @@ def test_a_sheet_that_begins_further_down(tmp_path):
                         sheet.write_datetime(row, column, cell, form)
                     elif cell:
                         sheet.write(row, column, cell)
-    odd, plain = (read_table(tmp_path / f"{file}.xlsx").frame for file in ("odd", "plain"))
+    odd, plain = (read_in_memory(tmp_path / f"{file}.xlsx").frame for file in ("odd", "plain"))
     assert odd.columns == ["^a.*$", "*", "^.*$", "^t$"]
     assert odd.rows() == plain.rows() == [("x", 3, "1.123456789012", time(1, 2)), ("1.20", 4, "u", time(3, 4))]
     assert odd.dtypes == plain.dtypes

@@ -13,12 +13,12 @@ from command import messages
 from command import odefs as run
 from odefs.exceptions import TableError
 from odefs.system.file_arrays import FileArray
-from odefs.tables import drift, large
+from odefs.tables import drift
+from odefs.tables import table as tables
 from odefs.tables.arrow_columns import floats_of
-from odefs.tables.detection import score
-from odefs.tables.drift import measure_drift
-from odefs.tables.large import LargeTable
-from odefs.tables.large_scoring import score_large
+from odefs.tables.detect import score_table
+from odefs.tables.messages import sampled
+from odefs.tables.table import ParquetTable, table_of
 
 IN_PARTS = {"here": "", "there": "1"}
 
@@ -121,7 +121,7 @@ def test_the_same_table_comes_out(ending, folder):
     ],
 )
 def test_the_same_rows_are_flagged(choice, folder):
-    here, there = both(folder, "n.parquet", *choice, "--top", "2", "-o", "{}.csv", "--force")
+    here, there = both(folder, "n.parquet", *choice, "--top", "2", "-o", "{}.csv", "--force", COLUMNS="500")
     assert (here.returncode, there.returncode) == (0, 0), there.stderr
     a, b = results(folder, "csv")
     assert a.equals(b)
@@ -149,7 +149,7 @@ def test_one_row_and_none(folder):
     assert a.equals(b)
     assert b.height == 1
     page = (folder / "there.md").read_text()
-    assert "all its rows were scored, but what is usual in a column is read off 1 row drawn at random" in page
+    assert sampled(judged_by=None, drawn=1) in page
     here, there = both(folder, "none.csv")
     assert here.returncode == there.returncode == 1
     assert messages(here) == messages(there)
@@ -231,17 +231,17 @@ def test_tables_without_a_header(folder):
 
 @pytest.mark.parametrize("height", [1, 37, 5000])
 def test_where_batches_are_cut_changes_no_bit(height, tmp_path, monkeypatch):
-    monkeypatch.setattr(large, "rows_at_once", lambda width: height)
+    monkeypatch.setattr(tables, "rows_at_once", lambda width: height)
     trained = odefs.detect(make_frame(800), id="key")
     frame = drifted(400)
     frame.write_parquet(tmp_path / "n.parquet", row_group_size=150)
-    here = score(frame, trained.model, trained.encoder, id="key")
-    there, changes = score_large(LargeTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key")
+    here, drift_here = score_table(table_of(frame), trained.model, trained.encoder, id="key")
+    there, drift_there = score_table(ParquetTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key")
     assert np.array_equal(there.extent.scores, here.scores)
     assert np.array_equal(there.extent.agreement, here.agreement)
     assert np.array_equal(there.extent.is_outlier, here.is_outlier)
     assert there.threshold == here.threshold
-    assert changes == measure_drift(trained.encoder, here.table)
+    assert drift_there == drift_here
     assert isinstance(there.extent.scores, FileArray), "one number per row is too much for memory"
 
 
@@ -250,40 +250,43 @@ def test_a_detector_without_agreement(tmp_path):
     encoder = odefs.TableEncoder(drop=["key"]).fit(frame)
     model = odefs.LeSiNN(random_state=0).fit(encoder.transform(frame))
     other.write_parquet(tmp_path / "n.parquet")
-    found, _ = score_large(LargeTable((tmp_path / "n.parquet",)), model, encoder, flag=5)
+    found, _ = score_table(ParquetTable((tmp_path / "n.parquet",)), model, encoder, flag=5)
     assert found.extent.agreement is None
-    assert np.array_equal(found.extent.scores, score(other, model, encoder).scores)
+    assert np.array_equal(found.extent.scores, score_table(table_of(other), model, encoder)[0].scores)
     assert found.n_flagged == 5
 
 
 def test_names_of_unseen_categories_are_limited_and_their_rows_are_not(tmp_path, monkeypatch):
     monkeypatch.setattr(drift, "MOST_NAMES", 3)
-    monkeypatch.setattr(large, "rows_at_once", lambda width: 10)
+    monkeypatch.setattr(tables, "rows_at_once", lambda width: 10)
     trained = odefs.detect(make_frame(300), id="key")
     other = make_frame(40).with_columns(pl.Series("shop", [f"s{(7 * i) % 40:02}" for i in range(40)]))
     other.write_parquet(tmp_path / "n.parquet")
-    found, changes = score_large(LargeTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key")
+    table = ParquetTable((tmp_path / "n.parquet",))
+    found, changes = score_table(table, trained.model, trained.encoder, id="key")
     (shop,) = [entry for entry in changes if entry.column == "shop"]
     assert (shop.unseen, shop.unseen_share) == (["s00", "s01", "s02"], 1.0)
-    here = score(other, trained.model, trained.encoder, id="key")
-    assert changes == measure_drift(trained.encoder, here.table)
+    assert score_table(table_of(other), trained.model, trained.encoder, id="key")[1] == changes
     assert found.n_rows == 40
 
 
-def test_text_is_read_cell_by_cell(tmp_path):
-    """Where training had numbers, other text is guessed at in memory and not in parts: the one thing that differs."""
+def test_text_where_training_had_numbers(tmp_path):
+    """Where training had numbers, the format of text is recognised, in memory and in parts."""
     trained = odefs.detect(make_frame(300), id="key")
     plain = drifted(50).with_columns(pl.Series("amount", [f"{101 + i}.25" for i in range(50)]))
     commas = plain.with_columns(pl.col("amount").str.replace(".", ",", literal=True))
     found = []
     for name, frame in (("plain", plain), ("commas", commas)):
         frame.write_parquet(tmp_path / f"{name}.parquet")
-        found.append(score(frame, trained.model, trained.encoder, id="key").scores)
-    assert np.array_equal(*found)
-    there, _ = score_large(LargeTable((tmp_path / "plain.parquet",)), trained.model, trained.encoder, id="key")
-    assert np.array_equal(there.extent.scores, found[0])
-    with pytest.raises(TableError, match="column 'amount' held numbers in training, but most"):
-        score_large(LargeTable((tmp_path / "commas.parquet",)), trained.model, trained.encoder, id="key")
+        for table in (table_of(frame), ParquetTable((tmp_path / f"{name}.parquet",))):
+            scored, _ = score_table(table, trained.model, trained.encoder, id="key")
+            found.append(np.asarray(scored.extent.scores))
+    assert all(np.array_equal(scores, found[0]) for scores in found[1:])
+    words = plain.with_columns(pl.lit("much").alias("amount"))
+    words.write_parquet(tmp_path / "words.parquet")
+    for table in (table_of(words), ParquetTable((tmp_path / "words.parquet",))):
+        with pytest.raises(TableError, match="column 'amount' held numbers in training, but most"):
+            score_table(table, trained.model, trained.encoder, id="key")
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from measured import measured
 from odefs.exceptions import TableError
 from odefs.tables.readers.excel import read_sheet
 from odefs.tables.readers.excel_limits import excel_bytes
-from odefs.tables.readers.open import read_table
+from opening import in_both_modes, read, read_in_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peaks and limits are those of Linux")
 
@@ -108,9 +108,9 @@ def test_workbooks_are_refused_before_they_are_read(kind, tmp_path):
     with pytest.raises(TableError):
         excel_bytes(tmp_path / "t.xlsx")
     with pytest.raises(TableError, match=r"^t.xlsx: .*[^.]\.$"):
-        read_table(tmp_path / "t.xlsx")
+        read_in_memory(tmp_path / "t.xlsx")
     with pytest.raises(TableError):
-        read_sheet(pl, (tmp_path / "t.xlsx").read_bytes(), None)
+        read_sheet((tmp_path / "t.xlsx").read_bytes(), None)
 
 
 def test_stated_lengths_are_not_believed(tmp_path):
@@ -133,9 +133,9 @@ def test_ordinary_workbooks_are_read(tmp_path):
     frame = pl.DataFrame({"x": rng.normal(size=3000), "zeros": [0] * 3000, "text": text})
     frame.write_excel(tmp_path / "t.xlsx")
     assert frame.estimated_size() < excel_bytes(tmp_path / "t.xlsx") < 1000 * 3000 * 3
-    assert read_table(tmp_path / "t.xlsx").frame.height == 3000
+    assert read_in_memory(tmp_path / "t.xlsx").frame.height == 3000
     write_book(tmp_path / "u.xlsx", *(FEW, [(b"<si><t>name</t></si>", 1)]))
-    assert read_table(tmp_path / "u.xlsx").columns == ["name"]
+    assert read_in_memory(tmp_path / "u.xlsx").columns == ["name"]
 
 
 def write_sheets(path, blank=False, far=()):
@@ -155,17 +155,17 @@ def write_sheets(path, blank=False, far=()):
 
 def test_formatted_blank_cells_do_not_count(tmp_path):
     write_sheets(tmp_path / "t.xlsx", blank=True)
-    assert read_table(tmp_path / "t.xlsx").frame.shape == (99, 10)
+    assert read_in_memory(tmp_path / "t.xlsx").frame.shape == (99, 10)
     assert excel_bytes(tmp_path / "t.xlsx") < 10**6
 
 
 def test_only_the_sheet_that_is_read_is_judged(tmp_path):
     write_sheets(tmp_path / "t.xlsx", far=["far & wide"])
-    assert read_table(tmp_path / "t.xlsx").frame.shape == (99, 10)
-    assert read_table(tmp_path / "t.xlsx", sheet="data").frame.shape == (99, 10)
+    assert read_in_memory(tmp_path / "t.xlsx").frame.shape == (99, 10)
+    assert read_in_memory(tmp_path / "t.xlsx", sheet="data").frame.shape == (99, 10)
     for sheet in ("far & wide", "none of them"):
         with pytest.raises(TableError, match="spread over"):
-            read_table(tmp_path / "t.xlsx", sheet=sheet)
+            read_in_memory(tmp_path / "t.xlsx", sheet=sheet)
     done = measured("detect", "t.xlsx", "--sheet", "far & wide", "--no-report", "--quiet", cwd=tmp_path)
     assert done.returncode == 1
     done = measured("detect", "t.xlsx", "--sheet", "data", "--no-report", "--quiet", cwd=tmp_path)
@@ -189,7 +189,7 @@ def test_macros_and_data_models_are_not_taken_for_sheets(tmp_path):
             book.writestr(part, plain.read(part).replace(b"</Relationships>", f"{added}</Relationships>".encode()))
         for part in kinds.values():
             book.writestr(f"xl/{part}", bytes(10**6))
-    assert read_table(tmp_path / "t.xlsm").frame.shape == (99, 10)
+    assert read_in_memory(tmp_path / "t.xlsm").frame.shape == (99, 10)
 
 
 def write_ods(path, rows):
@@ -221,7 +221,7 @@ def test_open_documents_are_counted(tmp_path):
     rows = f"<table:table-row>{names}</table:table-row>" + "".join(ods_row(k, 3) for k in range(50)) + BLANK_ROWS
     write_ods(tmp_path / "t.ods", rows)
     assert 40 * 150 < excel_bytes(tmp_path / "t.ods") < 10**5
-    assert read_table(tmp_path / "t.ods").frame.shape == (50, 3)
+    assert read_in_memory(tmp_path / "t.ods").frame.shape == (50, 3)
 
 
 @pytest.mark.parametrize(
@@ -232,13 +232,14 @@ def test_open_documents_are_counted(tmp_path):
 def test_repeated_cells_of_open_documents_are_refused(rows, tmp_path):
     write_ods(tmp_path / "t.ods", rows)
     with pytest.raises(TableError, match="which take over 250 times"):
-        read_table(tmp_path / "t.ods")
+        read_in_memory(tmp_path / "t.ods")
 
 
-def test_a_line_of_millions_of_fields_is_refused(tmp_path):
+@in_both_modes
+def test_a_line_of_millions_of_fields_is_refused(mode, tmp_path):
     (tmp_path / "t.csv").write_text("a," * 2_000_000 + "a\n" + "1," * 2_000_000 + "1\n")
     with pytest.raises(TableError, match="more fields than the 20,000 columns"):
-        read_table(tmp_path / "t.csv")
+        read(tmp_path / "t.csv", mode)
 
 
 def lines_of(n, line):
@@ -246,30 +247,34 @@ def lines_of(n, line):
 
 
 @pytest.mark.parametrize("line", ['{"key%06d":%d}\n', '{"a":{"key%06d":%d}}\n', '{"a":[{"key%06d":%d}]}\n'])
-def test_lines_with_keys_of_their_own_are_refused(line, tmp_path):
+@in_both_modes
+def test_lines_with_keys_of_their_own_are_refused(mode, line, tmp_path):
     (tmp_path / "t.ndjson").write_text(lines_of(3000, line))
     with pytest.raises(TableError, match="different keys"):
-        read_table(tmp_path / "t.ndjson")
+        read(tmp_path / "t.ndjson", mode)
 
 
-def test_keys_behind_the_beginning_count(tmp_path):
+@in_both_modes
+def test_keys_behind_the_beginning_count(mode, tmp_path):
     (tmp_path / "t.ndjson").write_text('{"a":1,"b":2}\n' * 100_000 + lines_of(1000, '{"key%06d":%d}\n'))
     with pytest.raises(TableError, match="different keys"):
-        read_table(tmp_path / "t.ndjson")
+        read(tmp_path / "t.ndjson", mode)
 
 
-def test_tables_with_some_empty_cells_are_read(tmp_path):
+@in_both_modes
+def test_tables_with_some_empty_cells_are_read(mode, tmp_path):
     (tmp_path / "t.ndjson").write_text("".join(f'{{"a":{k},"k{k % 50}":1}}\n' for k in range(20_000)))
-    assert read_table(tmp_path / "t.ndjson").frame.shape == (20_000, 51)
+    assert read(tmp_path / "t.ndjson", mode).frame.shape == (20_000, 51)
 
 
-def test_objects_in_lists_and_in_text_are_not_lines(tmp_path):
+@in_both_modes
+def test_objects_in_lists_and_in_text_are_not_lines(mode, tmp_path):
     flat = {f"k{k}": k for k in range(120)}
     (tmp_path / "t.ndjson").write_text(f"{json.dumps(flat | {'items': [{'a': 1}] * 300})}\n" * 100)
-    assert read_table(tmp_path / "t.ndjson").frame.shape == (100, 121)
+    assert read(tmp_path / "t.ndjson", mode).frame.shape == (100, 121)
     text = json.dumps([{"a": '"{'}] * 300)
     (tmp_path / "u.ndjson").write_text(f"{json.dumps(flat | {'text': text})}\n" * 300)
-    assert read_table(tmp_path / "u.ndjson").frame.shape == (300, 121)
+    assert read(tmp_path / "u.ndjson", mode).frame.shape == (300, 121)
 
 
 def write_repeated(path, name="text", with_struct=False):
@@ -295,16 +300,18 @@ def write_zeros(path, n=30_000_000):
 
 @pytest.mark.parametrize("write", [write_repeated, write_zeros])
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_columns_that_unpack_into_gigabytes_are_refused(write, suffix, tmp_path):
+@in_both_modes
+def test_columns_that_unpack_into_gigabytes_are_refused(mode, write, suffix, tmp_path):
     path = tmp_path / f"t.{suffix}"
     write(path)
     assert path.stat().st_size < 2 * 10**6
     with pytest.raises(TableError, match=r"over 250 times the size of the file"):
-        read_table(path)
+        read(path, mode)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_columns_are_judged_wherever_they_come_from(suffix, tmp_path):
+@in_both_modes
+def test_columns_are_judged_wherever_they_come_from(mode, suffix, tmp_path):
     path = tmp_path / f"t.{suffix}"
     write_repeated(path)
     done = subprocess.run([ODEFS, "detect", "-", "--no-report"], input=path.read_bytes(), capture_output=True)
@@ -313,18 +320,20 @@ def test_columns_are_judged_wherever_they_come_from(suffix, tmp_path):
         other = tmp_path / os.fsdecode(name)
         shutil.copyfile(path, other)
         with pytest.raises(TableError, match="over 250 times"):
-            read_table(other)
+            read(other, mode)
 
 
 @pytest.mark.parametrize("with_struct", [False, True])
-def test_a_dot_in_a_name_does_not_hide_a_column(with_struct, tmp_path):
+@in_both_modes
+def test_a_dot_in_a_name_does_not_hide_a_column(mode, with_struct, tmp_path):
     write_repeated(tmp_path / "t.parquet", "t.x", with_struct)
     with pytest.raises(TableError, match="over 250 times"):
-        read_table(tmp_path / "t.parquet")
+        read(tmp_path / "t.parquet", mode)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_names_that_are_not_utf8_are_read(suffix, tmp_path):
+@in_both_modes
+def test_names_that_are_not_utf8_are_read(mode, suffix, tmp_path):
     """The text may add up to too much by the metadata, and is looked at therefore."""
     path = tmp_path / "folder" / os.fsdecode(b"p\xe9." + suffix.encode())
     path.parent.mkdir()
@@ -336,14 +345,15 @@ def test_names_that_are_not_utf8_are_read(suffix, tmp_path):
             with ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table)
     for source in [path, path.parent] if suffix == "parquet" else [path]:
-        assert read_table(source).frame.height == 100_000
+        assert read(source, mode).frame.height == 100_000
 
 
-def test_repeated_texts_are_read(tmp_path):
+@in_both_modes
+def test_repeated_texts_are_read(mode, tmp_path):
     frame = pl.DataFrame({"text": ["some words"] * 50_000 + ["others"] * 50_000, "x": np.arange(100_000.0)})
     frame.write_parquet(tmp_path / "t.parquet")
     pq.write_table(frame.to_arrow(), tmp_path / "t.parquet", compression="zstd")
-    assert read_table(tmp_path / "t.parquet").frame.height == 100_000
+    assert read(tmp_path / "t.parquet", mode).frame.height == 100_000
 
 
 def write_bomb(path):

@@ -15,10 +15,10 @@ import odefs
 from command import odefs as run
 from command import read
 from odefs import TableEncoder
-from odefs.tables.frames import table_of
-from odefs.tables.large import LargeTable
+from odefs.tables.frames import columns_of
 from odefs.tables.notes import Exclusion
-from odefs.tables.readers.open import read_table
+from odefs.tables.table import ParquetTable
+from opening import read_in_memory
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -69,13 +69,15 @@ def test_a_column_is_the_same_in_every_frame(name):
         except pa.ArrowNotImplementedError:
             pytest.skip("this pyarrow cannot read them")
     table = pa.table({"p": COLUMNS[name]})
-    expected = TableEncoder(keep=["p"]).learn_table(table_of(pa.table({"a": np.arange(N) % 9.5, "p": COLUMNS[name]})))
+    expected = TableEncoder(keep=["p"]).learn_columns(
+        columns_of(pa.table({"a": np.arange(N) % 9.5, "p": COLUMNS[name]}))
+    )
     for kind, frame in frames(table).items():
         if kind == "pandas" and name == "large":
             continue  # unsigned numbers with holes are floats there, rounded before they come here
         frame = frame.assign(a=np.arange(N) % 9.5) if kind != "polars" else frame.with_columns(a=np.arange(N) % 9.5)
         encoder = TableEncoder(keep=["p"])
-        found = encoder.learn_table(table_of(frame))
+        found = encoder.learn_columns(columns_of(frame))
         assert ("p" in found) == ("p" in expected) == (name not in ("nothing", "bytes")), kind
         if name == "nothing":
             assert encoder.left_out_ == {"p": Exclusion("empty")}, kind
@@ -87,9 +89,11 @@ def test_a_column_is_the_same_in_every_frame(name):
 
 def test_times_are_what_they_say():
     stamps = pa.array([1_700_000_000_123_456_789, -1, None], pa.timestamp("ns"))
-    np.testing.assert_array_equal(table_of(pa.table({"t": stamps}))["t"].values, [1_700_000_000.123456, -1e-6, np.nan])
+    np.testing.assert_array_equal(
+        columns_of(pa.table({"t": stamps}))["t"].values, [1_700_000_000.123456, -1e-6, np.nan]
+    )
     times = pa.array([3_661_999_999_999, 0, None], pa.time64("ns"))
-    np.testing.assert_array_equal(table_of(pa.table({"t": times}))["t"].values, [3661, 0, np.nan])
+    np.testing.assert_array_equal(columns_of(pa.table({"t": times}))["t"].values, [3661, 0, np.nan])
 
 
 def nanoseconds(n_rows=300):
@@ -188,7 +192,7 @@ def test_numbers_in_python_and_sparse_columns_and_codes_of_numbers_are_numbers()
     assert [spec.kind for spec in encoder.specs_] == ["number", "number", "number", "boolean", "time"]
     assert encoder.notes_ == []
     assert encoder.left_out_ == {}
-    read = table_of(frame)
+    read = columns_of(frame)
     np.testing.assert_array_equal(read["sparse"].values, np.arange(N) % 4 * 1.5)
     np.testing.assert_array_equal(read["coded"].values, [np.nan if k == 3 else k % 5 for k in range(N)])
     np.testing.assert_array_equal(read["decimal"].values, [np.nan if k == 5 else k % 7 / 4 for k in range(N)])
@@ -212,7 +216,7 @@ def test_large_measurements_that_stay_apart_are_numbers(kind):
 
 def test_missing_marks_of_pandas_among_python_objects_are_missing():
     frame = pd.DataFrame({"day": [dt.date(2020, 1, 1), pd.NaT, dt.date(2020, 1, 3)], "n": [1, pd.NA, 3]}, dtype=object)
-    table = table_of(frame)
+    table = columns_of(frame)
     assert [column.kind for column in table.columns] == ["time", "number"]
     assert [column.missing.tolist() for column in table.columns] == [[False, True, False]] * 2
 
@@ -243,22 +247,20 @@ def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name,
     others = [
         frame.to_arrow(),
         frame.to_pandas(),
-        LargeTable((tmp_path / "t.parquet",)).rows(np.arange(40), frame.columns),
+        ParquetTable((tmp_path / "t.parquet",)).take(np.arange(40), frame.columns),
     ]
-    others += [read_table(tmp_path / file, text_columns=["when"]).frame for file in ("t.csv", "plain.csv")]
+    others += [read_in_memory(tmp_path / file, text_columns=["when"]).frame for file in ("t.csv", "plain.csv")]
     for other in others:
         assert_array_equal(encoder.transform(other), encoded)
         # A part need not hold what tells the form, and a model of one table takes the other.
         parts = [
-            table_of(other[start : start + 3] if not hasattr(other, "slice") else other.slice(start, 3))
+            columns_of(other[start : start + 3] if not hasattr(other, "slice") else other.slice(start, 3))
             for start in range(0, 40, 3)
         ]
-        assert_array_equal(
-            np.vstack([encoder.encode_table(encoder.recognised(part, is_part=True)) for part in parts]), encoded
-        )
+        assert_array_equal(np.vstack([encoder.encode_table(encoder.recognised(part)) for part in parts]), encoded)
         trained = odefs.TableEncoder(category=["when"]).fit(other)
         assert_array_equal(trained.transform(frame), trained.transform(other))
-    plain = encoder.recognised(table_of(others[-2]))["when"]
+    plain = encoder.recognised(columns_of(others[-2]))["when"]
     assert plain.values.tolist() == [names[0]] * 37 + [names[1]] * 2 + [None]
 
 

@@ -21,7 +21,7 @@ import odefs
 from odefs import ODEFS, LeSiNN, TableEncoder
 from odefs.exceptions import TableError
 from odefs.tables.encoder.column_spec import RARE
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 from odefs.tables.model_files import load_table_model
 from odefs.tables.notes import Note
 
@@ -247,13 +247,14 @@ def test_another_table_is_read_as_the_training_table_was():
     )
     encoder = TableEncoder().fit(frame)
     again = pd.DataFrame({"n": ["5.078", "12,50"], "d": ["01.02.2024", "02.02.2024"], "b": ["yes", "no"]})
-    table = encoder.recognised(table_of(again))
+    given = columns_of(again)
+    table = encoder.recognised(given, encoder.formats_of(given))
     assert table["n"].values.tolist() == [5078, 12.5]
     assert np.diff(table["d"].values).tolist() == [86400]
     assert table["b"].values.tolist() == [1, 0]
     for column, values, sentence in (
         ("d", [1.0, 2.0], "column 'd' held dates or times in training and holds numbers here"),
-        ("d", ["x", "y"], "column 'd' held dates or times in training and holds text here"),
+        ("d", ["x", "y"], "column 'd' held dates or times in training, but most values here are not"),
         (
             "n",
             ["x", "y"],
@@ -303,12 +304,12 @@ def test_frames_whose_columns_have_no_type_in_common_are_explained(frame, conver
 
 def test_equal_columns_of_an_arrow_table_are_not_called_the_same():
     cells = [float(i % 7) for i in range(30)]
-    assert table_of(pa.table({"a": cells, "b": cells})).names == ["a", "b"]
+    assert columns_of(pa.table({"a": cells, "b": cells})).names == ["a", "b"]
 
 
 def test_short_and_long_columns_of_text_are_coded_alike():
     cells = ["b", None, "a", "ü", "a"] * 400
-    short, long = (table_of(pl.DataFrame({"c": cells[:n]}))["c"] for n in (5, len(cells)))
+    short, long = (columns_of(pl.DataFrame({"c": cells[:n]}))["c"] for n in (5, len(cells)))
     assert short.levels == long.levels == ("a", "b", "ü")
     assert short.codes.tolist() == long.codes[:5].tolist() == [1, -1, 0, 2, 0]
 

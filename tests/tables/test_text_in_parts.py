@@ -1,6 +1,9 @@
-"""Delimited text that is spooled in parts: the table, the lines and the notes of the reader that reads it at once."""
+"""Delimited text and lines of JSON: the table, the lines and the notes are the same in memory and in parts."""
 
+import csv
+import errno
 import gzip
+import io
 import json
 import os
 from pathlib import Path
@@ -12,10 +15,9 @@ import pytest
 from command import odefs as run
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers import text_to_parquet
+from odefs.tables.readers import text_cells, to_parquet
 from odefs.tables.readers.header import Header
-from odefs.tables.readers.large_reading import read_large
-from odefs.tables.readers.open import read_table
+from opening import MODES, in_both_modes, read, read_in_memory, read_in_parts
 
 ROWS = 12_000
 """More than the first rows, by which types are guessed."""
@@ -47,7 +49,34 @@ def make_text():
     return "\n".join(lines) + "\n"
 
 
+def first_lines(text):
+    """The line that each row begins in; blank lines are none."""
+    reader, lines, line = csv.reader(io.StringIO(text)), [], 1
+    for cells in reader:
+        lines += [line] if cells else []
+        line = reader.line_num + 1
+    return lines[1:]
+
+
+def both(path, folder, **options):
+    """What is read in memory, and that it is the same in parts, without any other file left behind."""
+    folder.mkdir(exist_ok=True)
+    here = read_in_memory(path, **options)
+    there = read_in_parts(path, folder, **options)
+    assert there.frame.schema == here.frame.schema
+    assert there.frame.equals(here.frame)
+    assert (there.columns, there.lines, there.notes) == (here.columns, here.lines, here.notes)
+    assert (there.source, there.reading.has_header) == (here.source, here.reading.has_header)
+    assert [file.name for file in folder.iterdir()] == ["table.parquet"]
+    return here
+
+
 TEXT = make_text()
+TYPES = {
+    **{"id": pl.String, "late_zero": pl.String, "zero": pl.String, "number": pl.Float64, "flag": pl.Boolean},
+    **{"day": pl.Datetime("us"), "text": pl.String, "late": pl.String, "huge": pl.Float64, "empty": pl.String},
+    **{"spaced": pl.Float64, "whole_then_not": pl.Float64, "whole_then_text": pl.String, "mixed_days": pl.String},
+}
 KINDS = {
     "t.csv": TEXT.encode(),
     "t.csv.gz": gzip.compress(TEXT.encode()),
@@ -58,37 +87,27 @@ KINDS = {
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_spooled_table_is_the_table_that_is_read(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(text_to_parquet, "CELLS", 14 * 1500)
+def test_a_table_is_the_same_in_either_mode(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(to_parquet, "ROW_GROUP_CELLS", 14 * 1500)
     (tmp_path / name).write_bytes(KINDS[name])
-    (tmp_path / "work").mkdir()
-    here = read_table(tmp_path / name, text_columns=["id"])
-    there = read_large(tmp_path / name, tmp_path / "work", text_columns=["id"])
-    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.table.schema.names))
-    assert dict(frame.select(there.columns).schema) == dict(here.frame.schema)
-    assert frame.select(there.columns).equals(here.frame)
-    assert frame[text_to_parquet.LINE].to_list() == here.lines.tolist()
-    assert there.notes == here.notes
-    assert (there.sha256, there.n_bytes, there.columns) == (here.sha256, here.n_bytes, here.columns)
-    assert here.frame["late_zero"][ROWS - 1].startswith("00"), "a code at the end keeps its zeros"
-    assert [file.name for file in (tmp_path / "work").iterdir()] == ["table.parquet"]
+    found = both(tmp_path / name, tmp_path / "work", text_columns=["id"])
+    assert found.frame["late_zero"][ROWS - 1].startswith("00"), "a code at the end keeps its zeros"
+    assert dict(found.frame.schema) == TYPES
+    assert found.lines[:ROWS] == first_lines(TEXT)
 
 
-def test_the_delimiter_may_be_given_and_faults_are_named(tmp_path):
-    (tmp_path / "t.csv").write_text("a\n1,5\n2,5\n")
-    assert read_large(tmp_path / "t.csv", tmp_path, delimiter=";").columns == ["a"]
+@in_both_modes
+def test_faults_far_down_are_named(mode, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 20_000 + "1,2,3\n")
     with pytest.raises(TableError, match="line 20002 has 3 fields"):
-        read_large(tmp_path / "t.csv", tmp_path)
+        read(tmp_path / "t.csv", mode)
 
 
 def test_lines_of_json_with_keys_that_come_late(tmp_path):
     lines = ['{"a": 1}\n'] * 15_000 + ['{"a": 2.5, "b": "x"}\n']
     (tmp_path / "t.ndjson").write_text("".join(lines))
-    there = read_large(tmp_path / "t.ndjson", tmp_path)
-    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
-    assert frame.equals(read_table(tmp_path / "t.ndjson").frame)
-    assert frame.row(-1) == (2.5, "x")
+    found = both(tmp_path / "t.ndjson", tmp_path / "work")
+    assert (found.frame.row(0), found.frame.row(-1)) == ((1, None), (2.5, "x"))
 
 
 @pytest.mark.parametrize(
@@ -97,8 +116,7 @@ def test_lines_of_json_with_keys_that_come_late(tmp_path):
 def test_numbers_of_more_than_63_bits_in_lines_of_json(numbers, kind, tmp_path):
     """They are 128 bits long to polars, which Arrow does not know."""
     (tmp_path / "t.ndjson").write_text("".join(f'{{"a": {json.dumps(n)}, "^x$": 1.5}}\n' for n in numbers))
-    there = read_large(tmp_path / "t.ndjson", tmp_path)
-    frame = pl.from_arrow(there.table.rows(np.arange(2), there.columns))
+    frame = both(tmp_path / "t.ndjson", tmp_path / "work").frame
     assert frame["a"].dtype == kind
     assert [None if n is None else int(n) for n in frame["a"]] == list(numbers)
     assert frame["^x$"].to_list() == [1.5, 1.5]
@@ -121,9 +139,8 @@ def test_long_ids_in_lines_of_json_are_left_out_either_way(first, tmp_path):
 
 def test_numbers_alone(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2.5\n\n3,4.5\n")
-    there = read_large(tmp_path / "t.csv", tmp_path)
-    frame = pl.from_arrow(there.table.rows(np.arange(2), there.table.schema.names))
-    assert frame.rows() == [(1, 2.5, 2), (3, 4.5, 4)]
+    found = both(tmp_path / "t.csv", tmp_path / "work")
+    assert (found.frame.rows(), found.lines) == ([(1, 2.5), (3, 4.5)], [2, 4])
 
 
 LATE_DATES = {
@@ -138,12 +155,11 @@ LATE_DATES = {
 @pytest.mark.parametrize(("late", "kind"), LATE_DATES.items())
 def test_dates_are_decided_by_all_rows(late, kind, tmp_path, monkeypatch):
     """Batch by batch polars would choose another form for the last one, or a time zone."""
-    monkeypatch.setattr(text_to_parquet, "CELLS", 1024)
+    monkeypatch.setattr(to_parquet, "ROW_GROUP_CELLS", 1024)
     (tmp_path / "t.csv").write_text("day,a\n" + "2024-01-13,1\n" * 2048 + f"{late},1\n" * 1024)
-    there = read_large(tmp_path / "t.csv", tmp_path)
-    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.columns))
-    assert frame["day"].dtype == kind
-    assert frame.equals(read_table(tmp_path / "t.csv").frame)
+    found = both(tmp_path / "t.csv", tmp_path / "work")
+    assert found.frame["day"].dtype == kind
+    assert found.n_rows == 3072
 
 
 def refused(read, *given):
@@ -163,16 +179,26 @@ def test_what_is_refused_in_memory_is_refused_in_parts(tmp_path):
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
-        said = refused(read_table, tmp_path / name)
-        assert refused(read_large, tmp_path / name, tmp_path / "work") == said
+        said = refused(read_in_memory, tmp_path / name)
+        assert refused(read_in_parts, tmp_path / name, tmp_path / "work") == said
     assert "line 80003 has 3 fields" in said
-    with_header = text_to_parquet.spool_to_parquet(tmp_path / "header.csv", tmp_path / "work")
-    assert pl.read_parquet(with_header.path).shape == (0, 3)
 
 
-def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path):
-    (tmp_path / "t.csv").mkdir()
-    said = refused(text_to_parquet.spool_to_parquet, tmp_path / "t.csv", tmp_path)
+@in_both_modes
+def test_a_header_alone_where_no_row_is_needed(mode, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n")
+    found = read(tmp_path / "t.csv", mode, least_rows=0)
+    assert (found.frame.shape, found.columns, found.lines) == ((0, 2), ["a", "b"], [])
+
+
+def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+
+    def is_gone(*given):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+    monkeypatch.setattr(text_cells, "_plain_copy", is_gone)
+    said = refused(read_in_parts, tmp_path / "t.csv", tmp_path / "work")
     assert said == f"{tmp_path / 't.csv'}: cannot be read (Is a directory)."
 
 
@@ -186,8 +212,7 @@ def test_names_that_polars_takes_for_others(start, ending, tmp_path):
     with open(path, "wb") as file:
         {"csv": frame.write_csv, "arrow": frame.write_ipc, "ndjson": frame.write_ndjson}[ending](file)
     (tmp_path / "work").mkdir()
-    there = read_large(path, tmp_path / "work")
-    assert pl.from_arrow(there.table.rows(np.arange(2), there.columns)).equals(frame)
+    assert read_in_parts(path, tmp_path / "work").frame.equals(frame)
     assert path.exists()
 
 
@@ -215,7 +240,7 @@ def test_names_that_mean_something_to_polars(names, tmp_path):
     whole = run("detect", "t.csv", "-o", "whole.csv", "--with-data", "--no-report", cwd=tmp_path)
     parts = run("detect", "t.csv", "-o", "parts.csv", "--with-data", "--no-report", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert whole.returncode == parts.returncode == 0, whole.stderr + parts.stderr
-    assert "read in parts" in parts.stdout
+    assert "larger than memory" in parts.stdout
     headers = [(tmp_path / name).read_text().splitlines()[0] for name in ("whole.csv", "parts.csv")]
     assert headers[0] == headers[1]
 
@@ -267,19 +292,6 @@ HEADERS = {
 }
 
 
-def both(path, folder, header=True):
-    """What is read at once, and that in parts it is the same."""
-    folder.mkdir(exist_ok=True)
-    here = read_table(path, header=header)
-    there = read_large(path, folder, header=header)
-    frame = pl.from_arrow(there.table.rows(np.arange(there.n_rows), there.table.schema.names))
-    assert frame.select(there.columns).equals(here.frame)
-    assert (there.columns, there.notes, there.has_header) == (here.columns, here.notes, here.has_header)
-    assert frame[text_to_parquet.LINE].to_list() == here.lines.tolist()
-    assert [file.name for file in folder.iterdir()] == ["table.parquet"]
-    return here
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize("name", HEADERS)
 def test_names_and_lines_below_headers_of_all_kinds(name, encoding, tmp_path):
@@ -287,41 +299,40 @@ def test_names_and_lines_below_headers_of_all_kinds(name, encoding, tmp_path):
     (tmp_path / "t.csv").write_bytes(
         (header + PLAIN_ROWS).removeprefix("\ufeff" if encoding == "utf-16" else "").encode(encoding)
     )
-    read = both(tmp_path / "t.csv", tmp_path / "work")
-    assert read.columns == columns
-    assert read.frame.rows() == [(1.5, "x", 2), (2.5, "y", 3), (3.5, None, 4)]
-    assert read.lines.tolist() == lines
-    assert read.notes == (*([Note("encoding", value="utf-16")] if encoding == "utf-16" else []), *notes)
+    found = both(tmp_path / "t.csv", tmp_path / "work")
+    assert found.columns == columns
+    assert found.frame.rows() == [(1.5, "x", 2), (2.5, "y", 3), (3.5, None, 4)]
+    assert found.lines == lines
+    assert found.notes == (*([Note("encoding", value="utf-16")] if encoding == "utf-16" else []), *notes)
 
 
 def test_names_that_must_differ_beside_an_odd_byte_far_down(tmp_path):
     (tmp_path / "t.csv").write_bytes("größe,,größe\n".encode("cp1252") + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
     assert both(tmp_path / "t.csv", tmp_path / "work").columns == ["größe", "column 2", "größe_duplicated_0"]
     (tmp_path / "t.csv").write_bytes(b"a,,a\n" + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
-    read = both(tmp_path / "t.csv", tmp_path / "work")
-    assert (read.columns, read.frame["a"][-1]) == (["a", "column 2", "a_duplicated_0"], "ü")
+    found = both(tmp_path / "t.csv", tmp_path / "work")
+    assert (found.columns, found.frame["a"][-1]) == (["a", "column 2", "a_duplicated_0"], "ü")
 
 
-def test_faults_below_blank_lines_are_named_by_their_lines(tmp_path):
+@in_both_modes
+def test_faults_below_blank_lines_are_named_by_their_lines(mode, tmp_path):
     (tmp_path / "t.csv").write_text("\n\na,b\n1,2\n1,2,3\n")
-    said = refused(read_table, tmp_path / "t.csv")
-    assert "line 5 has 3 fields, the header has 2" in said
-    assert refused(read_large, tmp_path / "t.csv", tmp_path) == said
+    assert "line 5 has 3 fields, the header has 2" in refused(read, tmp_path / "t.csv", mode)
     (tmp_path / "t.csv").write_text("\na,b\n1,2\n1\n")
-    (note,) = read_table(tmp_path / "t.csv").notes
+    (note,) = read(tmp_path / "t.csv", mode).notes
     assert (note.kind, note.line, note.n_fields) == ("short_lines", 4, 1)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_a_table_without_a_header(encoding, tmp_path):
     (tmp_path / "t.csv").write_bytes('0.606;ä;1\n\n-3.506;b;2\n1e3;"c\nd";3\n4;e;4\n'.encode(encoding))
-    read = both(tmp_path / "t.csv", tmp_path / "work", header=False)
-    assert read.columns == ["column 1", "column 2", "column 3"]
-    assert read.frame.rows() == [(0.606, "ä", 1), (-3.506, "b", 2), (1000, "c\nd", 3), (4, "e", 4)]
-    assert read.lines.tolist() == [1, 3, 4, 6]
-    assert not read.has_header
+    found = both(tmp_path / "t.csv", tmp_path / "work", header=False)
+    assert found.columns == ["column 1", "column 2", "column 3"]
+    assert found.frame.rows() == [(0.606, "ä", 1), (-3.506, "b", 2), (1000, "c\nd", 3), (4, "e", 4)]
+    assert found.lines == [1, 3, 4, 6]
+    assert not found.reading.has_header
     (tmp_path / "t.csv").write_text("1,2\n3,4\n5,6,7\n")
-    said = refused(lambda path: read_table(path, header=False), tmp_path / "t.csv")
+    said = refused(lambda path: read_in_memory(path, header=False), tmp_path / "t.csv")
     assert "line 3 has 3 fields, the first line has 2" in said
 
 
@@ -336,13 +347,11 @@ def test_a_first_line_that_looks_like_data_is_told(tmp_path):
     assert notes("0,1,2\n1,2,3\n3,4,5\n") == ()
     assert notes("a,1\n1,2\n3,4\n") == ()
     (tmp_path / "t.csv").write_text("7,8\n1,2\n3,4\n")
-    assert read_table(tmp_path / "t.csv", text_columns=["7"]).notes == read_table(tmp_path / "t.csv").notes != ()
+    assert both(tmp_path / "t.csv", tmp_path / "work", text_columns=["7"]).notes == (Note("header_like_data"),)
     (tmp_path / "t.parquet").write_bytes(b"")
-    for read in (
-        lambda: read_table(tmp_path / "t.parquet", header=False),
-        lambda: read_large(tmp_path / "t.parquet", tmp_path, header=False),
-    ):
-        assert "--no-header is for csv" in refused(read)
+    for mode in MODES:
+        said = refused(lambda path, mode=mode: read(path, mode, header=False), tmp_path / "t.parquet")
+        assert "--no-header is for csv" in said
 
 
 @pytest.mark.slow
@@ -357,7 +366,7 @@ def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
     here = run(*common, "-o", "here.csv", "--save", "m.odefs", cwd=tmp_path)
     there = run(*common, "-o", "there.csv", "--save", "there.odefs", cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
-    assert "read in parts" in there.stdout
+    assert "larger than memory" in there.stdout
     assert (tmp_path / "here.csv").read_text().splitlines()[18].endswith("column 2 = 90")
     a, b = (pl.read_csv(tmp_path / name) for name in ("here.csv", "there.csv"))
     assert a["line"].to_list() == b["line"].to_list() == list(range(1, 301))

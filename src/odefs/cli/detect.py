@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,11 @@ from odefs.cli import options
 from odefs.cli.errors import guarded
 from odefs.cli.messages import say_warning, write_document
 from odefs.cli.progress import progress
+
+if TYPE_CHECKING:
+    from odefs.estimators import ODEFS
+    from odefs.tables.detection import Detection
+    from odefs.tables.readers.open import Reading
 
 
 @click.command()
@@ -44,8 +49,7 @@ def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
 
 
 def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
-    from odefs.cli.detect_large import find_large
-    from odefs.cli.in_parts import is_large, working_folder
+    from odefs.cli.in_parts import is_large, named_errors, working_folder
     from odefs.cli.outputs import choose_targets, write_outputs
     from odefs.cli.run import make_model
     from odefs.cli.screen import Screen, show_detection, show_files
@@ -60,9 +64,10 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
     with working_folder(large) as folder:
         with progress(quiet):
-            read, found = find_large(file, model, folder, chosen) if folder else _find(file, model, chosen)
+            with named_errors(file, chosen["output"]):
+                read, found = _find(file, model, folder, chosen)
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            notes = write_outputs(targets, read, found, *form)
+            notes = write_outputs(targets, read.table, found, *form)
         for note in () if quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         if chosen["as_json"]:
@@ -73,60 +78,40 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
             show_files(out, targets, found)
 
 
-def _find(file: str, model: Any, chosen: dict[str, Any]) -> tuple[Any, Any]:
+def _find(file: str, model: "ODEFS", folder: Path | None, chosen: dict[str, Any]) -> tuple["Reading", "Detection"]:
     """The file as it was read, and what was found in it."""
     from odefs.cli.outputs import require_room_for
-    from odefs.cli.run import command_line, described, labels_of, require_columns, require_measurable, text_columns
-    from odefs.exceptions import TableError
-    from odefs.tables.detection import detect
-    from odefs.tables.known_cases import known_note, known_rows
-    from odefs.tables.label_metrics import evaluate
+    from odefs.cli.run import command_line, described, labels_of, measure, text_columns
+    from odefs.tables.detect import detect_table
+    from odefs.tables.encoder.encoder import TableEncoder
+    from odefs.tables.known_cases import known_cases
     from odefs.tables.notes import Exclusion
     from odefs.tables.provenance import Provenance
-    from odefs.tables.readers.open import read_table
-    from odefs.tables.readers.polars_names import without_columns
+    from odefs.tables.readers.open import ReadOptions, open_table
 
-    label, known, hide = chosen["label"], chosen["known"], chosen["hide"]
+    label, known = chosen["label"], chosen["known"]
     taken_out = [column for column in (label, known) if column]
+    options = ReadOptions(chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"])
     with stage("reading"):
         tell(0, 0)
-        read = read_table(
-            file, chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"]
-        )
-    require_room_for(chosen["output"], read, chosen["with_data"], hide)
-    try:
-        require_columns(read, [*taken_out, *hide])
-        labels = labels_of(read, label) if label else None
-        options = ("contamination", "threshold", "flag", "drop", "keep", "number", "category", "na")
-        outliers, normal = known_rows(read.frame[known].to_list(), known) if known else (None, None)
-        unknown = None if labels is None else _unknown(labels.size, outliers, normal)
-        if labels is not None and known:
-            require_measurable(labels[unknown])
-        found = detect(
-            without_columns(read.frame, taken_out),
-            id=chosen["identifier"],
-            model=model,
-            hide=hide,
-            known_outliers=outliers,
-            known_normal=normal,
-            **{name: chosen[name] for name in options},
-        )
-    except ValueError as error:
-        raise TableError(f"{file}: {error}") from error
-    if outliers is not None and normal is not None:
-        found = replace(found, notes=[*found.notes, known_note(known, outliers, normal)])
-    dropped = dict.fromkeys(chosen["drop"], Exclusion("dropped"))
-    found = replace(
-        described(found, read, Provenance.of_model(found.model, command_line(), chosen["seed"])),
-        left_out=dropped | found.left_out,
-        labels={} if labels is None or unknown is None else evaluate(labels[unknown], found.scores[unknown]),
+        read = open_table(file, options, folder)
+        require_room_for(chosen["output"], read.table, chosen["with_data"], chosen["hide"])
+        read.table.require_columns([*taken_out, *chosen["hide"]])
+        labels = labels_of(read.table, label) if label else None
+        cases, note = known_cases(read.table, known) if known else ({}, None)
+    found = detect_table(
+        read.table,
+        model,
+        TableEncoder(**{name: chosen[name] for name in ("drop", "keep", "number", "category", "na")}),
+        id=chosen["identifier"],
+        known=cases,
+        ignore=taken_out,
+        **{name: chosen[name] for name in ("contamination", "threshold", "flag", "hide", "top", "seed")},
     )
-    return read, found
-
-
-def _unknown(n_rows: int, *known: Any) -> Any:
-    """Numbers of the rows that the model is told nothing about: the others would flatter it."""
-    import numpy as np
-
-    told = np.concatenate([rows for rows in known if rows is not None] or [[]]).astype(int)
-    return np.delete(np.arange(n_rows), told)
+    found = described(found, read, Provenance.of_model(model, command_line(), chosen["seed"]))
+    return read, replace(
+        found,
+        left_out=dict.fromkeys(chosen["drop"], Exclusion("dropped")) | found.left_out,
+        notes=[*found.notes, *([note] if note else [])],
+        labels={} if labels is None else measure(labels, found.extent.scores, cases.values()),
+    )

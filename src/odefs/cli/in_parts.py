@@ -56,10 +56,16 @@ def working_folder(large: bool) -> Iterator[Path | None]:
 
 
 @contextmanager
-def named_errors(file: str) -> Iterator[None]:
-    """Errors that begin with the file's name, and say what to install where something lacks."""
-    from odefs.exceptions import TableError
+def named_errors(file: str, output: str | None = None) -> Iterator[None]:
+    """Errors that begin with the file's name, and say what to install where something lacks.
 
+    Those that begin with the name of the ``output`` are about that file.
+    """
+    from odefs.exceptions import TableError
+    from odefs.tables.readers.open import table_name
+
+    name = table_name(file)
+    named = (file, name if file == "-" else f"{name}:", *([f"{Path(output)}:"] if output else []))
     try:
         yield
     except ModuleNotFoundError as error:
@@ -67,6 +73,4 @@ def named_errors(file: str) -> Iterator[None]:
             f"{file}: a table that is larger than memory needs {error.name}: {command('stream')}"
         ) from error
     except ValueError as error:
-        raise (
-            error if str(error).startswith((file, f"{Path(file).name}:")) else TableError(f"{file}: {error}")
-        ) from error
+        raise (error if str(error).startswith(named) else TableError(f"{file}: {error}")) from error

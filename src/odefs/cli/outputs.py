@@ -16,8 +16,7 @@ from odefs._progress import stage, tell
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
     from odefs.tables.notes import Note
-    from odefs.tables.readers.large_reading import LargeReading
-    from odefs.tables.readers.open import Reading
+    from odefs.tables.table import Table
 
 PAGES = (".html", ".htm", ".md", ".json")
 PAGE_ENDING = ".outliers.html"
@@ -71,9 +70,9 @@ def choose_targets(
         # Before a word on the output's name: a folder that is not there cannot be scored into one.
         require_input(file)
         if large:
-            from odefs.tables.writers.large_output import check_ending
+            from odefs.tables.writers.excel import refuse_large
 
-            check_ending(scores)
+            refuse_large(scores)
         check_target(scores, force, WRITABLE)
     if page:
         check_target(page, force or (by_default and is_own_page(page, readable(table_name(file)))), PAGES)
@@ -95,21 +94,19 @@ def require_apart(*paths: Path | None) -> None:
         seen.add(path.resolve())
 
 
-def require_room_for(
-    output: str | None, read: "Reading | LargeReading", with_data: bool, hide: Sequence[str] = ()
-) -> None:
+def require_room_for(output: str | None, table: "Table", with_data: bool, hide: Sequence[str] = ()) -> None:
     """Refuse a file of scores that has no room for them, before the work is done that takes long."""
     from odefs.tables.writers.columns import LEAST_RESULTS
     from odefs.tables.writers.excel import is_sheet, require_room
 
     if output and is_sheet(Path(output)):
-        own = len(set(read.columns).difference(hide)) if with_data else 0
-        require_room(Path(output), read.n_rows, LEAST_RESULTS + own)
+        own = len(set(table.names).difference(hide)) if with_data else 0
+        require_room(Path(output), table.n_rows, LEAST_RESULTS + own)
 
 
 def write_outputs(
     targets: Targets,
-    read: "Reading | LargeReading",
+    table: "Table",
     found: "Detection",
     reasons: str,
     with_data: bool,
@@ -123,7 +120,7 @@ def write_outputs(
     with stage("writing"):
         tell(0, 0)
         if targets.scores or targets.to_screen:
-            notes = _leave_scores(targets.scores, read, found, reasons, with_data, excel, raw)
+            notes = _write_scores(targets.scores, table, found, reasons, with_data, excel, raw)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:
@@ -131,31 +128,22 @@ def write_outputs(
     return notes
 
 
-def _leave_scores(
+def _write_scores(
     path: Path | None,
-    read: "Reading | LargeReading",
+    table: "Table",
     found: "Detection",
     reasons: str,
     with_data: bool,
     excel: bool,
     raw: bool,
 ) -> tuple["Note", ...]:
-    """Scores of all rows; those of a large table are written batch by batch."""
-    from odefs.tables.readers.open import Reading
-    from odefs.tables.writers.columns import result_columns
+    from odefs.tables.writers.columns import result_batches
     from odefs.tables.writers.excel import is_sheet
     from odefs.tables.writers.files import is_spreadsheet, write_table
 
-    if isinstance(read, Reading):
-        folds = path is not None and is_sheet(path)
-        data = read.frame if with_data else None
-        columns = result_columns(found, read.lines, reasons, data, folds, is_spreadsheet(path))
-        tell(0, 0)
-        return write_table(path, columns, excel, raw)
-    from odefs.tables.writers.large_output import write_large
-
-    write_large(read.table, found, path, reasons, with_data, excel, raw)
-    return ()
+    folds = path is not None and is_sheet(path)
+    batches = result_batches(table, found, reasons, with_data, folds, is_spreadsheet(path))
+    return write_table(path, batches, excel, raw)
 
 
 def default_page(file: str) -> Path:

@@ -3,18 +3,19 @@
 import ast
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from odefs.tables.detection import Detection
-    from odefs.tables.large import LargeTable
     from odefs.tables.provenance import Provenance
-    from odefs.tables.readers.large_reading import LargeReading
     from odefs.tables.readers.open import Reading
+    from odefs.tables.table import Table
 
 
 def command_line() -> str:
@@ -65,12 +66,12 @@ def text_columns(chosen: Mapping[str, Any]) -> list[str]:
     return [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
 
 
-def described(found: "Detection", read: "Reading | LargeReading", run: "Provenance") -> "Detection":
+def described(found: "Detection", read: "Reading", run: "Provenance") -> "Detection":
     """A detection that knows its file and its run."""
     source = {
         "name": read.name,
-        "rows": read.n_rows,
-        "columns": len(read.columns),
+        "rows": read.table.n_rows,
+        "columns": len(read.table.names),
         "bytes": read.n_bytes,
         "sha256": read.sha256,
     }
@@ -79,24 +80,36 @@ def described(found: "Detection", read: "Reading | LargeReading", run: "Provenan
     return replace(found, source=source, run=run, notes=[*read.notes, *found.notes])
 
 
-def labels_of(read: "Reading", name: str) -> Any:
-    """A 0/1 column, checked before the model is fitted."""
-    y = _labels(read.frame[name].to_numpy(), name)
-    _require_both(y, f"column {name!r} has one kind of label only.")
-    return y
-
-
-def large_labels_of(table: "LargeTable", name: str) -> Any:
-    """The same in a file."""
+def labels_of(table: "Table", name: str) -> "np.ndarray":
+    """A 0/1 column, checked before the model is fitted; in a file where the table is in files."""
     import numpy as np
 
     from odefs.engines.out_of_core import Folder
+    from odefs.tables.frames import column_cells
 
-    y = Folder().array((table.n_rows,), np.uint8)
-    for start, part in table.batches([name]):
-        y[start : start + part.num_rows] = _labels(part.column(0).to_numpy(), name)
+    table.require_columns([name])
+    shape = (table.n_rows,)
+    y = np.empty(shape, np.uint8) if table.is_in_memory else Folder().array(shape, np.uint8)
+    for start, frame in table.batches([name]):
+        y[start : start + len(frame)] = _labels(column_cells(frame, name), name)
     _require_both(y, f"column {name!r} has one kind of label only.")
     return y
+
+
+def measure(labels: "np.ndarray", scores: "np.ndarray", known: "Iterable[np.ndarray]") -> dict[str, float]:
+    """How well scores agree with labels, on rows that the model is told nothing about.
+
+    The others would flatter it.
+    """
+    import numpy as np
+
+    from odefs.tables.label_metrics import evaluate, without_rows
+
+    told = np.concatenate([np.empty(0, dtype=np.intp), *known])
+    if told.size:
+        labels, scores = without_rows(labels, scores, told)
+        require_measurable(labels)
+    return evaluate(labels, scores)
 
 
 def require_measurable(labels: Any) -> None:
@@ -110,8 +123,10 @@ def _labels(values: Any, name: str) -> Any:
     from odefs.datasets.store import DatasetError, read_labels
     from odefs.exceptions import TableError
 
+    # A missing cell is no label; None could not be compared with one.
+    known = np.asarray([np.nan if cell is None else cell for cell in values])
     try:
-        return read_labels(np.asarray(values), f"column {name!r}")
+        return read_labels(known, f"column {name!r}")
     except (DatasetError, TypeError, ValueError) as error:
         raise TableError(str(error)) from error
 
@@ -121,12 +136,3 @@ def _require_both(y: Any, otherwise: str) -> None:
 
     if not 0 < int(y.sum(dtype=int)) < y.size:
         raise TableError(otherwise)
-
-
-def require_columns(read: "Reading | LargeReading", names: Sequence[str]) -> None:
-    """Refuse names that no column has."""
-    from odefs.exceptions import TableError
-
-    for name in names:
-        if name not in read.columns:
-            raise TableError(f"there is no column {name!r}; the columns are {', '.join(read.columns)}.")

@@ -1,7 +1,7 @@
 """``odefs score MODEL FILE``: the rows of another table under a saved model, and how that table differs from the training table."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,11 +12,7 @@ from odefs.cli.flag_limit import as_plain as as_plain_limit
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
 
-if TYPE_CHECKING:
-    from odefs.cli.scoring import Scored
-    from odefs.tables.drift import ColumnDrift
-
-IN_MEMORY = (
+SCORING = (
     "sheet",
     "identifier",
     "hide",
@@ -28,6 +24,7 @@ IN_MEMORY = (
     "jobs",
     "output",
     "with_data",
+    "top",
 )
 """Options that scoring itself has a use for."""
 
@@ -65,7 +62,7 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
 def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.in_parts import is_large, working_folder
     from odefs.cli.outputs import choose_targets, write_outputs
-    from odefs.cli.score_large import score_large_file
+    from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.tables.drift import as_plain
     from odefs.tables.redaction import shown_drift
@@ -78,16 +75,14 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     allowed = allowed_share(limit, model, chosen["threshold"])
     with working_folder(large) as folder:
         with progress(quiet):
-            scored, drift = (
-                score_large_file(model, file, folder, chosen) if folder else _score_file(model, file, chosen)
-            )
+            scored = score_file(model, file, folder, **{name: chosen[name] for name in SCORING})
             found = scored.found
             form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            notes = write_outputs(targets, scored.read, found, *form)
+            notes = write_outputs(targets, scored.read.table, found, *form)
         for note in () if quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         flagged, before = found.n_flagged / found.n_rows, share_in_training(scored.model, chosen["threshold"])
-        drift = shown_drift(found, drift)
+        drift = shown_drift(found, scored.drift)
         if chosen["as_json"]:
             differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
@@ -99,12 +94,3 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             show_drift(out, drift, flagged, before)
             show_files(out, targets, found)
     exit_if_exceeded(limit, allowed, flagged)
-
-
-def _score_file(model: Path, file: str, chosen: dict[str, Any]) -> tuple["Scored", list["ColumnDrift"]]:
-    """The same in memory."""
-    from odefs.cli.scoring import score_file
-    from odefs.tables.drift import measure_drift
-
-    scored = score_file(model, file, **{name: chosen[name] for name in IN_MEMORY})
-    return scored, measure_drift(scored.found.encoder, scored.found.table)

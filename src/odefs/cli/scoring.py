@@ -8,18 +8,19 @@ from odefs._progress import stage, tell
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
+    from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
-    from odefs.tables.readers.large_reading import LargeReading
     from odefs.tables.readers.open import Reading
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The model, the file as it was read, and what was found in it."""
+    """The model, the file as it was read, what was found in it, and how it differs from training."""
 
     model: "TableModel"
-    read: "Reading | LargeReading"
+    read: "Reading"
     found: "Detection"
+    drift: list["ColumnDrift"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,7 @@ def open_model(path: Path, identifier: str | None, no_header: bool, jobs: int | 
 def score_file(
     path: Path,
     file: str,
+    folder: Path | None = None,
     sheet: str | None = None,
     identifier: str | None = None,
     hide: tuple[str, ...] = (),
@@ -71,24 +73,25 @@ def score_file(
     no_header: bool = False,
     **flagging: Any,
 ) -> Scored:
-    """Load the model, read the table, score it."""
+    """Load the model, read the table, score it; in batches where there is a ``folder``."""
+    from odefs.cli.in_parts import named_errors
     from odefs.cli.outputs import require_room_for
-    from odefs.cli.run import command_line, described, require_columns
-    from odefs.exceptions import TableError
-    from odefs.tables.detection import score
+    from odefs.cli.run import command_line, described
+    from odefs.tables.detect import score_table
     from odefs.tables.provenance import Provenance
-    from odefs.tables.readers.open import read_table
+    from odefs.tables.readers.open import ReadOptions, open_table
 
     opened = open_model(path, identifier, no_header, jobs)
     loaded = opened.model
-    with stage("reading"):
-        tell(0, 0)
-        read = read_table(file, sheet, opened.text_columns, delimiter, least_rows=1, header=opened.header)
+    options = ReadOptions(sheet, opened.text_columns, delimiter, least_rows=1, header=opened.header)
     hidden = (*loaded.hidden, *hide)
-    require_room_for(output, read, with_data, hidden)
-    try:
-        require_columns(read, hide)
-        found = score(read.frame, loaded.model, loaded.encoder, id=opened.id_of(read.columns), hide=hidden, **flagging)
-    except ValueError as error:
-        raise TableError(f"{file}: {error}") from error
-    return Scored(loaded, read, described(found, read, Provenance.of_model(loaded.model, command_line())))
+    with named_errors(file, output):
+        with stage("reading"):
+            tell(0, 0)
+            read = open_table(file, options, folder)
+            require_room_for(output, read.table, with_data, hidden)
+            read.table.require_columns(hide)
+        identifier = opened.id_of(read.table.names)
+        found, drift = score_table(read.table, loaded.model, loaded.encoder, id=identifier, hide=hidden, **flagging)
+    run = Provenance.of_model(loaded.model, command_line())
+    return Scored(loaded, read, described(found, read, run), drift)

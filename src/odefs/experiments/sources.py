@@ -112,17 +112,17 @@ def _file(path: str) -> Path:
 def _read_table(path: Path, label: str) -> Source:
     from odefs.exceptions import TableError
     from odefs.tables.encoder.encoder import TableEncoder
-    from odefs.tables.readers.open import read_table
-    from odefs.tables.readers.polars_names import without_columns
+    from odefs.tables.frames import column_cells
+    from odefs.tables.readers.open import open_table
 
     try:
-        frame = read_table(path).frame
+        table = open_table(path).table
     except TableError as error:
         raise DatasetError(str(error)) from error
-    label = label or next((name for name in LABELS if name in frame.columns), "")
-    if label not in frame.columns:
-        raise DatasetError(
-            f"{path} has no label column; name it as in {path.name}:column (1 = outlier)"
-        )
-    y = read_labels(frame[label].to_numpy(), str(path))
-    return Source(TableEncoder().fit_transform(without_columns(frame, [label])), y, None)
+    label = label or next((name for name in LABELS if name in table.names), "")
+    if label not in table.names:
+        raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
+    every = np.arange(table.n_rows)
+    y = read_labels(np.asarray(column_cells(table.take(every, [label]), label)), str(path))
+    columns = table.column_rows(every, [name for name in table.names if name != label])
+    return Source(TableEncoder().fit_transform(columns), y, None)

@@ -25,7 +25,7 @@ def is_coded(column: Any) -> bool:
     """Whether it holds codes of something else than text."""
     import pyarrow as pa
 
-    return bool(pa.types.is_dictionary(column.type)) and not _is_text(column.type.value_type)
+    return bool(pa.types.is_dictionary(column.type)) and not is_text(column.type.value_type)
 
 
 def decoded(column: Any) -> Any:
@@ -96,7 +96,7 @@ def cells_of(column: Any) -> list[Any]:
         return list(column.cast(pa.string()).to_pylist())
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     views = {pa.string_view()}

@@ -86,9 +86,18 @@ class Column:
             return replace(self, codes=data)
         return replace(self, numbers=data, exact=None if self.exact is None else self.exact.take(rows))
 
+    def compact(self) -> "Column":
+        """The same cells, without categories that no cell has."""
+        if self.kind != "category":
+            return replace(self, exact=self.exact and self.exact.compact())
+        used, codes = np.unique(self.category_codes, return_inverse=True)
+        known = used[used >= 0]
+        places = codes.astype(np.int32) - (used.size - known.size)
+        return replace(self, codes=places, levels=tuple(self.levels[k] for k in known))
+
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Columns:
     """Columns of equal length by name."""
 
     columns: tuple[Column, ...]
@@ -111,8 +120,12 @@ class Table:
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
 
-    def without(self, names: Sequence[str]) -> "Table":
-        return Table(tuple(column for column in self.columns if column.name not in names), self.n_rows)
+    def without(self, names: Sequence[str]) -> "Columns":
+        return Columns(tuple(column for column in self.columns if column.name not in names), self.n_rows)
 
-    def take(self, rows: np.ndarray) -> "Table":
-        return Table(tuple(column.take(rows) for column in self.columns), len(rows))
+    def take(self, rows: np.ndarray) -> "Columns":
+        return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
+
+    def compact(self) -> "Columns":
+        """The same cells, without categories that no cell has."""
+        return Columns(tuple(column.compact() for column in self.columns), self.n_rows)

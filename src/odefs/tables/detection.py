@@ -1,30 +1,25 @@
 """From a table to scores and reasons in its own columns: the same door for files and for data frames."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from odefs._progress import stage, tell
-from odefs._row_selection import frame_index, read_rows
-from odefs.ensemble.combine import RowScores
-from odefs.estimators import ODEFS
-from odefs.exceptions import TableError
+from odefs._row_selection import read_rows
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.reason import Reason
-from odefs.models.select_engine import judge_rows
-from odefs.tables.columns import Table
+from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows
 from odefs.tables.encoder.encoder import TableEncoder
-from odefs.tables.flagging import Flagging, flag_rows, model_convention
+from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note
 from odefs.tables.provenance import Provenance
 from odefs.tables.reasons import ReasonFinder
-from odefs.tables.row_names import row_labels, split_identifier
+from odefs.tables.row_names import row_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +50,7 @@ class Detection:
 
     model: Any
     encoder: TableEncoder
-    table: Table
+    table: Columns
     X: np.ndarray
     scores: np.ndarray
     flagging: Flagging
@@ -74,6 +69,8 @@ class Detection:
     agreement: np.ndarray | None = None
     part: Extent | None = None
     """Where the table is larger than memory: which of its rows these are."""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    """Formats of text in columns that had another type in training."""
 
     def __repr__(self) -> str:
         return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {self.n_flagged} flagged>"
@@ -206,146 +203,3 @@ def noise_names(model: Any, encoder: TableEncoder) -> list[str]:
     is_noise[getattr(model, "noise_columns_", [])] = True
     other = set(encoder.sources[~is_noise].tolist())
     return [name for k, name in enumerate(encoder.columns) if k not in other and (encoder.sources == k).any()]
-
-
-def detect(
-    frame: Any,
-    *,
-    id: str | None = None,
-    model: Any = None,
-    encoder: TableEncoder | None = None,
-    contamination: float | None = None,
-    threshold: float | None = None,
-    flag: int | None = None,
-    hide: Sequence[str] = (),
-    known_outliers: Any = None,
-    known_normal: Any = None,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    **encoding: Any,
-) -> Detection:
-    """Find the outliers of a data frame and say why they stand out.
-
-    Parameters
-    ----------
-    frame : data frame of pandas, polars or pyarrow
-    id : str, optional
-        Column that names the rows; it is not looked at.
-    model : ODEFS, optional
-        An unfitted estimator with settings of one's own.
-    contamination, threshold, flag
-        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
-    hide : sequence of str
-        Columns that are used but whose values are not shown in the report.
-    known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
-        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
-        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
-        :meth:`ODEFS.fit`.
-    encoder : TableEncoder, optional
-    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import odefs
-    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
-    >>> found = odefs.detect(frame)
-    >>> int(found.order[0]), found.reasons([99])[0][0].column
-    (99, 'price')
-    """
-    if encoder is not None and encoding:
-        raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
-    _require_names(hide)
-    encoder = TableEncoder(**encoding) if encoder is None else clone(encoder)
-    identifier, row_names, table = split_identifier(frame, id, encoder.is_read)
-    index = frame_index(frame)
-    labels = row_labels(id is not None, row_names, index)
-    cases = {
-        name: read_rows(rows, name).numbers(table.n_rows, labels, index)
-        for name, rows in {"known_outliers": known_outliers, "known_normal": known_normal}.items()
-        if rows is not None
-    }
-    unknown = [column for column in hide if column not in (*table.names, identifier)]
-    if unknown:
-        raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
-    with stage("encoding"):
-        tell(0, 0)
-        used = encoder.learn_table(table)
-        if not used.columns:
-            raise TableError("no column is left to look at.")
-        X = encoder.encode_table(used)
-    model = ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model)
-    with stage("fitting"):
-        tell(0, 0)
-        model.fit(X, **{name: np.unique(rows) for name, rows in cases.items()})
-    scores = model.outlier_scores_
-    flagging = flag_rows(scores, -model.offset_, model_convention(model), contamination, threshold, flag)
-    return Detection(
-        model,
-        encoder,
-        used,
-        X,
-        scores,
-        flagging,
-        identifier,
-        row_names,
-        encoder.left_out_,
-        encoder.notes_,
-        index,
-        frozenset(hide),
-        named=id is not None,
-        run=Provenance.of_model(model, seed=random_state if isinstance(random_state, int) else None),
-        agreement=getattr(model, "agreement_", None),
-    )
-
-
-def score(
-    frame: Any,
-    model: Any,
-    encoder: TableEncoder,
-    *,
-    id: str | None = None,
-    contamination: float | None = None,
-    threshold: float | None = None,
-    flag: int | None = None,
-    hide: Sequence[str] = (),
-) -> Detection:
-    """The rows of another frame under a fitted model and encoder."""
-    _require_names(hide)
-    identifier, row_names, table = split_identifier(frame, id, encoder.is_used)
-    with stage("encoding"):
-        tell(0, 0)
-        used = encoder.recognised(table)
-        X = encoder.encode_table(used)
-    with stage("scoring"):
-        tell(0, 0)
-        judged = judge(model, X)
-    scores = judged.scores
-    rule = model_convention(model, by_training=True)
-    flagging = flag_rows(scores, -model.offset_, rule, contamination, threshold, flag)
-    return Detection(
-        model,
-        encoder,
-        used,
-        X,
-        scores,
-        flagging,
-        identifier,
-        row_names,
-        encoder.left_out_,
-        [],
-        frame_index(frame),
-        frozenset(hide),
-        named=id is not None,
-        agreement=judged.agreement,
-    )
-
-
-def judge(model: Any, X: Any) -> RowScores:
-    """Scores of encoded rows under a fitted model, and the agreement of models that have it."""
-    return judge_rows(model, X) if isinstance(model, ODEFS) else RowScores(model.outlier_scores(X))
-
-
-def _require_names(hide: Sequence[str]) -> None:
-    if isinstance(hide, str):
-        raise TableError(f"hide={hide!r} must be a list of names, not one name.")

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Column
 from odefs.tables.encoder.column_spec import ColumnSpec
-from odefs.tables.encoder.encoder import TableEncoder
 
 NOTABLE = 0.05
 """A change of the share of missing cells that is worth a line."""
@@ -60,14 +59,6 @@ class DriftCounts:
         n = max(1, self.n_rows)
         shares = self.outside / n, sorted(self.unseen), self.unseen_rows / n
         return ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
-
-
-def measure_drift(encoder: TableEncoder, table: Table) -> list[ColumnDrift]:
-    """Every used column of ``table`` against what the encoder saw in training."""
-    counts = [DriftCounts() for _ in encoder.specs_]
-    for count, spec, column in zip(counts, encoder.specs_, table, strict=True):
-        count.add(spec, column)
-    return [count.drift(spec) for count, spec in zip(counts, encoder.specs_, strict=True)]
 
 
 def as_plain(drift: list[ColumnDrift]) -> list[dict[str, Any]]:

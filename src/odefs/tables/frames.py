@@ -1,4 +1,4 @@
-"""From a data frame (pandas, polars, pyarrow) to a :class:`~odefs.tables.columns.Table`; frames are read through narwhals."""
+"""From a data frame (pandas, polars, pyarrow) to a :class:`~odefs.tables.columns.Columns`; frames are read through narwhals."""
 
 import datetime
 import decimal
@@ -22,7 +22,7 @@ from odefs.tables.arrow_columns import (
     seconds_of,
     seconds_since,
 )
-from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Table
+from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Columns
 from odefs.tables.readers.polars_names import nameless
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
@@ -36,28 +36,36 @@ SHORT_COLUMN_ROWS = 1000
 """Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
 
 
-def table_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Table:
-    """Numbers, truth values and times as they are, text as categories; cells that are neither are left unread, and so are columns that are not wanted."""
-    if isinstance(frame, Table):
+def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
+    """Numbers, booleans and times as they are, text as categories.
+
+    Cells of other types are not read, and neither are columns that are not wanted.
+    """
+    if isinstance(frame, Columns):
         return frame
-    if hasattr(frame, "toarray"):
-        raise TableError("sparse input is not supported here: give a data frame.")
     if isinstance(frame, np.ndarray):
-        return _table_of_array(frame)
-    names = frame_names(frame) or []
-    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
-    if twice:
-        raise TableError(f"two columns are called {twice[0]!r}.")
-    try:
-        native = nw.from_native(frame, eager_only=True)
-    except TypeError as error:
-        raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
+        return _columns_of_array(frame)
+    native = checked_frame(frame)
     n_rows = len(native)
 
     def read(series: Any) -> Column:
         return _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
 
-    return Table(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
+    return Columns(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
+
+
+def checked_frame(frame: Any) -> Any:
+    """A data frame as narwhals wraps it; refused where it is none, or two columns share a name."""
+    if hasattr(frame, "toarray"):
+        raise TableError("sparse input is not supported here: give a data frame.")
+    names = frame_names(frame) or []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"two columns are called {twice!r}.")
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
 
 
 def _readers(native: Any) -> int:
@@ -79,7 +87,7 @@ def column_cells(frame: Any, name: str) -> list[Any]:
     return list(series.to_list() if arrow is None else cells_of(arrow))
 
 
-def _table_of_array(array: np.ndarray) -> Table:
+def _columns_of_array(array: np.ndarray) -> Columns:
     if array.ndim != 2:
         raise TableError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data.")
     if array.shape[1] == 0:
@@ -88,7 +96,7 @@ def _table_of_array(array: np.ndarray) -> Table:
         raise TableError("Complex data not supported.")
     if array.dtype.kind not in "biuf":
         raise TableError(f"an array of {array.dtype} is not a table of numbers: give a data frame.")
-    return Table(tuple(_of_array(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array))
+    return Columns(tuple(_of_array(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array))
 
 
 def _of_array(name: str, cells: np.ndarray) -> Column:

@@ -7,10 +7,24 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.encoder.text_formats import is_missing_word
+from odefs.tables.frames import column_cells
 from odefs.tables.notes import Note
+from odefs.tables.table import Table
 
 WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 CODES = {True: 1, False: 0, None: -1}
+
+
+def known_cases(table: Table, column: str) -> tuple[dict[str, np.ndarray], Note]:
+    """Numbers of the known outliers and of the known ordinary rows, and a note on them."""
+    table.require_columns([column])
+    none = np.empty(0, dtype=np.intp)
+    found = [(none, none)]
+    for start, frame in table.batches([column]):
+        found.append(known_rows(column_cells(frame, column), column, start))
+    outliers, normal = (np.concatenate(kind) for kind in zip(*found, strict=True))
+    note = Note("known_cases", column, count=int(outliers.size), n_normal=int(normal.size))
+    return {"known_outliers": outliers, "known_normal": normal}, note
 
 
 def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -18,11 +32,6 @@ def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndar
     # A byte per row and not a list of numbers: all rows of a large table may be known.
     kinds = np.fromiter((CODES[_kind(cell, name, row)] for row, cell in enumerate(cells, start + 1)), dtype=np.int8)
     return np.flatnonzero(kinds == CODES[True]) + start, np.flatnonzero(kinds == CODES[False]) + start
-
-
-def known_note(name: str, outliers: np.ndarray, normal: np.ndarray) -> Note:
-    """What was taken from the column."""
-    return Note("known_cases", name, count=int(outliers.size), n_normal=int(normal.size))
 
 
 def _kind(cell: Any, name: str, row: int) -> bool | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from odefs.inspection.reason import Reason
-from odefs.tables.columns import Table
+from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import TableEncoder
 
 MIN_SHARE_OF_LARGEST = 0.15
@@ -29,7 +29,7 @@ class ReasonFinder:
     """
 
     def __init__(
-        self, model: Any, encoder: TableEncoder, table: Table, X: np.ndarray, ordinary: np.ndarray, n_rows: int
+        self, model: Any, encoder: TableEncoder, table: Columns, X: np.ndarray, ordinary: np.ndarray, n_rows: int
     ) -> None:
         self.model, self.encoder, self.table, self.n_rows = model, encoder, table, n_rows
         ordinary = np.flatnonzero(ordinary)
@@ -47,7 +47,7 @@ class ReasonFinder:
         self._counted = lru_cache(maxsize=None)(self._counted_values)
 
     def reasons(
-        self, table: Table, X: np.ndarray, scores: np.ndarray, rows: Sequence[int] | np.ndarray, k: int = 3
+        self, table: Columns, X: np.ndarray, scores: np.ndarray, rows: Sequence[int] | np.ndarray, k: int = 3
     ) -> list[list[Reason]]:
         """At most ``k`` reasons for each of some rows of any table, foremost first."""
         wanted = np.asarray(rows, dtype=np.intp)
@@ -57,7 +57,7 @@ class ReasonFinder:
         return found
 
     def _of_block(
-        self, table: Table, X: np.ndarray, scores: np.ndarray, rows: np.ndarray, k: int
+        self, table: Columns, X: np.ndarray, scores: np.ndarray, rows: np.ndarray, k: int
     ) -> list[list[Reason]]:
         explanation = self.model.explain(X[rows])
         values = self.encoder.by_column(np.asarray(explanation))

@@ -1,30 +1,35 @@
-"""What the rows of a table are called: by a column, by the index of a pandas frame, or by numbers from 1."""
+"""Names of the rows of a table: an id column, the index of a pandas frame, or numbers from 1."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from odefs._row_selection import frame_index, index_labels
-from odefs.exceptions import TableError
-from odefs.tables.columns import Table
-from odefs.tables.frames import column_cells, table_of
+from odefs.tables.frames import column_cells
+from odefs.tables.table import HeldTable, Table
 
 
-def split_identifier(
-    frame: Any, name: str | None, wanted: Callable[[str], bool] = lambda column: True
-) -> tuple[str, Sequence[Any], Table]:
-    """The column that names the rows, cell by cell as it is, apart from the others, of which those that are not wanted are not read.
+def name_rows(table: Table, id: str | None, numbers: np.ndarray | None = None) -> tuple[str, Sequence[Any]]:
+    """What names rows, and the name of each; ``numbers`` are the rows, ascending, all by default."""
+    if id is not None:
+        frame = table.frame if isinstance(table, HeldTable) and numbers is None else _take(table, id, numbers)
+        return id, [plain_cell(cell) for cell in column_cells(frame, id)]
+    if numbers is not None:
+        return "row", (numbers + 1).tolist()
+    index = index_labels(table_index(table))
+    if index is None:
+        return "row", range(1, table.n_rows + 1)
+    return str(index.name or "index"), [plain_cell(cell) for cell in index]
 
-    Without such a column the frame's own index, or row numbers from 1.
-    """
-    table = table_of(frame, lambda column: column != name and wanted(column))
-    if name is None:
-        index = index_labels(frame_index(frame))
-        if index is None:
-            return "row", range(1, table.n_rows + 1), table
-        return str(index.name or "index"), [plain_cell(cell) for cell in index], table
-    if name not in table:
-        raise TableError(f"there is no column {name!r}; the columns are {', '.join(table.names)}.")
-    return name, [plain_cell(cell) for cell in column_cells(frame, name)], table.without([name])
+
+def _take(table: Table, id: str, numbers: np.ndarray | None) -> Any:
+    return table.take(np.arange(table.n_rows) if numbers is None else numbers, [id])
+
+
+def table_index(table: Table) -> Any:
+    """The index of a pandas frame; ``None`` for other tables."""
+    return frame_index(table.frame) if isinstance(table, HeldTable) else None
 
 
 def row_labels(named: bool, row_names: Sequence[Any], index: Any) -> Sequence[Any] | None:

@@ -17,7 +17,7 @@ from odefs.exceptions import TableError, UnreadableColumnWarning
 from odefs.models.select_engine import judge_matrix
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import is_mostly_unreadable
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 from odefs.tables.messages import unreadable_column
 from odefs.tables.model_files import load
 
@@ -73,8 +73,8 @@ class BatchScorer:
 
 def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
     """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
-    table = table_of(rows)
-    read = encoder.recognised(table, is_part=True)
+    table = columns_of(rows)
+    read = encoder.recognised(table)
     encoder.warn_unseen_categories(read)
     for spec, column in zip(encoder.specs_, read, strict=True):
         if is_mostly_unreadable(table[spec.name], column, encoder.na):

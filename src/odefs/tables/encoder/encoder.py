@@ -6,8 +6,9 @@ common value, and marked in a column of its own only on request. What was learne
 """
 
 import numbers
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -18,14 +19,15 @@ from odefs._warning import warn
 from odefs.exceptions import TableError
 from odefs.persist.json_values import to_plain
 from odefs.system.threads import available_threads, run_tasks
-from odefs.tables.columns import Column, Table
+from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encode import encoded
-from odefs.tables.encoder.roles import Overrides, apply_style, assign_role
+from odefs.tables.encoder.missing import Lost, without_words
+from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
 from odefs.tables.encoder.scale import median_of
 from odefs.tables.encoder.state import read_state
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
-from odefs.tables.frames import table_of
+from odefs.tables.frames import columns_of
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
@@ -90,12 +92,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : data frame
         y : ignored
         """
-        self.learn_table(table_of(X, self.is_read))
+        self.learn_columns(columns_of(X, self.is_read))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Learn what each column holds and encode the frame."""
-        return self.encode_table(self.learn_table(table_of(X, self.is_read)))
+        return self.encode_table(self.learn_columns(columns_of(X, self.is_read)))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode another frame with the columns of the training frame."""
@@ -104,9 +106,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
             )
-        table = self.recognised(table_of(X, self.is_used))
-        self.warn_unseen_categories(table)
-        return self.encode_table(table)
+        given = columns_of(X, self.is_used)
+        read = self.recognised(given, self.formats_of(given))
+        for spec, column in zip(self.specs_, read, strict=True):
+            lost = Lost()
+            lost.add_text(given[spec.name], column, self.na)
+            lost.require_few(spec.name, spec.kind, spec.style)
+        self.warn_unseen_categories(read)
+        return self.encode_table(read)
 
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is looked at."""
@@ -118,7 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "specs_")
         return frozenset(self.columns).__contains__
 
-    def warn_unseen_categories(self, table: Table) -> None:
+    def warn_unseen_categories(self, table: Columns) -> None:
         """A column most of whose values were never seen is likely another column, or of another type."""
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:
@@ -127,14 +134,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if strange > 0.5:
                     warn(unseen_categories(spec.name, strange))
 
-    def recognised(self, table: Table, is_part: bool = False) -> Table:
-        """The used columns of another table, read as the training table's were; of a part of a table nothing is guessed and nothing refused (:func:`apply_style`)."""
+    def recognised(self, table: Columns, formats: Mapping[str, str] = MappingProxyType({})) -> Columns:
+        """The used columns of another table, read cell by cell as those of the training table.
+
+        ``formats`` are those of text in columns that had another type in training.
+        """
         check_is_fitted(self, "specs_")
         self.require_columns(table)
         read = (
-            apply_style(table[spec.name], spec.kind, spec.style, self.na, is_part, spec.levels) for spec in self.specs_
+            apply_style(table[spec.name], spec.kind, spec.style or formats.get(spec.name, ""), self.na, spec.levels)
+            for spec in self.specs_
         )
-        return Table(tuple(read), table.n_rows)
+        return Columns(tuple(read), table.n_rows)
+
+    def formats_of(self, sample: Columns) -> dict[str, str]:
+        """Formats of text in columns that had another type in training, recognised in a sample."""
+        self.require_columns(sample)
+        return {
+            spec.name: guessed_format(without_words(sample[spec.name], self.na), spec.kind)
+            for spec in self.specs_
+            if not spec.style
+        }
 
     def require_columns(self, names: Container[object]) -> None:
         """Refuse another table that lacks columns, given the names of those that it has."""
@@ -202,17 +222,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(list(names), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 
-    def learn_table(self, table: Table) -> Table:
-        """Learn what each column holds; the used columns, read as what they are."""
+    def learn_columns(self, table: Columns, names: Sequence[str] | None = None) -> Columns:
+        """Learn what each column holds; the used columns, read as what they are.
+
+        ``names`` are those of the training table, where it has columns that were not read.
+        """
         self._check_parameters()
+        names = table.names if names is None else names
         if table.n_rows < 2:
             raise TableError(
                 f"a table needs at least two rows, this one has {table.n_rows} sample{'' if table.n_rows == 1 else 's'}."
             )
         asked = [*self.number, *self.category, *self.drop, *self.keep]
-        unknown = [name for name in asked if name not in table]
+        unknown = [name for name in asked if name not in names]
         if unknown:
-            raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(table.names)}.")
+            raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}.")
         overrides = Overrides(*(frozenset(v) for v in (self.number, self.category, self.keep, self.na)))
         columns = [column for column in table if column.name not in self.drop]
         roles = run_tasks(lambda column: assign_role(column, overrides), columns, available_threads())
@@ -224,11 +248,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             used,
             available_threads(),
         )
-        self._set_names(table.names)
-        return Table(tuple(role.column for role in used), table.n_rows)
+        self._set_names(names)
+        return Columns(tuple(role.column for role in used), table.n_rows)
 
-    def encode_table(self, table: Table) -> np.ndarray:
-        """Encode columns that were read by :meth:`learn_table` or :meth:`recognised`."""
+    def encode_table(self, table: Columns) -> np.ndarray:
+        """Encode columns that were read by :meth:`learn_columns` or :meth:`recognised`."""
         return encoded(self.specs_, table.columns, table.n_rows)
 
 

@@ -1,81 +1,116 @@
-"""A :class:`TableEncoder` for a table that is read in batches.
+"""Fitting a :class:`TableEncoder` to a table of any size.
 
-What a column is, its median and the style of its text are learned from a seeded sample of rows, to which the rows with the lowest and the highest value of every
-column are added: a flag that is set once in a billion rows is no constant. Units, ranges, missing shares and the counts of categories are those of all rows. A table
-of no more rows than the sample is learned from as a whole, exactly as in memory.
+Kind, text format and median of a column are learned from a seeded sample of rows. The rows with the
+lowest and the highest value of every column are added to the sample: a flag that is set once in a
+billion rows is not a constant. Scales, ranges, shares of missing cells and counts of categories are
+those of all rows. A table of no more rows than the sample is learned from as a whole.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from odefs._progress import tell
-from odefs.exceptions import TableError
-from odefs.tables.columns import Column, Table
+from odefs.engines.row_blocks import rows_at_once
+from odefs.tables.columns import Column
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encoder import TableEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
-from odefs.tables.frames import table_of
-from odefs.tables.large import ColumnFacts, LargeTable
-from odefs.tables.large_cells import recognised_batches
 from odefs.tables.notes import Exclusion
+from odefs.tables.table import Table
 
 SAMPLE_ROWS = 100_000
-MANY_VALUES = 20_000
-"""Distinct values of a column of categories that are counted; one with more is judged by the sample."""
+MAX_COUNTED_VALUES = 20_000
+"""Distinct values of a column of categories that are counted; beyond, the sample decides."""
 
 
-def learn_large(encoder: TableEncoder, table: LargeTable, columns: Sequence[str], seed: int) -> None:
+@dataclass
+class ColumnExtremes:
+    """Missing cells, lowest and highest value of a column, and the rows that have these."""
+
+    missing: int = 0
+    low: float | str | None = None
+    high: float | str | None = None
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def add(self, column: Column, start: int) -> None:
+        """Look at the cells of a batch that begins at row ``start``."""
+        self.missing += int(column.missing.sum())
+        known = np.flatnonzero(~column.missing)
+        if known.size:
+            # Codes of categories are in the order of their names.
+            cells = (column.category_codes if column.kind == "category" else column.values)[known]
+            self._extend(column, int(known[cells.argmin()]), int(known[cells.argmax()]), start)
+
+    def _extend(self, column: Column, low: int, high: int, start: int) -> None:
+        for name, row, sign in (("low", low, 1), ("high", high, -1)):
+            value, before = column.at(row), getattr(self, name)
+            if before is None or (value < before if sign > 0 else value > before):
+                setattr(self, name, value)
+                self.rows[name] = start + row
+
+
+def learn_encoder(encoder: TableEncoder, table: Table, names: Sequence[str], seed: int) -> None:
     """Fit the encoder to some columns of a table."""
     n_rows = table.n_rows
+    # Dropped columns are not read, but count among the names of the training table.
+    read = [name for name in names if encoder.is_read(name)]
     if n_rows <= SAMPLE_ROWS:
-        encoder.learn_table(table_of(table.rows(np.arange(n_rows), columns), encoder.is_read))
+        encoder.learn_columns(table.column_rows(np.arange(n_rows), read), names)
         return
-    facts = table.facts(columns)
+    extremes = find_extremes(table, read)
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
-    ends = [row for known in facts.values() for row in known.rows.values()]
+    ends = [row for known in extremes.values() for row in known.rows.values()]
     numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
-    sample = table_of(table.rows(numbers, columns), encoder.is_read)
-    encoder.learn_table(sample)
+    sample = table.column_rows(numbers, read)
+    encoder.learn_columns(sample, names)
     encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
-    counters = [spec.name for spec in encoder.specs_ if _counts_rows(facts[spec.name], sample, spec.name, n_rows)]
-    for name in counters:
-        if name not in {*encoder.keep, *encoder.number, *encoder.category}:
+    wanted = {*encoder.keep, *encoder.number, *encoder.category}
+    for name in encoder.columns:
+        if name not in wanted and _counts_rows(extremes[name], sample[name], n_rows):
             encoder.left_out_[name] = Exclusion("row_counter")
     encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
-    if not encoder.specs_:
-        raise TableError("no column is left to look at.")
-    encoder.specs_ = _of_all_rows(encoder, table)
+    if encoder.specs_:
+        encoder.specs_ = _specs_of_all_rows(encoder, table)
 
 
-def _counts_rows(facts: ColumnFacts, sample: Table, name: str, n_rows: int) -> bool:
-    """Whole numbers without gaps or repeats, as far as range and sample tell."""
-    column = sample[name]
-    if column.kind != "number" or not column.whole or facts.missing:
+def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:
+    """Missing cells and extreme values of some columns, in one pass over all rows."""
+    found = {name: ColumnExtremes() for name in names}
+    for start, batch in table.column_batches(names):
+        for name in names:
+            found[name].add(batch[name], start)
+    return found
+
+
+def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:
+    """Whether whole numbers have neither gaps nor repeats, judging by range and sample."""
+    if column.kind != "number" or not column.whole or extremes.missing:
         return False
-    return bool(facts.low in (0, 1) and facts.high - facts.low == n_rows - 1 and column.n_distinct == sample.n_rows)
+    low, high = extremes.low, extremes.high
+    return low in (0, 1) and high == low + n_rows - 1 and column.n_distinct == len(column)
 
 
-def _of_all_rows(encoder: TableEncoder, table: LargeTable) -> list[ColumnSpec]:
-    """What the sample said of the columns, with units, ranges and counts of all rows: one pass over cells as the encoder reads them."""
-    seen = [ColumnSummary() for _ in encoder.specs_]
-    done = 0
-    for given, read in recognised_batches(table, encoder):
+def _specs_of_all_rows(encoder: TableEncoder, table: Table) -> list[ColumnSpec]:
+    """The columns as the sample has them, with scales, ranges and counts of all rows."""
+    seen = [ColumnSummary(rows_at_once(len(encoder.specs_))) for _ in encoder.specs_]
+    for start, batch in table.column_batches(encoder.columns):
+        read = encoder.recognised(batch)
         for summary, column in zip(seen, read, strict=True):
-            if len(summary.counts) <= MANY_VALUES:
-                summary.add(_as_learned(given[column.name], column, encoder.na))
-        done += read.n_rows
-        tell(done, table.n_rows)
+            if len(summary.counts) <= MAX_COUNTED_VALUES:
+                summary.add(_as_learned(batch[column.name], column, encoder.na))
+        tell(start + read.n_rows, table.n_rows)
     return [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]
 
 
 def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
-    """Text that is categories counts as it stands, as in memory; as it is read later, times would take the names of those that the sample has."""
+    """Categorical text counts verbatim: as it is read later, times would be mapped onto the names that the sample has."""
     return without_words(given, na) if given.kind == read.kind == "category" else read
 
 
 def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: TableEncoder) -> ColumnSpec:
-    if seen.n_missing == seen.n_rows or len(seen.counts) > MANY_VALUES:
+    if seen.n_missing == seen.n_rows or len(seen.counts) > MAX_COUNTED_VALUES:
         return spec
     return spec_of(spec.name, spec.kind, spec.style, seen, spec.fill, encoder.max_categories, encoder.mark_missing)

@@ -61,6 +61,11 @@ class Lost:
         self.cells += lost.size
         self.known += int((~column.missing).sum())
 
+    def add_text(self, column: Column, read: Column, na: Collection[str] = ()) -> None:
+        """Count cells of text that should be numbers, times or booleans; others were not converted."""
+        if column.kind == "category" and read.kind != "category":
+            self.add(column, read, na)
+
     @property
     def are_most(self) -> bool:
         return self.cells > MAX_UNREADABLE_SHARE * self.known

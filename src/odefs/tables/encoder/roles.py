@@ -12,7 +12,7 @@ import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
-from odefs.tables.encoder.missing import Lost, without_words
+from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.text_formats import PLAIN, TEXT_FORMATS, TextFormat, format_details, read_levels, recognise
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
 from odefs.tables.messages import KIND_NAMES
@@ -75,18 +75,11 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     return Role(column, style, left_out, tuple(notes))
 
 
-def apply_style(
-    column: Column,
-    kind: Kind,
-    style: str,
-    na: Collection[str] = (),
-    is_part: bool = False,
-    levels: Sequence[str] = (),
-) -> Column:
-    """Read a column of another table as the training table's column was read; ``levels`` are the categories that were seen there.
+def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = (), levels: Sequence[str] = ()) -> Column:
+    """Read a column of another table as the training table's column was read.
 
-    Text of which most is not what it must be is refused. In a part of a table every cell is read by itself, since another cut must give the same: nothing is
-    guessed from the other cells, and what cannot be read is missing.
+    ``levels`` are the categories seen in training. Every cell is read by itself, so that a row does
+    not depend on the rows around it; what cannot be read is missing.
     """
     column = without_words(column, na)
     if kind == "category":
@@ -94,7 +87,7 @@ def apply_style(
     if column.missing.all():
         return Column(column.name, kind, np.full(len(column), np.nan))
     if column.kind == "category":
-        return _read_as(column, kind, style, na, is_part)
+        return _read_as(column, kind, style, na)
     alike = {column.kind, kind} <= {"number", "boolean"}
     if column.kind != kind and not alike:
         raise TableError(
@@ -103,26 +96,21 @@ def apply_style(
     return column
 
 
-def _read_as(column: Column, kind: Kind, style: str, na: Collection[str], is_part: bool) -> Column:
-    """Text that must be numbers, times or truth values."""
+def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Column:
+    """Text that must be numbers, times or booleans."""
     if kind == "boolean":
         values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
-        read = Column(column.name, "boolean", values[column.category_codes])
-    else:
-        found = TEXT_FORMATS[style] if style else PLAIN[kind] if is_part else _guessed(column)
-        if found is None or found.kind != kind:
-            raise TableError(f"column {column.name!r} held {KIND_NAMES[kind]} in training and holds text here.")
-        read = without_words(_converted(column, found), na)
-    if not is_part:
-        lost = Lost()
-        lost.add(column, read, na)
-        lost.require_few(column.name, kind, style)
-    return read
+        return Column(column.name, "boolean", values[column.category_codes])
+    return without_words(_converted(column, TEXT_FORMATS[style] if style else PLAIN[kind]), na)
 
 
-def _guessed(column: Column) -> TextFormat | None:
+def guessed_format(column: Column, kind: Kind) -> str:
+    """The format of text in a column that had another type in training; empty for the plain one."""
+    if column.kind != "category" or kind not in ("number", "time"):
+        return ""
     counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
-    return recognise(column.levels, counts)
+    found = recognise(column.levels, counts)
+    return found.name if found is not None and found.kind == kind else ""
 
 
 def as_category(column: Column, levels: Sequence[str] = ()) -> Column:

@@ -14,8 +14,13 @@ from odefs.tables.encoder.scale import distances_out
 
 @dataclass
 class ColumnSummary:
-    """Of a column as it is used. Cells are added part by part, each of the same kind."""
+    """Of a column as it is used. Cells are added batch by batch, each of the same kind.
 
+    Numbers are merged in stretches of one length, so that the result does not depend on where
+    batches are cut.
+    """
+
+    stretch: int = 2**62
     n_rows: int = 0
     n_missing: int = 0
     n_true: int = 0
@@ -23,6 +28,9 @@ class ColumnSummary:
     times_of_day: Spread = field(default_factory=Spread)
     counts: Counter[str] = field(default_factory=Counter)
     """How often each category occurs."""
+    _pending: list[np.ndarray] = field(default_factory=list)
+    _n_pending: int = 0
+    _kind: Kind = "number"
 
     def add(self, column: Column) -> None:
         self.n_rows += len(column)
@@ -33,11 +41,28 @@ class ColumnSummary:
             self.counts.update({level: count for level, count in occurring if count})
             return
         known = column.values[~column.missing]
-        self.values = self.values.merge(Spread.of(known))
-        if column.kind == "time":
-            self.times_of_day = self.times_of_day.merge(Spread.of(known % SECONDS_PER_DAY))
         if column.kind == "boolean":
             self.n_true += int((known == 1).sum())
+        self._pending.append(known)
+        self._n_pending += known.size
+        self._kind = column.kind
+        if self._n_pending >= self.stretch:
+            self._merge_pending()
+
+    def finish(self) -> "ColumnSummary":
+        """Merge the last numbers, which are fewer than a stretch."""
+        self._merge_pending(is_last=True)
+        return self
+
+    def _merge_pending(self, is_last: bool = False) -> None:
+        known = np.concatenate([*self._pending, np.empty(0)])
+        done = known.size if is_last else known.size // self.stretch * self.stretch
+        for start in range(0, done, self.stretch):
+            part = known[start : min(start + self.stretch, done)]
+            self.values = self.values.merge(Spread.of(part))
+            if self._kind == "time":
+                self.times_of_day = self.times_of_day.merge(Spread.of(part % SECONDS_PER_DAY))
+        self._pending, self._n_pending = [known[done:].copy()], known.size - done
 
     @property
     def varies_by_hour(self) -> bool:
@@ -58,6 +83,7 @@ def spec_of(
     mark_missing: bool,
 ) -> ColumnSpec:
     """What an encoder keeps of a column that is not empty; ``median`` is that of its numbers."""
+    summary.finish()
     marks = mark_missing and summary.n_missing > 0
     missing = summary.n_missing / summary.n_rows
     levels: tuple[str, ...] = ()

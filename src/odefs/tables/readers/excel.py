@@ -14,7 +14,7 @@ DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1))
 UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTALL)
 
 
-def read_sheet(pl: Any, source: Path | bytes, sheet: str | None) -> Any:
+def read_sheet(source: Path | bytes, sheet: str | None) -> Any:
     """The cells of a sheet, the first by default; rows without any are left out."""
     require_modest(source, sheet)
     _silence_reader()
@@ -22,19 +22,21 @@ def read_sheet(pl: Any, source: Path | bytes, sheet: str | None) -> Any:
     if sheet:
         read["sheet_name"] = sheet
     try:
-        frame = _cells(pl, read)
+        frame = _cells(read)
         is_safe = not any(map(is_pattern, frame.columns))
     except Exception:  # of a kind that only the reader behind polars has
         if not _has_patterns(read):
             raise
         is_safe = False
-    return frame if is_safe else _under_other_names(pl, read)
+    return frame if is_safe else _under_other_names(read)
 
 
-def _cells(pl: Any, read: dict[str, Any]) -> Any:
-    frame, unclear = _read_all(pl, read)
-    frame = _with_digits(pl, frame, read, unclear)
-    frame = frame.with_columns([series.dt.time() for series in frame if _are_times(pl, series)])
+def _cells(read: dict[str, Any]) -> Any:
+    import polars as pl
+
+    frame, unclear = _read_all(read)
+    frame = _with_digits(frame, read, unclear)
+    frame = frame.with_columns([series.dt.time() for series in frame if _are_times(series)])
     return frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width else frame
 
 
@@ -56,12 +58,12 @@ def _has_patterns(read: dict[str, Any]) -> bool:
         return False
 
 
-def _under_other_names(pl: Any, read: dict[str, Any]) -> Any:
+def _under_other_names(read: dict[str, Any]) -> Any:
     """A sheet with names that polars takes for patterns, which it would look for among the columns to judge their types."""
     names, above = _names(read)
     given = {f"\x1f{k}" if is_pattern(name) else name: name for k, name in enumerate(names)}
     options = {"header_row": None, "skip_rows": above, "column_names": list(given)}
-    frame = _cells(pl, read | {"read_options": options})
+    frame = _cells(read | {"read_options": options})
     frame.columns = [given[name] for name in frame.columns]
     return frame
 
@@ -73,8 +75,10 @@ def _silence_reader() -> None:
         logger.addHandler(logging.NullHandler())
 
 
-def _read_all(pl: Any, read: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _read_all(read: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """All cells, and the columns whose cells have no type in common, dates and durations for instance, as text: the reader refuses to choose."""
+    import polars as pl
+
     text: dict[str, Any] = {}
     while True:
         try:
@@ -86,8 +90,10 @@ def _read_all(pl: Any, read: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             text[unclear[1]] = pl.String
 
 
-def _with_digits(pl: Any, frame: Any, read: dict[str, Any], unclear: dict[str, Any]) -> Any:
+def _with_digits(frame: Any, read: dict[str, Any], unclear: dict[str, Any]) -> Any:
     """Numbers in columns that hold text too: the reader rounds them to nine decimals, unless it is asked for numbers."""
+    import polars as pl
+
     text = [series for series in frame if series.dtype == pl.String]
     rounded = {series.name: series.cast(pl.Float64, strict=False) for series in text}
     mixed = [name for name, numbers in rounded.items() if numbers.null_count() < numbers.len()]
@@ -96,7 +102,8 @@ def _with_digits(pl: Any, frame: Any, read: dict[str, Any], unclear: dict[str, A
     types = unclear | dict.fromkeys(mixed, pl.Float64)
     # The reader does not choose among columns that it was given names for.
     chosen = {} if "read_options" in read else {"columns": list(types)}
-    full = pl.read_excel(**read, **chosen, schema_overrides=types, drop_empty_cols=False)
+    options: dict[str, Any] = {**read, **chosen, "schema_overrides": types, "drop_empty_cols": False}
+    full = pl.read_excel(**options)
     found = []
     for name in mixed:
         # Text that is a number, such as 0.50, is equal to it and stays as it is.
@@ -105,8 +112,10 @@ def _with_digits(pl: Any, frame: Any, read: dict[str, Any], unclear: dict[str, A
     return frame.with_columns(found)
 
 
-def _are_times(pl: Any, series: Any) -> bool:
+def _are_times(series: Any) -> bool:
     """Whether cells are times of day, to which the reader has put a date."""
+    import polars as pl
+
     if series.dtype != pl.Datetime or series.null_count() == series.len():
         return False
     return bool(series.drop_nulls().dt.date().is_in(DAYS_OF_TIMES).all())

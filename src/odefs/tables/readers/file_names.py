@@ -26,15 +26,6 @@ def path_for_scans(path: Path, folder: Path) -> Path:
     return _linked(path, folder / "linked")
 
 
-def named_for_arrow(path: Path, folder: Path) -> Path:
-    """The path, or a link in a new folder of ``folder`` where Arrow would look for another file: to it names are UTF-8, and may be addresses."""
-    if _is_utf8(path) and ":" not in path.parts[0]:
-        return path
-    place = folder / f"link-{sum(1 for _ in folder.iterdir())}"
-    place.mkdir()
-    return _linked(path, place / readable(path.name))
-
-
 def _linked(path: Path, link: Path) -> Path:
     try:
         link.symlink_to(path.absolute())

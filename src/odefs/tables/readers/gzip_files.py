@@ -26,10 +26,7 @@ def unpacked(source: Path | bytes, name: str) -> Path | bytes:
     """The text of a packed file; others as they are."""
     if beginning(source, len(GZIP)) == GZIP:
         source = b"".join(_pieces(source, name))
-    start = beginning(source, 4)
-    other = next((kind for mark, kind in OTHERS.items() if start.startswith(mark)), None)
-    if other is not None:
-        raise TableError(f"{name}: the file is packed by {other}, only gzip can be unpacked: unpack it first.")
+    _require_plain(source, name)
     return source
 
 
@@ -72,12 +69,21 @@ def unpacked_growth(source: Path) -> float:
 
 def unpack_to(source: Path, name: str, target: Path) -> Path:
     """A packed file's text in a file of its own; others as they are."""
-    if beginning(source, len(GZIP)) != GZIP:
-        return source
-    with open(target, "wb") as out:
-        for piece in _pieces(source, name):
-            out.write(piece)
-    return target
+    if beginning(source, len(GZIP)) == GZIP:
+        with open(target, "wb") as out:
+            for piece in _pieces(source, name):
+                out.write(piece)
+        source = target
+    _require_plain(source, name)
+    return source
+
+
+def _require_plain(source: Path | bytes, name: str) -> None:
+    """Refuse text that is still packed."""
+    start = beginning(source, 4)
+    other = next((kind for mark, kind in OTHERS.items() if start.startswith(mark)), None)
+    if other is not None:
+        raise TableError(f"{name}: the file is packed by {other}, only gzip can be unpacked: unpack it first.")
 
 
 def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:

@@ -21,8 +21,10 @@ LISTED = re.compile(rb"[\[,]\s*\{")
 STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?', re.DOTALL)
 
 
-def lines_schema(pl: Any, source: Any, name: str, content: Path | bytes) -> Any:
+def lines_schema(source: Any, name: str, content: Path | bytes) -> Any:
     """The columns and types of all lines; refused where most cells would be empty. ``source`` is the same as polars is to be given it."""
+    import polars as pl
+
     size = len(content) if isinstance(content, bytes) else content.stat().st_size
     head = beginning(content, HEAD_BYTES)
     # By the beginning first: finding a common type of thousands of keys takes a minute.
@@ -30,22 +32,13 @@ def lines_schema(pl: Any, source: Any, name: str, content: Path | bytes) -> Any:
     _require_filled(name, max(head.count(b"\n"), 1), len(keys), size)
     schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
     n_outputs = sum(piece.count(b"\n") for piece in _pieces(content)) + 1
-    _require_filled(name, n_outputs, sum(_leaves(pl, dtype) for dtype in schema.dtypes()), size)
-    n_in_lists = sum(_leaves_in_lists(pl, dtype) for dtype in schema.dtypes())
+    _require_filled(name, n_outputs, sum(_leaves(dtype) for dtype in schema.dtypes()), size)
+    n_in_lists = sum(_leaves_in_lists(dtype) for dtype in schema.dtypes())
     if n_in_lists:
         # Without texts, which may hold braces.
         n_objects = sum(len(LISTED.findall(TEXT.sub(b"", piece))) for piece in _pieces(content))
         _require_filled(name, n_objects, n_in_lists, size)
     return schema
-
-
-def read_lines(pl: Any, source: Path | bytes, name: str) -> Any:
-    """The table of an ndjson file, or of its content."""
-    given: Any = BytesIO(source) if isinstance(source, bytes) else source
-    schema = lines_schema(pl, given, name, source)
-    if isinstance(source, bytes):
-        given = BytesIO(source)
-    return pl.read_ndjson(given, schema=schema)
 
 
 def _require_filled(name: str, n_rows: int, n_columns: int, size: int) -> None:
@@ -56,19 +49,23 @@ def _require_filled(name: str, n_rows: int, n_columns: int, size: int) -> None:
         )
 
 
-def _leaves(pl: Any, dtype: Any) -> int:
+def _leaves(dtype: Any) -> int:
     """Columns of which every line has a cell: objects have one for each field, a list is one."""
-    return sum(_leaves(pl, field.dtype) for field in dtype.fields) if isinstance(dtype, pl.Struct) else 1
+    import polars as pl
+
+    return sum(_leaves(field.dtype) for field in dtype.fields) if isinstance(dtype, pl.Struct) else 1
 
 
-def _leaves_in_lists(pl: Any, dtype: Any) -> int:
+def _leaves_in_lists(dtype: Any) -> int:
     """Columns of which every object in a list has a cell."""
+    import polars as pl
+
     if isinstance(dtype, pl.Struct):
-        return sum(_leaves_in_lists(pl, field.dtype) for field in dtype.fields)
+        return sum(_leaves_in_lists(field.dtype) for field in dtype.fields)
     inner = getattr(dtype, "inner", None)
     if inner is None:
         return 0
-    return (_leaves(pl, inner) if isinstance(inner, pl.Struct) else 0) + _leaves_in_lists(pl, inner)
+    return (_leaves(inner) if isinstance(inner, pl.Struct) else 0) + _leaves_in_lists(inner)
 
 
 def _pieces(content: Path | bytes) -> Iterator[bytes]:

@@ -1,23 +1,32 @@
 """Reading a table through polars, by the ending or the content of its file: delimited text, parquet, arrow, ndjson, Excel; a folder or glob of parquet files; standard input."""
 
 import hashlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from odefs._extras import command
 from odefs.exceptions import TableError
+from odefs.system.atomic_write import NUMBERS_OF_WRITING, error_number
 from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
 from odefs.tables.readers.excel import read_sheet
-from odefs.tables.readers.file_names import path_for_polars, readable
+from odefs.tables.readers.file_names import path_for_polars, path_for_scans, readable
 from odefs.tables.readers.limits import require_height, require_width
-from odefs.tables.readers.ndjson import read_lines
-from odefs.tables.readers.partitioned import parts_of, read_parts
-from odefs.tables.readers.text import Found, read_text
+from odefs.tables.readers.ndjson import lines_schema
+from odefs.tables.readers.partitioned import parts_of
+from odefs.tables.readers.quotes import first_line
+from odefs.tables.readers.text import TextTable, read_text
+from odefs.tables.readers.to_parquet import sink_parquet, without_wide_integers
+from odefs.tables.table import HeldTable, ParquetTable, Table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TEXT = (".csv", ".tsv", ".txt", ".gz")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -28,28 +37,18 @@ DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", "
 PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
 OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Endings of files that hold no table; files with other endings are looked into."""
-LONGEST_QUOTE = 400
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A polars data frame, where it came from, the line of each row if it was text, and notes on the reading."""
+    """A table, where it came from, and notes on the reading."""
 
-    frame: Any
+    table: Table
     name: str
     n_bytes: int
     sha256: str
-    lines: Any = None
     notes: tuple[Note, ...] = ()
     has_header: bool = True
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self.frame.columns)
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.frame.height)
 
 
 def table_name(path: str | Path) -> str:
@@ -59,53 +58,108 @@ def table_name(path: str | Path) -> str:
     return Path(path).name or Path(path).resolve().name or "table"
 
 
-def read_table(
-    path: str | Path,
-    sheet: str | None = None,
-    text_columns: Sequence[str] = (),
-    delimiter: str | None = None,
-    least_rows: int = 2,
-    header: bool | None = True,
-) -> Reading:
-    """Read a table. ``text_columns`` of a csv file are not to be taken for numbers.
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is to be read."""
 
-    ``header`` says whether the first line of a text file has the names of the columns; ``None`` is no, as a model was trained, unless they are those that it was trained on.
-    """
+    sheet: str | None = None
+    """Sheet of a workbook, the first by default."""
+    text_columns: Sequence[str] = ()
+    """Columns of a text file that are not taken for numbers."""
+    delimiter: str | None = None
+    least_rows: int = 2
+    header: bool | None = True
+    """Whether the first line of a text file holds the names; ``None`` is no, as a model was trained,
+    unless they are the names that it was trained on."""
+
+
+PLAIN = ReadOptions()
+
+
+def open_table(path: str | Path, options: ReadOptions = PLAIN, folder: Path | None = None) -> Reading:
+    """Open a table: read into memory or, with a ``folder`` for temporary files, in batches."""
     import polars as pl
 
     name = readable(table_name(path))
     source = _standard_input() if str(path) == "-" else _existing(path)
     try:
-        if isinstance(source, list):
-            check_asked(name, ".parquet", None, None, header)
-            require_modest_parquet(source, name)
-            found: Found = read_parts(pl, source), None, (), True
-        else:
-            ending = ending_of(source)
-            source = path_for_polars(source) if isinstance(source, Path) else source
-            found = _read_one(pl, source, ending, name, sheet, text_columns, delimiter, header)
+        found = _open(source, name, options, folder)
         size, digest = fingerprint(source)
-    except pl.exceptions.PolarsError as error:
-        raise TableError(f"{path}: {first_line(error)}.") from error
-    except (OSError, UnicodeError, EOFError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TableError(f"{path}: cannot be read ({reason}).") from error
-    frame, lines, notes, has_header = found
-    require_height(frame.height, path, least_rows)
-    require_width(frame.width, path)
-    return Reading(frame, name, size, digest, lines, notes, has_header)
+    except (OSError, UnicodeError, EOFError, pl.exceptions.PolarsError) as error:
+        raise _readable_error(path, error, folder) from error
+    require_height(found.table.n_rows, path, options.least_rows)
+    require_width(len(found.table.names), path)
+    return Reading(found.table, name, size, digest, found.notes, found.has_header)
+
+
+def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> TableError:
+    number = error_number(error)
+    if folder is not None and number is not None and number in NUMBERS_OF_WRITING:
+        # Another folder for work in progress helps against these.
+        return TableError(
+            f"{path}: the file is too large to be read at once, and cannot be turned into parquet "
+            f"in {folder.parent} ({os.strerror(number)}); TMPDIR names another folder."
+        )
+    if number is not None:
+        return TableError(f"{path}: cannot be read ({os.strerror(number)}).")
+    if isinstance(error, OSError | UnicodeError | EOFError):
+        return TableError(f"{path}: cannot be read ({error}).")
+    return TableError(f"{path}: {first_line(error)}.")
+
+
+def _open(source: Path | bytes | list[Path], name: str, options: ReadOptions, folder: Path | None) -> TextTable:
+    suffix = ".parquet" if isinstance(source, list) else ending_of(source)
+    check_asked(name, suffix, options.sheet, options.delimiter, options.header)
+    if suffix == ".parquet":
+        table = _open_parquet(source if isinstance(source, list) else [source], name, folder)
+        return TextTable(table, (), True)
+    assert not isinstance(source, list)
+    if folder is None and isinstance(source, Path):
+        source = path_for_polars(source)
+    if suffix in TEXT:
+        return read_text(source, name, folder, options.text_columns, options.delimiter, options.header)
+    if suffix in EXCEL and folder is None:
+        return TextTable(HeldTable(_read_excel(source, name, options.sheet)), (), True)
+    if suffix in EXCEL:
+        raise TableError(
+            f"{name}: the file is too large to be read at once, and in parts only parquet, csv, arrow "
+            "and ndjson can be read: convert it, or raise ODEFS_MEMORY."
+        )
+    if suffix not in (*ARROW, *LINES):
+        raise TableError(f"{name}: files that end in {suffix or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
+    rows = _scan(source, suffix, name, folder)
+    if folder is None:
+        return TextTable(HeldTable(without_wide_integers(rows).collect()), (), True)
+    sink_parquet(rows, folder / "table.parquet")
+    return TextTable(ParquetTable((folder / "table.parquet",)), (), True)
+
+
+def _open_parquet(files: Sequence[Path | bytes], name: str, folder: Path | None) -> Table:
+    require_modest_parquet(files, name)
+    table = ParquetTable(tuple(files))
+    return table.load() if folder is None else table
+
+
+def _scan(source: Path | bytes, suffix: str, name: str, folder: Path | None) -> "pl.LazyFrame":
+    """Rows of an arrow or ndjson file, which polars reads when they are collected."""
+    import polars as pl
+
+    given: Any = source
+    if isinstance(source, bytes):
+        given = BytesIO(source)
+    elif folder is not None:
+        given = path_for_scans(source, folder)
+    if suffix in ARROW:
+        require_modest_arrow(source, name)
+        return pl.scan_ipc(given)
+    schema = lines_schema(given, name, source)
+    return pl.scan_ndjson(BytesIO(source) if isinstance(source, bytes) else given, schema=schema)
 
 
 def _standard_input() -> bytes:
     if sys.stdin is None:
         raise TableError("standard input is closed: name a file, or hand the table over through a pipe.")
     return sys.stdin.buffer.read()
-
-
-def first_line(error: Exception) -> str:
-    """What a reader says, without its advice on its own parameters; cells that it quotes may be long."""
-    said = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-    return said if len(said) <= LONGEST_QUOTE else f"{said[:LONGEST_QUOTE]} ..."
 
 
 def require_input(path: str | Path) -> None:
@@ -126,39 +180,6 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
         return parts
     require_input(path)
     raise TableError(f"{path}: this is neither a file nor a folder.")
-
-
-def _read_one(
-    pl: Any,
-    source: Path | bytes,
-    ending: str,
-    name: str,
-    sheet: str | None,
-    text_columns: Sequence[str],
-    delimiter: str | None,
-    header: bool | None,
-) -> Found:
-    check_asked(name, ending, sheet, delimiter, header)
-    require_modest(source, ending, name)
-    if ending == ".parquet":
-        return pl.read_parquet(source), None, (), True
-    if ending in ARROW:
-        return pl.read_ipc(source), None, (), True
-    if ending in LINES:
-        return read_lines(pl, source, name), None, (), True
-    if ending in EXCEL:
-        return _read_excel(pl, source, name, sheet), None, (), True
-    if ending in TEXT:
-        return read_text(pl, source, name, text_columns, delimiter, header)
-    raise TableError(f"{name}: files that end in {ending or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
-
-
-def require_modest(source: Path | bytes, ending: str, name: str) -> None:
-    """Refuse files of columns that would take far more memory than their size suggests."""
-    if ending == ".parquet":
-        require_modest_parquet([source], name)
-    elif ending in ARROW:
-        require_modest_arrow(source, name)
 
 
 def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True) -> None:
@@ -189,9 +210,9 @@ def _guess(content: bytes) -> str:
     return next((ending for start, ending in starts.items() if content.startswith(start)), ".csv")
 
 
-def _read_excel(pl: Any, source: Path | bytes, name: str, sheet: str | None) -> Any:
+def _read_excel(source: Path | bytes, name: str, sheet: str | None) -> Any:
     try:
-        return read_sheet(pl, source, sheet)
+        return read_sheet(source, sheet)
     except ModuleNotFoundError as error:
         raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
     except Exception as error:  # the readers behind polars raise errors of their own

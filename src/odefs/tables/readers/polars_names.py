@@ -4,7 +4,6 @@ Where a name is handed over as text (``select``, ``drop``, ``pl.col``) it is exp
 with an error where a pattern does not match itself, as ``^a.*$`` does not.
 """
 
-from collections.abc import Collection
 from typing import Any
 
 
@@ -19,8 +18,3 @@ def _is_expression(name: str) -> bool:
 def nameless(series: Any) -> Any:
     """A series of polars or narwhals to compute with, under no name where its own is a pattern."""
     return series.alias("") if _is_expression(str(series.name)) else series
-
-
-def without_columns(frame: Any, names: Collection[str]) -> Any:
-    """A frame of polars without the columns that are called so."""
-    return frame[[name for name in frame.columns if name not in names]]

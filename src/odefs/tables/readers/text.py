@@ -1,69 +1,183 @@
-"""Reading delimited text through polars: names, types that lose no cell, the line of each row, and notes on it."""
+"""Reading delimited text: names, types that lose no cell, the line of each row, and notes.
+
+polars splits the lines; what the columns hold is decided here. In memory and in parts are one path:
+cells are text first (:mod:`odefs.tables.readers.text_cells`), then get the types that all rows allow
+(:mod:`odefs.tables.readers.text_types`).
+"""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers.dialect import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
-from odefs.tables.readers.gzip_files import beginning, unpacked
-from odefs.tables.readers.header import (
-    Header,
-    has_numbered_names,
-    read_header,
-    under_names,
-)
+from odefs.tables.readers.file_names import path_for_scans
+from odefs.tables.readers.gzip_files import beginning, unpack_to, unpacked
+from odefs.tables.readers.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
-from odefs.tables.readers.text_types import first_type, has_zeros, may_be_dates
+from odefs.tables.readers.text_cells import FiledCells, HeldCells, TextCells
+from odefs.tables.readers.text_types import TextTypes
+from odefs.tables.table import HeldTable, ParquetTable, Table
 from odefs.tables.writers.formulas import restored
 
+if TYPE_CHECKING:
+    import polars as pl
+
+LINE = "\x1fline"
+"""Name of the column with the line that each row begins in; no text file has such a name."""
 FALLBACK_ENCODING = "cp1252"
 """Of text that is not UTF-8 and has no mark of another encoding."""
-NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
-HEAD_ROWS = 10_000
 CHECKED_BYTES = 32 * 2**20
 FIRST_LINE = 2 * 2**20
 """Bytes of the first line that are looked at before it is taken apart."""
 
-Found = tuple[Any, Any, tuple[Note, ...], bool]
-"""A frame, the lines of its rows, notes, and whether it had a header."""
+
+@dataclass(frozen=True, eq=False)
+class TextTable:
+    """A table that was read from text, notes on the reading, and whether the file has a header."""
+
+    table: Table
+    notes: tuple[Note, ...]
+    has_header: bool
 
 
 def read_text(
-    pl: Any,
     source: Path | bytes,
     name: str,
-    text_columns: Sequence[str],
-    delimiter: str | None,
-    has_header: bool | None,
-) -> Found:
-    """The table in a file or in its content; ``text_columns`` are not to be taken for numbers."""
-    source = unpacked(source, name)
+    folder: Path | None,
+    text_columns: Sequence[str] = (),
+    delimiter: str | None = None,
+    has_header: bool | None = True,
+) -> TextTable:
+    """The table of a file or of its content, in memory or in a parquet file in ``folder``.
+
+    ``text_columns`` are not taken for numbers.
+    """
+    if folder is None:
+        source = unpacked(source, name)
+    else:
+        assert isinstance(source, Path)
+        source = path_for_scans(unpack_to(source, name, folder / "unpacked.txt"), folder)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = encoding_notes(dialect)
+    cells, dialect, header = _read_cells(source, name, folder, dialect, header)
+    if dialect.encoding == FALLBACK_ENCODING and not notes:
+        notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
+    short = short_notes(source, dialect)
+    if folder is not None:
+        # Room for the typed table; the file itself may lie elsewhere.
+        (folder / "unpacked.txt").unlink(missing_ok=True)
+    types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
+    for frame in cells.frames():
+        types.look_at(frame)
+    table, n_restored = _typed(cells, types, header, folder)
+    numbers, zeros = ([header.own(column) for column in columns] for columns in (types.numbers, types.zeros))
+    notes += [*header_notes(header, numbers, text_columns), *zeros_notes(zeros)]
+    notes += [*restored_notes(header, n_restored), *short]
+    return TextTable(table, tuple(notes), dialect.header)
+
+
+def _read_cells(
+    source: Path | bytes, name: str, folder: Path | None, dialect: Dialect, header: Header
+) -> tuple[TextCells, Dialect, Header]:
+    """All cells as text. What is not UTF-8 is read again in the encoding that most other files have."""
+    import polars as pl
+
     try:
-        frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
+        return _cells(source, folder, dialect, header), dialect, header
     except pl.exceptions.ComputeError as error:
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             raise_parse_error(source, name, dialect, error)
-        dialect = replace(dialect, encoding=FALLBACK_ENCODING)
-        header = read_header(source, dialect)
-        notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
-        try:
-            frame, zeros, n_restored = _read_named(pl, source, dialect, header, text_columns)
-        except pl.exceptions.ComputeError as again:
-            raise_parse_error(source, name, dialect, again)
-    text = [series for series in frame if series.dtype == pl.String and series.name not in text_columns]
-    frame = frame.with_columns([first_type(pl, series, [pl.Datetime]) for series in text if may_be_dates(series)])
-    numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric()]
-    notes += header_notes(header, numbers, text_columns)
-    notes += [*zeros_notes(zeros), *restored_notes(header, n_restored)]
-    # Only a line whose last cell is blank can be short.
-    if frame.width > 1 and frame[:, -1].null_count():
-        notes += short_notes(source, dialect)
-    return (*_numbered(pl, frame, header.line), tuple(notes), dialect.header)
+    dialect = replace(dialect, encoding=FALLBACK_ENCODING)
+    header = read_header(source, dialect)
+    try:
+        return _cells(source, folder, dialect, header), dialect, header
+    except pl.exceptions.ComputeError as error:
+        raise_parse_error(source, name, dialect, error)
+
+
+def _cells(source: Path | bytes, folder: Path | None, dialect: Dialect, header: Header) -> TextCells:
+    if folder is None:
+        return HeldCells.read(source, dialect, header)
+    assert isinstance(source, Path)
+    return FiledCells.read(source, dialect, header, folder)
+
+
+def _typed(cells: TextCells, types: TextTypes, header: Header, folder: Path | None) -> tuple[Table, int]:
+    """The rows with their names, types and lines, and how many cells lost an apostrophe."""
+    line, n_restored = header.line, 0
+    store = _MemoryStore() if folder is None else _FileStore(folder / "table.parquet")
+    with store:
+        for frame in cells.frames():
+            typed = types.applied(frame)
+            typed, n_changed = restored(typed) if header.is_own else (typed, 0)
+            n_restored += n_changed
+            typed, line = _with_lines(typed, line)
+            typed.columns = [column if column == LINE else header.own(column) for column in typed.columns]
+            store.add(typed)
+    if isinstance(cells, FiledCells):
+        cells.path.unlink()
+    return store.table(), n_restored
+
+
+def _with_lines(frame: "pl.DataFrame", line: int) -> tuple["pl.DataFrame", int]:
+    """The line that each row begins in; blank lines are left out, quoted line breaks counted."""
+    import polars as pl
+
+    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+    breaks = [pl.nth(k).str.count_matches("\n", literal=True) for k in text]
+    heights = pl.sum_horizontal([pl.repeat(1, pl.len(), dtype=pl.Int64), *breaks])
+    after = line + frame.select(heights.cum_sum()).to_series()
+    numbered = frame.with_columns(after.shift(1, fill_value=line).cast(pl.Int64).alias(LINE))
+    if frame.width > 1:
+        numbered = numbered.filter(~pl.all_horizontal(pl.all().exclude(LINE).is_null()))
+    return numbered, int(after[-1]) if len(after) else line
+
+
+class _MemoryStore:
+    """Keeps typed rows in memory."""
+
+    def __init__(self) -> None:
+        self._frames: list[pl.DataFrame] = []
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def add(self, frame: "pl.DataFrame") -> None:
+        self._frames.append(frame)
+
+    def table(self) -> Table:
+        import polars as pl
+
+        return HeldTable(pl.concat(self._frames) if len(self._frames) > 1 else self._frames[0], LINE)
+
+
+class _FileStore:
+    """Writes typed rows to a parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Any = None
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, frame: "pl.DataFrame") -> None:
+        import pyarrow.parquet as pq
+
+        rows = frame.to_arrow()
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._path, rows.schema)
+        self._writer.write_table(rows)
+
+    def table(self) -> Table:
+        return ParquetTable((self._path,), LINE)
 
 
 def sniff_checked(
@@ -112,58 +226,6 @@ def raise_parse_error(source: Path | bytes, name: str, dialect: Dialect, error: 
     raise TableError(f"{name}: {fault}.") from error
 
 
-def _read_named(
-    pl: Any, source: Path | bytes, dialect: Dialect, header: Header, text_columns: Sequence[str]
-) -> tuple[Any, list[str], int]:
-    """The same as :func:`_read_typed`, under the names of the header, and how many cells lost an apostrophe."""
-    handed = [header.handed(column) for column in text_columns]
-    frame, zeros = _read_typed(pl, *under_names(source, dialect, header), handed)
-    frame.columns = [header.own(column) for column in frame.columns]
-    frame, n_restored = restored(pl, frame) if header.is_own else (frame, 0)
-    return frame, [header.own(column) for column in zeros], n_restored
-
-
-def _read_typed(pl: Any, source: Any, dialect: Dialect, text_columns: Sequence[str]) -> tuple[Any, list[str]]:
-    """All rows, and the columns of whole numbers such as 00123: codes, whose zeros must not be lost.
-
-    Types come from the first rows, which saves a pass over the file, and from all rows where these do not tell. Whole numbers are read as text and
-    turned into numbers here: the reader would drop their zeros.
-    """
-    first = first_types(pl, source, dialect)
-    types = {name: pl.String for name, dtype in first.items() if dtype.is_integer() or name in text_columns}
-    known = {name: dtype for name, dtype in first.items() if name not in types}
-    try:
-        frame = _read_csv(pl, source, dialect, known | types, infer=1)
-    except pl.exceptions.ComputeError as error:
-        _require_parsing(error)
-        try:
-            frame = _read_csv(pl, source, dialect, types)
-        except pl.exceptions.ComputeError as again:
-            # Digits of other scripts: the reader takes them for numbers and then cannot read them.
-            _require_parsing(again)
-            floats = [name for name, dtype in known.items() if dtype == pl.Float64]
-            text = {name: pl.String for name, dtype in first.items() if dtype != pl.Boolean}
-            frame = _read_csv(pl, source, dialect, text)
-            frame = frame.with_columns([first_type(pl, frame[name], [pl.Float64]) for name in floats])
-    whole = [name for name in types if name not in text_columns]
-    if not whole:
-        return frame, []
-    zeros = [name for name in whole if has_zeros(frame[name])]
-    numbers = [first_type(pl, frame[name], [pl.Int64, pl.Float64]) for name in whole if name not in zeros]
-    return frame.with_columns(numbers), zeros
-
-
-def _require_parsing(error: Exception) -> None:
-    """Only cells of another type than was expected are worth another try."""
-    if "parse" not in str(error):
-        raise error
-
-
-def first_types(pl: Any, source: Any, dialect: Dialect) -> dict[str, Any]:
-    """What the first rows say about the columns. The reader looks at some rows behind these too, which may be of other types."""
-    return dict(_read_csv(pl, source, dialect, {}, HEAD_ROWS, infer=HEAD_ROWS, passes_over=True).schema)
-
-
 def encoding_notes(dialect: Dialect) -> list[Note]:
     return [] if dialect.encoding == "utf-8" else [Note("encoding", value=dialect.encoding)]
 
@@ -176,38 +238,3 @@ def restored_notes(header: Header, n_cells: int) -> list[Note]:
     """A note where text of a file of scores differs from what the file holds."""
     n = n_cells + header.n_restored
     return [Note("apostrophes_removed", count=n)] if n else []
-
-
-def _read_csv(
-    pl: Any,
-    source: Any,
-    dialect: Dialect,
-    types: dict[str, Any],
-    n_rows: int | None = None,
-    infer: int | None = None,
-    passes_over: bool = False,
-) -> Any:
-    encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
-    return pl.read_csv(
-        source,
-        separator=dialect.separator,
-        encoding=encoding,
-        infer_schema_length=infer,
-        null_values=NULLS,
-        schema_overrides=types,
-        n_rows=n_rows,
-        ignore_errors=passes_over,
-    )
-
-
-def _numbered(pl: Any, frame: Any, first: int) -> tuple[Any, Any]:
-    """The rows with the line each begins in; blank lines are left out, quoted line breaks counted."""
-    text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
-    lines = frame.select(pl.int_range(first, pl.len() + first)).to_series()
-    if text:
-        breaks = [pl.nth(k).str.count_matches("\n", literal=True).fill_null(0) for k in text]
-        lines += frame.select(pl.sum_horizontal(breaks).cum_sum().shift(1, fill_value=0)).to_series()
-    if frame.width > 1:
-        filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
-        frame, lines = frame.filter(filled), lines.filter(filled)
-    return frame, lines.to_numpy()

@@ -1,47 +1,108 @@
 """The columns of the result table: who, where, how outlying, flagged or not, why, and the input on request."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from odefs._progress import tell
+from odefs.engines.out_of_core import Folder
 from odefs.inspection.reason import Reason
+from odefs.kernels.ranks import fill_ranks
+from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.detection import Detection
+from odefs.tables.frames import columns_of
 from odefs.tables.messages import reason_text
-from odefs.tables.redaction import shown_names
+from odefs.tables.row_names import plain_cell
+from odefs.tables.table import Table
 
 RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")
 LEAST_RESULTS = 4
 """Row, score, rank and flag are always among them."""
 
 
-def result_columns(
+def result_batches(
+    table: Table,
     found: Detection,
-    lines: np.ndarray | None = None,
     reasons: str = "flagged",
-    data: Any = None,
+    with_data: bool = False,
     folds: bool = False,
     spells: bool = False,
-) -> dict[str, Any]:
-    """One entry per row of the table, in its order. ``data`` is a frame whose columns go along; ``reasons`` is "flagged", "all" or "none".
+) -> Iterator[dict[str, Any]]:
+    """Columns of the results, batch by batch, one entry per row in the order of the table.
 
-    ``folds`` where names that differ by case alone are one name, as they are to Excel; ``spells`` where flags are words.
+    ``reasons`` is "flagged", "all" or "none"; ``with_data`` adds the columns of the table. ``folds``
+    is for formats in which names that differ by case alone are one name, as they are in Excel;
+    ``spells`` for those that have words instead of flags.
     """
-    results: dict[str, Any] = {
-        "row": np.arange(1, found.n_rows + 1),
-        "line": None if lines is None else np.asarray(lines),
-        "score": found.scores,
-        "rank": found.ranks,
-        "agreement": found.agreement,
-        "outlier": as_yes_no(found.is_outlier) if spells else np.asarray(found.is_outlier),
-        "reasons": None,
-    }
-    if reasons != "none":
-        rows = np.arange(found.n_rows) if reasons == "all" else np.flatnonzero(found.is_outlier)
-        results["reasons"] = reason_texts(found.hidden, found.n_rows, rows, found.reasons(rows.tolist()))
-    names = list(shown_names(found)[1]) if shows_names(found) else None
-    own = {} if data is None else {column: data[column] for column in data.columns}
-    return arranged(found, names, results, own, folds)
+    extent = found.extent
+    ranks = _ranks(found)
+    named = [found.identifier] if shows_names(found) else []
+    lines = [table.line_column] if table.line_column else []
+    used = found.encoder.columns if reasons != "none" else []
+    own = table.names if with_data else []
+    read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
+    for start, frame in table.batches(read):
+        rows = slice(start, start + len(frame))
+        flags = np.asarray(extent.is_outlier[rows])
+        texts = None
+        if reasons != "none":
+            wanted = np.arange(flags.size) if reasons == "all" else np.flatnonzero(flags)
+            texts = _reason_texts(found, frame, rows, wanted)
+        results = {
+            "row": np.arange(start + 1, rows.stop + 1),
+            "line": frame[lines[0]] if lines else None,
+            "score": np.asarray(extent.scores[rows]),
+            "rank": np.asarray(ranks[rows]),
+            "agreement": None if extent.agreement is None else np.asarray(extent.agreement[rows]),
+            "outlier": as_yes_no(flags) if spells else flags,
+            "reasons": texts,
+        }
+        names = _names(frame, named[0]) if named else None
+        yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
+        tell(rows.stop, extent.n_rows)
+
+
+def _ranks(found: Detection) -> np.ndarray:
+    """Ranks of all rows of the table, in a file where there are too many."""
+    if found.part is None:
+        return found.ranks
+    return fill_ranks(found.part.scores, Folder().array(found.part.scores.shape, np.int64))
+
+
+def _names(frame: Any, id: str) -> Any:
+    """Cells of the id column: numbers, booleans and text as they are, dates and the like as text."""
+    import pyarrow as pa
+
+    column = frame[id] if hasattr(frame[id], "type") else frame[id].to_arrow()
+    kind = column.type
+    if pa.types.is_floating(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or is_text(kind):
+        return column
+    return text_array([None if cell is None else str(cell) for cell in map(plain_cell, cells_of(column))])
+
+
+def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray) -> Any:
+    """Reasons of some rows of a batch, as an array of text; empty for the others."""
+    n_rows = rows.stop - rows.start
+    if not wanted.size:
+        reasons: Sequence[Sequence[Reason]] = []
+    elif found.part is None:
+        reasons = found.reasons(wanted.tolist())
+    else:
+        encoder = found.encoder
+        read = encoder.recognised(columns_of(frame, encoder.is_used), found.formats).take(wanted)
+        scores = np.asarray(found.part.scores[rows])[wanted]
+        reasons = found.finder.reasons(read, encoder.encode_table(read), scores, np.arange(wanted.size))
+    return text_array(reason_texts(found.hidden, n_rows, wanted, reasons))
+
+
+def text_array(cells: Sequence[str | None]) -> Any:
+    """Text that keeps its type where all cells of a batch are missing."""
+    import polars as pl
+
+    return pl.Series(cells, dtype=pl.String, strict=False)
 
 
 def as_yes_no(flags: np.ndarray) -> np.ndarray:

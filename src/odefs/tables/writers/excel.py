@@ -40,7 +40,16 @@ def require_room(path: Path, n_rows: int, n_columns: int) -> None:
             )
 
 
-def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[Note, ...]:
+def refuse_large(path: Path) -> None:
+    """Refuse a workbook for a table that is larger than memory, before any work is done."""
+    if is_sheet(path):
+        raise TableError(
+            f"{path}: an Excel sheet holds {MAX_ROWS:,} rows: scores of a table that is larger than memory "
+            "go to parquet, csv, arrow or ndjson."
+        )
+
+
+def write_sheet(frame: Any, file: BinaryIO, path: Path) -> tuple[Note, ...]:
     """Write a table as a workbook of one sheet; notes on what it could not hold."""
     try:
         from xlsxwriter import Workbook
@@ -51,7 +60,7 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[Note, 
     changed = [new for name, new in zip(frame.columns, names, strict=True) if len(_units(name)) > 2 * LONGEST_NAME]
     frame.columns = names
     infinite = _infinite_cells(frame)
-    frame, cut = _cut(pl, frame.with_columns([_held(pl, nameless(series)).alias(series.name) for series in frame]))
+    frame, cut = _cut(frame.with_columns([_held(nameless(series)).alias(series.name) for series in frame]))
     content = io.BytesIO()
     with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
         # The same table gives the same bytes: no time of writing inside.
@@ -68,7 +77,7 @@ def write_sheet(pl: Any, frame: Any, file: BinaryIO, path: Path) -> tuple[Note, 
             sheet.write_string(row + 1, column, text)
         # As if typed behind an apostrophe: such text stays text where somebody edits the cell.
         marked = workbook.add_format({"quote_prefix": True})
-        for row, column, text in formula_cells(pl, frame):
+        for row, column, text in formula_cells(frame):
             sheet.write_string(row + 1, column, text, marked)
     file.write(content.getvalue())
     notes = [Note("excel_names_cut", count=len(changed), limit=LONGEST_NAME)] if changed else []
@@ -110,8 +119,10 @@ def _infinite_cells(frame: Any) -> list[tuple[int, int, str]]:
     ]
 
 
-def _held(pl: Any, series: Any) -> Any:
+def _held(series: Any) -> Any:
     """A column without cells that Excel has no form for: these are left blank (no number), or the column is text."""
+    import polars as pl
+
     if series.dtype.is_float():
         return series.set(~series.is_finite().fill_null(True), None)
     if series.dtype.is_integer() and series.len() > series.null_count():
@@ -125,8 +136,10 @@ def _held(pl: Any, series: Any) -> Any:
     return series
 
 
-def _cut(pl: Any, frame: Any) -> tuple[Any, list[str]]:
+def _cut(frame: Any) -> tuple[Any, list[str]]:
     """Texts as long as a cell may be, and the columns in which some were longer. Excel counts as UTF-16 does."""
+    import polars as pl
+
     found = []
     for series in frame:
         if series.dtype != pl.String:

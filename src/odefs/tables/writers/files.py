@@ -5,10 +5,10 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
@@ -18,6 +18,9 @@ from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
 from odefs.tables.writers.formulas import defused
 from odefs.tables.writers.reserved_names import require_nameable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
 SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
@@ -58,48 +61,77 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_table(
-    path: Path | None, columns: Mapping[str, Any], excel: bool = False, raw: bool = False
+    path: Path | None, batches: Iterable[Mapping[str, Any]], excel: bool = False, raw: bool = False
 ) -> tuple[Note, ...]:
-    """Write columns of equal length; ``None`` means csv to standard output.
+    """Write batches of columns, which all have the same names; ``None`` means csv to standard output.
 
-    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, also where a spreadsheet would run it as a formula. Notes on
-    what the file could not hold are returned.
+    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, even where a
+    spreadsheet would run it as a formula. Notes on what the file could not hold are returned.
     """
-    import polars as pl
-
-    frame = _frame(pl, columns)
-    if is_spreadsheet(path):
-        # Cells of a workbook have types: text in them is never run.
-        frame = spreadsheet_frame(pl, frame, raw or (path is not None and path.suffix.lower() == ".xlsx"))
+    frames = (_frame(columns) for columns in batches)
     if path is None:
-        buffer = io.BytesIO()
-        frame.write_csv(buffer, include_bom=excel)
-        sys.stdout.buffer.write(buffer.getvalue())
+        _write_text(sys.stdout.buffer, ".csv", frames, excel, raw)
         sys.stdout.buffer.flush()
         return ()
-    ending = path.name.lower()
-    # Opened here: to polars all names are UTF-8, and this one need not be.
-    with replacing(path) as partial, _told_by_polars(pl), open(partial, "wb") as file:
-        if ending.endswith(".parquet"):
-            frame.write_parquet(file)
-        elif ending.endswith((".arrow", ".feather")):
-            frame.write_ipc(file)
-        elif ending.endswith((".ndjson", ".jsonl")):
-            json_frame(pl, frame).write_ndjson(file)
-        elif ending.endswith(".xlsx"):
-            return write_sheet(pl, frame, file, path)
+    suffix = path.name.lower()
+    # Opened here: polars takes all names for UTF-8, and this one need not be.
+    with replacing(path) as partial, _system_errors(), open(partial, "wb") as file:
+        if suffix.endswith(".xlsx"):
+            import polars as pl
+
+            # Cells of a workbook have types: text in them is never run.
+            return write_sheet(spreadsheet_frame(pl.concat(list(frames)), raw=True), file, path)
+        if suffix.endswith((".parquet", ".arrow", ".feather")):
+            _write_columns(file, suffix, frames)
+        elif suffix.endswith(".gz"):
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                _write_text(packed, suffix, frames, excel, raw)
         else:
-            content = io.BytesIO()
-            separator = "\t" if ending.endswith((".tsv", ".tsv.gz")) else ","
-            frame.write_csv(content, include_bom=excel, separator=separator)
-            packed = ending.endswith(".gz")
-            file.write(gzip.compress(content.getvalue(), mtime=0) if packed else content.getvalue())
+            _write_text(file, suffix, frames, excel, raw)
     return ()
 
 
+def _write_columns(file: BinaryIO, suffix: str, frames: Iterable["pl.DataFrame"]) -> None:
+    """Parquet and arrow, whose writers learn the columns from the first batch."""
+    import pyarrow.ipc
+    import pyarrow.parquet as pq
+
+    make = pq.ParquetWriter if suffix.endswith(".parquet") else pyarrow.ipc.new_file
+    writer: Any = None
+    try:
+        for frame in frames:
+            rows = frame.to_arrow()
+            writer = make(file, rows.schema) if writer is None else writer
+            writer.write_table(rows)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _write_text(
+    out: BinaryIO | gzip.GzipFile, suffix: str, frames: Iterable["pl.DataFrame"], excel: bool, raw: bool
+) -> None:
+    """csv, tsv and ndjson; the header stands before the first batch."""
+    is_first = True
+    for frame in frames:
+        content = io.BytesIO()
+        if suffix.endswith((".ndjson", ".jsonl")):
+            json_frame(frame).write_ndjson(content)
+        else:
+            separator = "\t" if suffix.endswith((".tsv", ".tsv.gz")) else ","
+            spreadsheet_frame(frame, raw).write_csv(
+                content, include_bom=excel and is_first, include_header=is_first, separator=separator
+            )
+        # Written here: polars would report what the system refuses as an error of its own.
+        out.write(content.getbuffer())
+        is_first = False
+
+
 @contextmanager
-def _told_by_polars(pl: Any) -> Iterator[None]:
+def _system_errors() -> Iterator[None]:
     """Where the system refuses to write, polars may call it a fault of the computation."""
+    import polars as pl
+
     try:
         yield
     except pl.exceptions.PolarsError as error:
@@ -109,8 +141,10 @@ def _told_by_polars(pl: Any) -> Iterator[None]:
         raise OSError(number, os.strerror(number)) from error
 
 
-def _frame(pl: Any, columns: Mapping[str, Any]) -> Any:
+def _frame(columns: Mapping[str, Any]) -> Any:
     """The columns as a data frame, with a mark in place of what cannot be encoded."""
+    import polars as pl
+
     try:
         return pl.DataFrame(dict(columns), strict=False)
     except UnicodeEncodeError:
@@ -128,36 +162,42 @@ def _whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def spreadsheet_frame(pl: Any, frame: Any, raw: bool) -> Any:
+def spreadsheet_frame(frame: Any, raw: bool) -> Any:
     """Cells as csv and Excel can hold them; text that csv would run as a formula is defused, unless it is to be ``raw``."""
-    frame = _flat(pl, frame)
-    return frame if raw else defused(pl, frame)
+    frame = _flat(frame)
+    return frame if raw else defused(frame)
 
 
-def _flat(pl: Any, frame: Any) -> Any:
+def _flat(frame: Any) -> Any:
     """Lists and structures as JSON text, other cells that csv has no form for as plain text."""
+    import polars as pl
+
     found = []
     for series in frame:
         if series.dtype.is_nested():
-            found.append(_as_json(pl, series))
+            found.append(_as_json(series))
         elif series.dtype in (pl.Categorical, pl.Enum):
             found.append(series.cast(pl.String))
         elif series.dtype == pl.Duration:
             found.append(nameless(series).dt.to_string("iso").alias(series.name))
-    return json_frame(pl, frame.with_columns(found))
+    return json_frame(frame.with_columns(found))
 
 
-def _as_json(pl: Any, series: Any) -> Any:
+def _as_json(series: Any) -> Any:
+    import polars as pl
+
     cells = [None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()]
     return pl.Series(series.name, cells, dtype=pl.String)
 
 
-def json_frame(pl: Any, frame: Any) -> Any:
+def json_frame(frame: Any) -> Any:
     """Bytes and Python's own objects as text, for which JSON has no form either."""
+    import polars as pl
+
     found = []
     for series in frame:
         if series.dtype.is_nested() and "Binary" in repr(series.dtype):
-            found.append(_as_json(pl, series))
+            found.append(_as_json(series))
         elif series.dtype == pl.Binary:
             found.append(nameless(series).bin.encode("base64").alias(series.name))
         elif series.dtype == pl.Object:

@@ -42,23 +42,27 @@ def restored_name(name: str) -> str:
     return name[1:] if _is_formula(name, "'+") else name
 
 
-def defused(pl: Any, frame: Any) -> Any:
+def defused(frame: Any) -> Any:
     """The cells and names of a frame as csv should have them."""
-    frame = _text_replaced(pl, frame, "'*", lambda cell: "'" + cell)
+    frame = _text_replaced(frame, "'*", lambda cell: "'" + cell)
     frame.columns = [defused_name(name) for name in frame.columns]
     return frame
 
 
-def restored(pl: Any, frame: Any) -> tuple[Any, int]:
+def restored(frame: Any) -> tuple[Any, int]:
     """The cells of a frame that was read from a file of scores, and how many of them changed; its names are restored by the header."""
+    import polars as pl
+
     text = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
     counts = frame.select(pl.sum_horizontal([_formulas(cells, "'+").sum() for cells in text])) if text else None
     n_changed = 0 if counts is None else int(counts.item() or 0)
-    return _text_replaced(pl, frame, "'+", lambda cell: cell.str.slice(1)), n_changed
+    return _text_replaced(frame, "'+", lambda cell: cell.str.slice(1)), n_changed
 
 
-def formula_cells(pl: Any, frame: Any) -> Iterator[tuple[int, int, str]]:
+def formula_cells(frame: Any) -> Iterator[tuple[int, int, str]]:
     """Row, column and text of the cells that would be formulas if they were typed."""
+    import polars as pl
+
     for column, series in enumerate(frame):
         if series.dtype == pl.String:
             for row in _formulas(nameless(series), "").fill_null(False).arg_true():
@@ -71,7 +75,9 @@ def _is_formula(text: str, apostrophes: str) -> bool:
     return not re.fullmatch(apostrophes + SIGNED, text)
 
 
-def _text_replaced(pl: Any, frame: Any, apostrophes: str, change: Any) -> Any:
+def _text_replaced(frame: Any, apostrophes: str, change: Any) -> Any:
+    import polars as pl
+
     found: Sequence[Any] = [
         pl.when(_formulas(pl.nth(k), apostrophes)).then(change(pl.nth(k))).otherwise(pl.nth(k)).alias(frame.columns[k])
         for k, dtype in enumerate(frame.dtypes)

@@ -1,0 +1,280 @@
+"""Finding and scoring outliers in a table of any size: one path for files and data frames.
+
+A table in memory is encoded into one matrix. A larger one is encoded batch by batch, fitted in passes
+over a file, and the detection holds some of its rows (:mod:`odefs.tables.displayed_rows`); scores are
+equal to the bit.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from odefs._progress import stage, tell
+from odefs._row_selection import read_rows
+from odefs.engines.row_blocks import RowBlocks
+from odefs.ensemble.combine import RowScores
+from odefs.estimators import ODEFS
+from odefs.exceptions import TableError
+from odefs.models.select_engine import judge_rows
+from odefs.system.tempfiles import temporary_folder
+from odefs.tables.columns import Columns
+from odefs.tables.detection import Detection
+from odefs.tables.drift import ColumnDrift, DriftCounts
+from odefs.tables.encoder.encode import ENCODED
+from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
+from odefs.tables.encoder.missing import Lost
+from odefs.tables.flagging import flag_rows, model_convention
+from odefs.tables.hold_rows import EncodedRows, hold_rows
+from odefs.tables.provenance import Provenance
+from odefs.tables.row_names import name_rows, row_labels, table_index
+from odefs.tables.table import Table, table_of
+
+BLOCK_BYTES = 2**24
+"""Encoded rows that are read from a file at a time."""
+
+
+def detect(
+    frame: Any,
+    *,
+    id: str | None = None,
+    model: Any = None,
+    encoder: TableEncoder | None = None,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    hide: Sequence[str] = (),
+    known_outliers: Any = None,
+    known_normal: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    **encoding: Any,
+) -> Detection:
+    """Find the outliers of a data frame and say why they stand out.
+
+    Parameters
+    ----------
+    frame : data frame of pandas, polars or pyarrow
+    id : str, optional
+        Column that names the rows; it is not looked at.
+    model : ODEFS, optional
+        An unfitted estimator with settings of one's own.
+    contamination, threshold, flag
+        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
+    hide : sequence of str
+        Columns that are used but whose values are not shown in the report.
+    known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
+        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
+        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
+        :meth:`ODEFS.fit`.
+    encoder : TableEncoder, optional
+    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import odefs
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> found = odefs.detect(frame)
+    >>> int(found.order[0]), found.reasons([99])[0][0].column
+    (99, 'price')
+    """
+    if encoder is not None and encoding:
+        raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
+    if isinstance(hide, str):
+        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
+    table = table_of(frame)
+    table.require_columns([id] if id else [])
+    unknown = [column for column in hide if column not in table.names]
+    if unknown:
+        raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
+    given = {"known_outliers": known_outliers, "known_normal": known_normal}
+    known = {}
+    if known_outliers is not None or known_normal is not None:
+        index = table_index(table)
+        labels = row_labels(id is not None, name_rows(table, id)[1], index)
+        known = {
+            name: np.unique(read_rows(rows, name).numbers(table.n_rows, labels, index))
+            for name, rows in given.items()
+            if rows is not None
+        }
+    return detect_table(
+        table,
+        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model),
+        TableEncoder(**encoding) if encoder is None else clone(encoder),
+        id=id,
+        known=known,
+        contamination=contamination,
+        threshold=threshold,
+        flag=flag,
+        hide=hide,
+        seed=random_state if isinstance(random_state, int) else 0,
+    )
+
+
+def detect_table(
+    table: Table,
+    model: Any,
+    encoder: TableEncoder,
+    *,
+    id: str | None = None,
+    ignore: Sequence[str] = (),
+    known: Mapping[str, np.ndarray] | None = None,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    hide: Sequence[str] = (),
+    top: int = 10,
+    seed: int = 0,
+) -> Detection:
+    """Fit encoder and model to a table, and flag its rows.
+
+    ``known`` are rows as :meth:`ODEFS.fit` takes them, ``ignore`` columns that are not part of the
+    table, ``top`` rows with the highest scores that the detection must hold.
+    """
+    table.require_columns((*([id] if id else []), *hide, *ignore))
+    names = [name for name in table.names if name != id and name not in ignore]
+    with stage("encoding"):
+        tell(0, 0)
+        learn_encoder(encoder, table, names, seed)
+        if not encoder.columns:
+            raise TableError("no column is left to look at.")
+    with encoded_rows(table, encoder) as rows, stage("fitting"):
+        tell(0, 0)
+        model.fit(rows.X, **(known or {}))
+    found = RowScores(model.outlier_scores_, getattr(model, "agreement_", None))
+    rule = model_convention(model)
+    flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)
+    return hold_rows(
+        table,
+        model,
+        encoder,
+        found,
+        flagging,
+        rows,
+        id=id,
+        hidden=frozenset(hide),
+        notes=encoder.notes_,
+        run=Provenance.of_model(model, seed=seed),
+        top=top,
+        seed=seed,
+        judged_by=min(table.n_rows, SAMPLE_ROWS),
+    )
+
+
+@contextmanager
+def encoded_rows(table: Table, encoder: TableEncoder) -> Iterator[EncodedRows]:
+    """The rows as the encoder has them; a file that is needed for them lives as long as the block."""
+    if table.is_in_memory:
+        _, batch = next(table.column_batches(encoder.columns))
+        columns = encoder.recognised(batch)
+        yield EncodedRows(encoder.encode_table(columns), columns)
+        return
+    with temporary_folder() as folder:
+        yield EncodedRows(_encoded_blocks(table, encoder, folder))
+
+
+def _encoded_blocks(table: Table, encoder: TableEncoder, folder: Path) -> RowBlocks:
+    """Encoded rows, kept in a file if there is room for it: each pass would encode them again otherwise."""
+    width = len(encoder.get_feature_names_out())
+
+    def encode() -> Iterator[np.ndarray]:
+        for _, batch in table.column_batches(encoder.columns, width):
+            yield encoder.encode_table(encoder.recognised(batch))
+
+    read: Callable[[], Iterator[np.ndarray]] = encode
+    if 2 * table.n_rows * width * ENCODED.itemsize < shutil.disk_usage(folder).free:
+        path = folder / "encoded.bin"
+        with stage("encoding the table"), open(path, "wb") as file:
+            for block in encode():
+                file.write(np.ascontiguousarray(block).data)
+        height = max(1, BLOCK_BYTES // (width * ENCODED.itemsize))
+
+        def read() -> Iterator[np.ndarray]:
+            with open(path, "rb") as file:
+                while (cells := np.fromfile(file, dtype=ENCODED, count=height * width)).size:
+                    yield cells.reshape(-1, width)
+
+    return RowBlocks(read, width, ENCODED, None, table.n_rows)
+
+
+def score_table(
+    table: Table,
+    model: Any,
+    encoder: TableEncoder,
+    *,
+    id: str | None = None,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    hide: Sequence[str] = (),
+    top: int = 10,
+) -> tuple[Detection, list[ColumnDrift]]:
+    """The rows of another table under a fitted model and encoder, and how that table differs.
+
+    Every cell is read by itself, in one pass that also counts what differs from training.
+    """
+    table.require_columns([id] if id else [])
+    encoder.require_columns([name for name in table.names if name != id])
+    with stage("scoring"):
+        tell(0, 0)
+        reader = _ScoredRows(table, encoder)
+        rows = EncodedRows(reader.encoded(), reader.columns, reader.formats)
+        found = judge(model, rows.X)
+    rule = model_convention(model, by_training=True)
+    flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)
+    reader.require_readable()
+    hidden = frozenset(hide)
+    scored = hold_rows(
+        table, model, encoder, found, flagging, rows, id=id, hidden=hidden, notes=[], run=Provenance(), top=top
+    )
+    return scored, reader.drift()
+
+
+class _ScoredRows:
+    """Rows of another table, encoded batch by batch while their cells are counted."""
+
+    def __init__(self, table: Table, encoder: TableEncoder) -> None:
+        self.table, self.encoder = table, encoder
+        sample = table.column_rows(np.arange(min(table.n_rows, SAMPLE_ROWS)), encoder.columns)
+        self.formats = encoder.formats_of(sample)
+        self.columns: Columns | None = None
+        self._drift = [DriftCounts() for _ in encoder.specs_]
+        self._unreadable = [Lost() for _ in encoder.specs_]
+
+    def encoded(self) -> Any:
+        """A matrix for a table in memory, otherwise blocks that can be read once."""
+        if self.table.is_in_memory:
+            return next(self._blocks())
+        width = len(self.encoder.get_feature_names_out())
+        return RowBlocks(self._blocks, width, ENCODED, None, self.table.n_rows)
+
+    def _blocks(self) -> Iterator[np.ndarray]:
+        encoder = self.encoder
+        for _, given in self.table.column_batches(encoder.columns, len(encoder.get_feature_names_out())):
+            read = encoder.recognised(given, self.formats)
+            counters = zip(self._drift, self._unreadable, encoder.specs_, read, strict=True)
+            for drift, unreadable, spec, column in counters:
+                drift.add(spec, column)
+                unreadable.add_text(given[spec.name], column, encoder.na)
+            if self.table.is_in_memory:
+                self.columns = read
+            yield encoder.encode_table(read)
+
+    def require_readable(self) -> None:
+        """Refuse columns most of whose text is not what training had."""
+        for spec, lost in zip(self.encoder.specs_, self._unreadable, strict=True):
+            lost.require_few(spec.name, spec.kind, spec.style)
+
+    def drift(self) -> list[ColumnDrift]:
+        return [counts.drift(spec) for counts, spec in zip(self._drift, self.encoder.specs_, strict=True)]
+
+
+def judge(model: Any, X: Any) -> RowScores:
+    """Scores of encoded rows under a fitted model, and the agreement of models that have it."""
+    return judge_rows(model, X) if isinstance(model, ODEFS) else RowScores(model.outlier_scores(X))

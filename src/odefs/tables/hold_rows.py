@@ -1,0 +1,133 @@
+"""The rows that a detection holds: all of a table in memory, otherwise top-ranked and sampled ones.
+
+Of a larger table the detection knows the scores of all rows, and holds those with the highest scores
+and a random sample that stands for all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from odefs.ensemble.combine import RowScores
+from odefs.kernels.row_reductions import stretches
+from odefs.tables.columns import Columns
+from odefs.tables.detection import Detection
+from odefs.tables.displayed_rows import Extent
+from odefs.tables.encoder.encode import ENCODED
+from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.flagging import Flagging
+from odefs.tables.notes import Note
+from odefs.tables.provenance import Provenance
+from odefs.tables.row_names import name_rows, table_index
+from odefs.tables.table import Table
+
+TOP_ROWS, DRAWN_ROWS, FLAGGED_ROWS = 20_000, 20_000, 1_000
+"""Rows held of a larger table: the highest scores, a sample of all rows, and one of flagged rows."""
+HELD_BYTES = 2**28
+"""Of wide tables fewer rows are held: top-ranked rows take at most this, and so does the sample."""
+MIN_HELD_ROWS = 2_000
+
+
+@dataclass(eq=False)
+class EncodedRows:
+    """All rows of a table as numbers: a matrix with its columns, or blocks that are read again."""
+
+    X: Any
+    columns: Columns | None = None
+    """The columns behind the matrix, for tables in memory."""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    """Formats of text in columns that had another type in training."""
+
+
+def hold_rows(
+    table: Table,
+    model: Any,
+    encoder: TableEncoder,
+    found: RowScores,
+    flagging: Flagging,
+    rows: EncodedRows,
+    *,
+    id: str | None,
+    hidden: frozenset[str],
+    notes: list[Note],
+    run: Provenance,
+    top: int,
+    seed: int = 0,
+    judged_by: int | None = None,
+) -> Detection:
+    """A detection of the table; ``judged_by`` is how many rows the columns were learned from."""
+    scores, agreement, part = found.scores, found.agreement, None
+    columns, X = rows.columns, rows.X
+    numbers = None
+    if columns is None:
+        part = _choose_rows(encoder, found, flagging, top, seed, judged_by)
+        numbers = part.numbers
+        columns = encoder.recognised(table.column_rows(numbers, encoder.columns), rows.formats)
+        X = encoder.encode_table(columns)
+        scores, agreement = np.asarray(scores[numbers]), None if agreement is None else np.asarray(agreement[numbers])
+        is_outlier = np.asarray(flagging.is_outlier[numbers])
+        flagging = Flagging(is_outlier, flagging.threshold, flagging.convention)
+    identifier, names = name_rows(table, id, numbers)
+    return Detection(
+        model,
+        encoder,
+        columns,
+        X,
+        scores,
+        flagging,
+        identifier,
+        names,
+        encoder.left_out_,
+        notes,
+        table_index(table),
+        hidden,
+        run=run,
+        named=id is not None,
+        agreement=agreement,
+        part=part,
+        formats=rows.formats,
+    )
+
+
+def _choose_rows(
+    encoder: TableEncoder,
+    found: RowScores,
+    flagging: Flagging,
+    top: int,
+    seed: int,
+    judged_by: int | None,
+) -> Extent:
+    scores, n_rows = found.scores, found.scores.size
+    width = len(encoder.get_feature_names_out())
+    room = max(MIN_HELD_ROWS, HELD_BYTES // (8 * len(encoder.columns) + ENCODED.itemsize * width))
+    first = top_rows(scores, max(top, min(TOP_ROWS, room)))
+    size = min(DRAWN_ROWS, room, n_rows)
+    drawn = np.random.default_rng([seed, 8]).choice(n_rows, size=size, replace=False)
+    flagged = draw_flagged(flagging.is_outlier, FLAGGED_ROWS, seed)
+    numbers = np.unique(np.concatenate([first, drawn, flagged]))
+    order, drawn, flagged = (np.searchsorted(numbers, rows) for rows in (first, np.sort(drawn), flagged))
+    return Extent(scores, flagging.is_outlier, found.agreement, numbers, order, drawn, flagged, judged_by)
+
+
+def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
+    """Numbers of the rows with the ``n`` highest scores, highest first; in the order of the table among equals."""
+    found = np.empty(0, dtype=np.int64)
+    for part in stretches(scores.size):
+        here = np.argsort(-scores[part], kind="stable")[:n] + part.start
+        both = np.concatenate([found, here])
+        found = both[np.argsort(-scores[both], kind="stable")[:n]]
+    return found
+
+
+def draw_flagged(is_outlier: np.ndarray, n: int, seed: int) -> np.ndarray:
+    """Numbers of at most ``n`` flagged rows, drawn at random, ascending."""
+    total = sum(int(np.count_nonzero(is_outlier[part])) for part in stretches(is_outlier.size))
+    chosen = np.sort(np.random.default_rng([seed, 9]).choice(total, size=min(n, total), replace=False))
+    found, before = [np.empty(0, dtype=np.int64)], 0
+    for part in stretches(is_outlier.size):
+        here = np.flatnonzero(is_outlier[part]) + part.start
+        found.append(here[chosen[(chosen >= before) & (chosen < before + here.size)] - before])
+        before += here.size
+    return np.concatenate(found)

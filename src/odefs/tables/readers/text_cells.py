@@ -1,0 +1,119 @@
+"""The cells of a delimited file as text, in memory or in a parquet file.
+
+Every cell is kept as text first: what a column holds is only known once all rows have been seen
+(:mod:`odefs.tables.readers.text_types`), for a code such as 00123 may stand at the end of the file.
+"""
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from odefs.tables.readers.dialect import Dialect, opened
+from odefs.tables.readers.header import Header, copied_under_names, under_names
+from odefs.tables.readers.to_parquet import row_group_rows, sink_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "-", "?", "#N/A"]
+HEAD_ROWS = 10_000
+COPIED_BYTES = 2**20
+
+
+class TextCells(ABC):
+    """Frames of text columns, under the names that polars was given."""
+
+    @abstractmethod
+    def frames(self) -> Iterator["pl.DataFrame"]:
+        """All rows, in order."""
+
+    @abstractmethod
+    def first_types(self) -> dict[str, "pl.DataType"]:
+        """What the first rows say about the columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldCells(TextCells):
+    """All cells in memory."""
+
+    source: Path | bytes
+    dialect: Dialect
+    frame: "pl.DataFrame"
+
+    @classmethod
+    def read(cls, source: Path | bytes, dialect: Dialect, header: Header) -> "HeldCells":
+        source, dialect = under_names(source, dialect, header)
+        return cls(source, dialect, _read_csv(source, dialect, infer_schema=False))
+
+    def frames(self) -> Iterator["pl.DataFrame"]:
+        yield self.frame
+
+    def first_types(self) -> dict[str, "pl.DataType"]:
+        return _first_types(self.source, self.dialect)
+
+
+@dataclass(frozen=True, eq=False)
+class FiledCells(TextCells):
+    """Cells in a parquet file that is read a row group at a time."""
+
+    path: Path
+    types: dict[str, "pl.DataType"]
+
+    @classmethod
+    def read(cls, source: Path, dialect: Dialect, header: Header, folder: Path) -> "FiledCells":
+        import polars as pl
+
+        plain, path = _plain_copy(source, dialect, header, folder), folder / "cells.parquet"
+        # polars' streaming reader takes UTF-8 only.
+        dialect = replace(dialect, encoding="utf-8")
+        rows = pl.scan_csv(plain, separator=dialect.separator, null_values=NULLS, infer_schema=False)
+        sink_parquet(rows, path)
+        types = _first_types(plain, dialect)
+        if plain != source:
+            plain.unlink()
+        return cls(path, types)
+
+    def frames(self) -> Iterator["pl.DataFrame"]:
+        import polars as pl
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self.path, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=row_group_rows(file.metadata.num_columns)):
+                frame: Any = pl.from_arrow(pa.Table.from_batches([batch]))
+                # polars gives a column without a name one of its own.
+                frame.columns = batch.schema.names
+                yield frame
+            if not file.metadata.num_rows:
+                yield pl.DataFrame(schema=dict.fromkeys(file.schema_arrow.names, pl.String))
+
+    def first_types(self) -> dict[str, "pl.DataType"]:
+        return self.types
+
+
+def _plain_copy(path: Path, dialect: Dialect, header: Header, folder: Path) -> Path:
+    """The file, or a copy of it in UTF-8 and under names that differ from each other."""
+    copy = folder / "plain.csv"
+    if dialect.encoding == "utf-8":
+        return copied_under_names(path, copy, dialect, header)
+    with opened(path, dialect) as text, open(copy, "w", encoding="utf-8", newline="") as out:
+        shutil.copyfileobj(text, out, COPIED_BYTES)
+    utf8 = replace(dialect, encoding="utf-8")
+    named = copied_under_names(copy, folder / "named.csv", utf8, header)
+    return copy if named == copy else named.replace(copy)
+
+
+def _first_types(source: Path | bytes, dialect: Dialect) -> dict[str, "pl.DataType"]:
+    # polars also looks at some rows after these, which may have other types: hence ignore_errors.
+    head = _read_csv(source, dialect, infer_schema_length=HEAD_ROWS, n_rows=HEAD_ROWS, ignore_errors=True)
+    return dict(head.schema)
+
+
+def _read_csv(source: Path | bytes, dialect: Dialect, **options: Any) -> "pl.DataFrame":
+    import polars as pl
+
+    encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
+    return pl.read_csv(source, separator=dialect.separator, encoding=encoding, null_values=NULLS, **options)

@@ -1,0 +1,223 @@
+"""Tables whose rows can be read again: in memory, or in parquet files of any size.
+
+Whether a table is in memory is a property of it. Everything that reads rows goes through
+:meth:`Table.batches` and :meth:`Table.take`; a table in memory is one batch.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import narwhals as nw
+import numpy as np
+
+from odefs.engines.row_blocks import rows_at_once
+from odefs.exceptions import TableError
+from odefs.system.atomic_write import error_number
+from odefs.tables.columns import Column, Columns
+from odefs.tables.frames import checked_frame, columns_of, frame_names
+from odefs.tables.readers.common_types import as_schema, common_schema
+from odefs.tables.readers.quotes import first_line
+
+BATCH_BYTES = 256 * 2**20
+"""Memory of one batch of rows with long texts."""
+
+
+class Table(ABC):
+    """Rows under named columns, read in batches of native frames (polars, pyarrow, pandas)."""
+
+    line_column: str | None
+    """An extra column with the line of each row, for tables that were read from text."""
+    is_in_memory: bool
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Names of the columns, without :attr:`line_column`."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int: ...
+
+    @abstractmethod
+    def batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Any]]:
+        """Frames that hold at least the named columns, each with the number of its first row.
+
+        Batches are shorter where rows are to become ``width`` encoded columns.
+        """
+
+    @abstractmethod
+    def take(self, numbers: np.ndarray, names: Sequence[str]) -> Any:
+        """A frame of the rows with the given numbers, which are ascending."""
+
+    @abstractmethod
+    def column_batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Columns]]:
+        """The batches as columns of numbers, times and categories."""
+
+    @abstractmethod
+    def column_rows(self, numbers: np.ndarray, names: Sequence[str]) -> Columns:
+        """The same of the rows with the given numbers, which are ascending."""
+
+    def require_columns(self, names: Sequence[str]) -> None:
+        """Refuse names that no column has."""
+        for name in names:
+            if name not in self.names:
+                raise TableError(f"there is no column {name!r}; the columns are {', '.join(self.names)}.")
+
+
+@dataclass(frozen=True, eq=False)
+class HeldTable(Table):
+    """A data frame in memory, or columns that were read from an array."""
+
+    frame: Any
+    line_column: str | None = None
+    _converted: dict[str, Column] = field(default_factory=dict, repr=False)
+    is_in_memory = True
+
+    @cached_property
+    def names(self) -> list[str]:
+        given = self.frame.names if isinstance(self.frame, Columns) else frame_names(self.frame)
+        return [name for name in given or [] if name != self.line_column]
+
+    @property
+    def n_rows(self) -> int:
+        return self.frame.n_rows if isinstance(self.frame, Columns) else len(self.frame)
+
+    def batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Any]]:
+        yield 0, self.frame
+
+    def take(self, numbers: np.ndarray, names: Sequence[str]) -> Any:
+        return nw.from_native(self.frame, eager_only=True)[numbers].to_native()
+
+    def column_batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Columns]]:
+        yield 0, self.columns(names)
+
+    def column_rows(self, numbers: np.ndarray, names: Sequence[str]) -> Columns:
+        found = self.columns(names)
+        return found if numbers.size == self.n_rows else found.take(numbers).compact()
+
+    def columns(self, names: Sequence[str]) -> Columns:
+        """Some columns of all rows, each of which is converted once."""
+        missing = frozenset(names) - self._converted.keys()
+        if missing:
+            read = columns_of(self.frame, missing.__contains__)
+            self._converted.update({name: read[name] for name in missing})
+        return Columns(tuple(self._converted[name] for name in names), self.n_rows)
+
+
+def table_of(frame: Any) -> Table:
+    """A table from a data frame or a matrix of numbers; tables as they are."""
+    if isinstance(frame, Table):
+        return frame
+    if isinstance(frame, np.ndarray | Columns):
+        columns = columns_of(frame)
+        return HeldTable(columns, _converted={column.name: column for column in columns})
+    checked_frame(frame)
+    return HeldTable(frame)
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetTable(Table):
+    """Parquet files with the same columns, whose types are brought together."""
+
+    files: tuple[Path | bytes, ...]
+    """Paths, or the contents of files."""
+    line_column: str | None = None
+    is_in_memory = False
+
+    @cached_property
+    def schema(self) -> Any:
+        import pyarrow.parquet as pq
+
+        schemas = []
+        for file in self.files:
+            with _opened(file) as opened:
+                schemas.append(pq.read_schema(opened))
+        return common_schema([Path(_name(file)) for file in self.files], schemas)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name in self.schema.names if name != self.line_column]
+
+    @cached_property
+    def n_rows(self) -> int:
+        import pyarrow.parquet as pq
+
+        n_rows = 0
+        for file in self.files:
+            with _opened(file) as opened:
+                n_rows += pq.read_metadata(opened).num_rows
+        return n_rows
+
+    def batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Any]]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        start = 0
+        schema = pa.schema([self.schema.field(name) for name in names])
+        height = rows_at_once(max(width, len(names)))
+        for file in self.files:
+            with _opened(file) as source, pq.ParquetFile(source, pre_buffer=False) as opened:
+                height = min(height, _rows_within_budget(opened.metadata))
+                for batch in opened.iter_batches(batch_size=height, columns=list(names)):
+                    if batch.num_rows:
+                        part = pa.Table.from_batches([batch]).select(list(names))
+                        yield start, as_schema(part, schema)
+                        start += batch.num_rows
+
+    def take(self, numbers: np.ndarray, names: Sequence[str]) -> Any:
+        import pyarrow as pa
+
+        found = []
+        for start, part in self.batches(names):
+            if start > numbers[-1]:
+                break
+            first, last = np.searchsorted(numbers, (start, start + part.num_rows))
+            if last > first:
+                found.append(part.take(pa.array(numbers[first:last] - start)))
+        return pa.concat_tables(found).combine_chunks()
+
+    def column_batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Columns]]:
+        for start, frame in self.batches(names, width):
+            yield start, columns_of(frame)
+
+    def column_rows(self, numbers: np.ndarray, names: Sequence[str]) -> Columns:
+        return columns_of(self.take(numbers, names))
+
+    def load(self) -> HeldTable:
+        """The same table in memory."""
+        import pyarrow as pa
+
+        parts = [part for _, part in self.batches(self.schema.names)]
+        whole = pa.concat_tables(parts) if parts else self.schema.empty_table()
+        return HeldTable(whole, self.line_column)
+
+
+def _rows_within_budget(metadata: Any) -> int:
+    """How many rows of a parquet file fit into ``BATCH_BYTES`` once they are decompressed."""
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    row = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    return max(1, BATCH_BYTES // max(1, row))
+
+
+def _name(file: Path | bytes) -> str:
+    return "standard input" if isinstance(file, bytes) else str(file)
+
+
+@contextmanager
+def _opened(file: Path | bytes) -> Iterator[BinaryIO]:
+    """Opened here: Arrow takes all names for UTF-8, and some for addresses. Damage is told by name."""
+    import pyarrow as pa
+
+    with BytesIO(file) if isinstance(file, bytes) else open(file, "rb") as opened:
+        try:
+            yield opened
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            if error_number(error) is not None:
+                raise  # the system's, not the file's
+            raise TableError(f"{_name(file)}: {first_line(error)}.") from error
