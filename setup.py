@@ -34,15 +34,24 @@ MINGW_FLAGS = [
 
 
 def is_required() -> bool:
-    return os.environ.get("ODEFS_REQUIRE_KERNEL", "").strip().lower() not in ("", "0", "no", "false")
+    return os.environ.get("ODEFS_REQUIRE_KERNEL", "").strip().lower() not in (
+        "",
+        "0",
+        "no",
+        "false",
+    )
 
 
 def flags_for(compiler: list[str]) -> list[str]:
     """The flags for a compiler, told apart by the macros it defines: its name (``cc``, a path, a wrapper) says little."""
     try:
-        asked = subprocess.run([*compiler, "-dM", "-E", "-x", "c", "-"], input="", capture_output=True, text=True)
+        asked = subprocess.run(
+            [*compiler, "-dM", "-E", "-x", "c", "-"], input="", capture_output=True, text=True
+        )
     except OSError as error:
-        raise CompileError(f"the C compiler '{compiler[0]}' cannot be run: {error.strerror}") from error
+        raise CompileError(
+            f"the C compiler '{compiler[0]}' cannot be run: {error.strerror}"
+        ) from error
     macros = {line.split()[1] for line in asked.stdout.splitlines() if line.startswith("#define ")}
     if asked.returncode or "__GNUC__" not in macros:
         raise CompileError(f"'{' '.join(compiler)}' is neither GCC nor Clang")
@@ -69,7 +78,10 @@ class BuildKernel(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         built = Path(self.get_ext_fullpath(ext.name))
-        for folder in {built.parent, Path(FOLDER)}:  # earlier versions named it after the version of Python
+        for folder in {
+            built.parent,
+            Path(FOLDER),
+        }:  # earlier versions named it after the version of Python
             for leftover in (*folder.glob("_kernel.*.so"), *folder.glob("_kernel.*.pyd")):
                 leftover.unlink()
         try:
@@ -108,7 +120,9 @@ class PlatformWheel(bdist_wheel):
         has_kernel = os.path.exists(built.get_ext_fullpath(KERNEL))
         self.root_is_pure = not has_kernel and os.environ.get("CIBUILDWHEEL") != "1"
         if self.root_is_pure:
-            self.distribution.ext_modules = None  # or all modules would be installed as platform-specific ones
+            self.distribution.ext_modules = (
+                None  # or all modules would be installed as platform-specific ones
+            )
         super().run()
 
     def get_tag(self) -> tuple[str, str, str]:

@@ -27,10 +27,17 @@ BENCHMARKS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default")
-    parser.add_argument("--all", action="store_true", help="adaptive: all datasets instead of a few")
     parser.add_argument(
-        "--share", type=float, default=1.0, help="scale, cost_model: on this share of the rows, to try it out"
+        "names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="adaptive: all datasets instead of a few"
+    )
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=1.0,
+        help="scale, cost_model: on this share of the rows, to try it out",
     )
     parser.add_argument("--write", action="store_true", help="put the named ones on the page too")
     arguments = parser.parse_args()
@@ -49,7 +56,11 @@ def main() -> None:
 
 
 def _results(name: str, every: bool, share: float) -> list[Result]:
-    options = {"adaptive": {"every": every}, "scale": {"share": share}, "cost_model": {"share": share}}.get(name, {})
+    options = {
+        "adaptive": {"every": every},
+        "scale": {"share": share},
+        "cost_model": {"share": share},
+    }.get(name, {})
     found: list[Result] = import_module(f"benchmarks.{name}").run(**options)
     return found
 

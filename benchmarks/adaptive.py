@@ -89,4 +89,8 @@ def _means(aucs: np.ndarray, every: bool) -> list[Result]:
     auto, many, paper = aucs.mean(axis=0)
     measured = f"AUC {auto:.4f}, {auto - many:+.4f} against up to {MAX_AUTO_COMPONENTS}, {auto - paper:+.4f} against the paper's"
     which = "the eleven" if every else ", ".join(DEFAULT)
-    return [Result(f"adaptive, mean over {which}", measured, f"within {LIMIT}", abs(auto - paper) <= LIMIT)]
+    return [
+        Result(
+            f"adaptive, mean over {which}", measured, f"within {LIMIT}", abs(auto - paper) <= LIMIT
+        )
+    ]

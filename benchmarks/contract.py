@@ -83,7 +83,9 @@ def run_checks(estimator: Any) -> list[list[str]]:
             results = check_estimator(estimator, on_skip=None, on_fail=None)
         except Exception as error:
             return [["check_estimator", "failed", _said(error)]]
-    return [[result["check_name"], result["status"], _said(result["exception"])] for result in results]
+    return [
+        [result["check_name"], result["status"], _said(result["exception"])] for result in results
+    ]
 
 
 def _said(error: BaseException | None) -> str:
@@ -100,12 +102,18 @@ def run_missing(subjects: Iterable[Subject], path: Path = RECORDS) -> list[str]:
     left_out = []
     for subject in subjects:
         try:
-            versions = {name: version(name) for name in sorted({subject.library, "scikit-learn", "numpy"})}
+            versions = {
+                name: version(name) for name in sorted({subject.library, "scikit-learn", "numpy"})
+            }
             estimator = subject.make()
         except ImportError as error:
             left_out.append(f"{subject.library}'s {subject.shown}: {error}")
             continue
-        done = [r for r in read_records(path) if (r["library"], r["estimator"]) == (subject.library, subject.shown)]
+        done = [
+            r
+            for r in read_records(path)
+            if (r["library"], r["estimator"]) == (subject.library, subject.shown)
+        ]
         if not any(record["versions"] == versions for record in done):
             print(f"{subject.library} {subject.shown} ...", flush=True)
             record = {"library": subject.library, "estimator": subject.shown, "versions": versions}
@@ -119,7 +127,9 @@ def main() -> None:
     from benchmarks.contract_page import write_page
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.contract", description=__doc__)
-    parser.add_argument("--page-only", action="store_true", help="write the page from the records as they are")
+    parser.add_argument(
+        "--page-only", action="store_true", help="write the page from the records as they are"
+    )
     if not parser.parse_args().page_only:
         for line in run_missing(SUBJECTS):
             print(f"left out: {line}")

@@ -102,7 +102,10 @@ def _versions(records: Sequence[dict[str, Any]]) -> str:
 
 def _without(records: Sequence[dict[str, Any]]) -> str:
     missing = [name for name in LIBRARIES if name not in {record["library"] for record in records}]
-    return "".join(f" {SHOWN.get(name, name)} has no record yet: install it and run the command." for name in missing)
+    return "".join(
+        f" {SHOWN.get(name, name)} has no record yet: install it and run the command."
+        for name in missing
+    )
 
 
 def _failed(record: dict[str, Any]) -> list[str]:
@@ -132,6 +135,10 @@ def _asked(records: Sequence[dict[str, Any]]) -> str:
     lines = ["| check | asks that | fails in |", "| --- | --- | --- |"]
     for name, who in sorted(failing.items(), key=lambda item: (-len(item[1]), item[0])):
         libraries = Counter(one.split()[0] for one in who)
-        shown = ", ".join(who) if len(who) <= 4 else ", ".join(f"{n} of {library}" for library, n in libraries.items())
+        shown = (
+            ", ".join(who)
+            if len(who) <= 4
+            else ", ".join(f"{n} of {library}" for library, n in libraries.items())
+        )
         lines.append(f"| `{name}` | {ASKS.get(name, '')} | {shown} |")
     return "\n".join(lines)

@@ -43,20 +43,28 @@ def run(share: float = 1.0) -> list[Result]:
 
 def cluster() -> list[Result]:
     # Noise columns kept: the wider the subsets, the more a row costs.
-    model = ODEFS(random_state=0, n_estimators=COMPONENTS, trust=1.0, noise_columns="keep", n_jobs=1)
+    model = ODEFS(
+        random_state=0, n_estimators=COMPONENTS, trust=1.0, noise_columns="keep", n_jobs=1
+    )
     with tempfile.TemporaryDirectory() as folder:
         write_wide(Path(folder), SAMPLE_ROWS, COLUMNS)
         blocks = RowBlocks.from_parquet(folder)
         learned = model.fit(np.concatenate(list(blocks)))._model.scoring
         found = _costs(blocks, model, learned)
-    seconds = (CLUSTER_PASSES * found.read + found.statistics + found.scores) * TARGET_ROWS / WORKERS
+    seconds = (
+        (CLUSTER_PASSES * found.read + found.statistics + found.scores) * TARGET_ROWS / WORKERS
+    )
     size = np.mean([component.columns.size for component in learned])
     return [
         _shown(
-            f"one core, per row of {COLUMNS} float32 columns: reading parquet, a pass", f"{found.read * 1e6:.2f} us"
+            f"one core, per row of {COLUMNS} float32 columns: reading parquet, a pass",
+            f"{found.read * 1e6:.2f} us",
         ),
         _shown("ranges and moments", f"{found.statistics * 1e6:.2f} us"),
-        _shown(f"{COMPONENTS} components of {size:.0f} columns on average", f"{found.scores * 1e6:.2f} us"),
+        _shown(
+            f"{COMPONENTS} components of {size:.0f} columns on average",
+            f"{found.scores * 1e6:.2f} us",
+        ),
         _shown(
             f"hence 10^9 rows on {WORKERS} workers of one core, {CLUSTER_PASSES} passes, without waiting for disks",
             f"{seconds / 60:.1f} min",
@@ -113,7 +121,12 @@ def _costs(blocks: RowBlocks, model: ODEFS, components: Sequence[Component]) -> 
 def _passes(blocks: RowBlocks, model: ODEFS) -> float:
     """Ranges; moments, with all samples; rows that components learn from, once where learning is not worth a second round; final scores."""
     engine, fitted = StreamEngine(blocks, 1), model._model
-    passes = (engine.ranges, lambda: engine.moments(fitted.scaling), engine.run_prefetch, lambda: engine.judged(fitted))
+    passes = (
+        engine.ranges,
+        lambda: engine.moments(fitted.scaling),
+        engine.run_prefetch,
+        lambda: engine.judged(fitted),
+    )
     return sum(_seconds(one, 2) for one in passes)
 
 

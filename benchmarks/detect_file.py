@@ -31,14 +31,26 @@ def run() -> list[Result]:
         _table().write_csv(path)
         command = [Path(sys.executable).parent / "odefs", "detect", path, "--quiet"]
         start = time.perf_counter()
-        told = subprocess.run([sys.executable, "-c", PEAK, *command], check=True, cwd=folder, capture_output=True)
+        told = subprocess.run(
+            [sys.executable, "-c", PEAK, *command], check=True, cwd=folder, capture_output=True
+        )
         seconds = time.perf_counter() - start
         peak = int(told.stdout) / 1024
         page = (Path(folder) / "table.outliers.html").stat().st_size / 1e6
         around, alone = _beside_reading(path)
     return [
-        Result("odefs detect with its report, csv of 1,000,000 x 30", f"{seconds:.1f} s", "under 25 s", seconds < 25),
-        Result("its peak memory", f"{peak:,.0f} MB; the page has {page:.1f} MB", "under 2,000 MB", peak < 2000),
+        Result(
+            "odefs detect with its report, csv of 1,000,000 x 30",
+            f"{seconds:.1f} s",
+            "under 25 s",
+            seconds < 25,
+        ),
+        Result(
+            "its peak memory",
+            f"{peak:,.0f} MB; the page has {page:.1f} MB",
+            "under 2,000 MB",
+            peak < 2000,
+        ),
         Result(
             "encoding, fit and report of that table against the fit alone",
             f"{around / alone:.2f} x ({around:.1f} s, {alone:.1f} s)",
@@ -72,5 +84,7 @@ def _table() -> pl.DataFrame:
     columns["measure3"][:500] += 200
     columns |= {f"count{j}": rng.integers(0, 500, ROWS) for j in range(4)}
     columns |= {f"kind{j}": rng.choice([f"v{i}" for i in range(3 + 5 * j)], ROWS) for j in range(5)}
-    columns["time"] = np.datetime64("2020-01-01", "ms") + rng.integers(0, 10**10, ROWS).astype("timedelta64[ms]")
+    columns["time"] = np.datetime64("2020-01-01", "ms") + rng.integers(0, 10**10, ROWS).astype(
+        "timedelta64[ms]"
+    )
     return pl.DataFrame(columns)

@@ -43,7 +43,9 @@ def _table() -> tuple[str, np.ndarray]:
     return "a table like census", like_census()
 
 
-def like_census(n_rows: int = ROWS, n_columns: int = COLUMNS, n_distinct: int = DISTINCT) -> np.ndarray:
+def like_census(
+    n_rows: int = ROWS, n_columns: int = COLUMNS, n_distinct: int = DISTINCT
+) -> np.ndarray:
     """Zeros and ones: 40 categories one-hot, few values of each frequent, most rows several times; 1 in 50 rows has rare values."""
     rng = np.random.default_rng(0)
     edges = np.sort(rng.choice(np.arange(1, n_columns), size=39, replace=False))
@@ -53,8 +55,13 @@ def like_census(n_rows: int = ROWS, n_columns: int = COLUMNS, n_distinct: int = 
         odds = 1 / np.arange(1, stop - start + 1) ** 1.5
         usual = rng.choice(stop - start, size=n_distinct, p=odds / odds.sum())
         rare = rng.integers(0, stop - start, size=n_distinct)
-        X[np.arange(n_distinct), start + np.where(odd & (rng.random(n_distinct) < 0.3), rare, usual)] = 1
-    repeats = np.concatenate([np.arange(n_distinct), rng.integers(0, n_distinct, size=n_rows - n_distinct)])
+        X[
+            np.arange(n_distinct),
+            start + np.where(odd & (rng.random(n_distinct) < 0.3), rare, usual),
+        ] = 1
+    repeats = np.concatenate(
+        [np.arange(n_distinct), rng.integers(0, n_distinct, size=n_rows - n_distinct)]
+    )
     return X[rng.permutation(repeats)]
 
 
@@ -139,7 +146,10 @@ def _rates() -> dict[str, float]:
     a = torch.rand((8192, 8192), device="cuda")
     half, double = a.half(), a.double()
     big, other = (torch.empty(2**30, dtype=torch.uint8, device="cuda") for _ in range(2))
-    host, device = torch.empty(2**27, dtype=torch.uint8), torch.empty(2**27, dtype=torch.uint8, device="cuda")
+    host, device = (
+        torch.empty(2**27, dtype=torch.uint8),
+        torch.empty(2**27, dtype=torch.uint8, device="cuda"),
+    )
     return {
         "half-precision products per s": 2 * 8192**3 / seconds(lambda: half @ half),
         "float64 products per s": 2 * 8192**3 / seconds(lambda: double @ double),
@@ -150,7 +160,8 @@ def _rates() -> dict[str, float]:
 
 def _agreement(where: str, X: np.ndarray) -> Result:
     local, torched = (
-        ODEFS.paper(n_estimators=COMPARED, engine=engine, random_state=0).fit(X) for engine in ("local", "torch")
+        ODEFS.paper(n_estimators=COMPARED, engine=engine, random_state=0).fit(X)
+        for engine in ("local", "torch")
     )
     largest = float(np.max(np.abs(torched.outlier_scores_ / local.outlier_scores_ - 1)))
     differ = int(np.sum(torched.is_outlier_ != local.is_outlier_))

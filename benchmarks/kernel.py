@@ -24,7 +24,12 @@ def run() -> list[Result]:
         return [Result("compiled kernel", "not built", "built", False)]
     # Pinned once: that takes about as long as the smallest of these runs.
     with one_blas_thread():
-        return [result for dtype in (np.float32, np.float64) for d in TARGETS for result in _one(d, np.dtype(dtype))]
+        return [
+            result
+            for dtype in (np.float32, np.float64)
+            for d in TARGETS
+            for result in _one(d, np.dtype(dtype))
+        ]
 
 
 def _one(d: int, dtype: np.dtype) -> list[Result]:
@@ -32,7 +37,9 @@ def _one(d: int, dtype: np.dtype) -> list[Result]:
     # Centred rows, as the scaling delivers them, and references from elsewhere: of many rows, few are references.
     X = (rng.random((ROWS, d)) - 0.5).astype(dtype)
     detector = LeSiNNDetector()
-    states = [detector.prepare((rng.random((400, d)) - 0.5).astype(dtype), rng) for _ in range(COMPONENTS)]
+    states = [
+        detector.prepare((rng.random((400, d)) - 0.5).astype(dtype), rng) for _ in range(COMPONENTS)
+    ]
     # Each in the blocks that the engine hands it.
     for_numpy = list(row_blocks(ROWS, MAX_BLOCK_ROWS))
     for_kernel = list(row_blocks(ROWS, kernel_rows(detector.bytes_per_row(d), ROWS, THREADS)))
@@ -50,16 +57,27 @@ def _one(d: int, dtype: np.dtype) -> list[Result]:
     on_registers = _products_alone(packed, dtype)
     # Taken in turns, so that a slow moment of the machine hits all. One component alone starts threads for itself, as no fit does.
     times = [
-        [seconds(*way, n) / n for n in (1, COMPONENTS) for way in (("numpy", for_numpy), ("compiled", for_kernel))]
+        [
+            seconds(*way, n) / n
+            for n in (1, COMPONENTS)
+            for way in (("numpy", for_numpy), ("compiled", for_kernel))
+        ]
         + [best_of(1, on_registers)]
         for _ in range(TURNS)
     ]
-    by_numpy, compiled, numpy_sweep, compiled_sweep, limit = (min(column) for column in zip(*times, strict=True))
+    by_numpy, compiled, numpy_sweep, compiled_sweep, limit = (
+        min(column) for column in zip(*times, strict=True)
+    )
     what = f"compiled kernel, d = {d}, {dtype.name}"
     results = [
-        _against_numpy(f"{what}, against the NumPy path, {ROWS:,} rows, two threads", d, by_numpy, compiled),
         _against_numpy(
-            f"{what}, the same for {COMPONENTS} components in a sweep, for each", d, numpy_sweep, compiled_sweep
+            f"{what}, against the NumPy path, {ROWS:,} rows, two threads", d, by_numpy, compiled
+        ),
+        _against_numpy(
+            f"{what}, the same for {COMPONENTS} components in a sweep, for each",
+            d,
+            numpy_sweep,
+            compiled_sweep,
         ),
         Result(
             f"{what}, its products alone, on registers, against the NumPy path",
@@ -94,7 +112,9 @@ def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], No
     n_products = ROWS * packed.n_subsets * packed.n_members * packed.n_columns
     repeats = round(n_products / THREADS / compiled.registers_only(level, dtype, True, 1))
     return lambda: run_tasks(
-        lambda _: compiled.registers_only(level, dtype, True, repeats), list(range(THREADS)), THREADS
+        lambda _: compiled.registers_only(level, dtype, True, repeats),
+        list(range(THREADS)),
+        THREADS,
     )
 
 

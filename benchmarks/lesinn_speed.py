@@ -29,7 +29,12 @@ def run() -> list[Result]:
             "at most 0.35 x",
             ratio <= 0.35,
         ),
-        Result("its peak memory above the input", f"{megabytes:.0f} MB", "under 200 MB", megabytes < 200),
+        Result(
+            "its peak memory above the input",
+            f"{megabytes:.0f} MB",
+            "under 200 MB",
+            megabytes < 200,
+        ),
     ]
 
 

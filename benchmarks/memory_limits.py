@@ -37,8 +37,19 @@ def _peak(odefs: Path, folder: str, kind: str, limit: int) -> str:
     from odefs.cli.in_parts import is_large
 
     environment = {**os.environ, "ODEFS_MEMORY": f"{limit}MB"}
-    line = [sys.executable, "-c", CHILD, str(odefs), "detect", f"t.{kind}", "--quiet", "--no-report"]
-    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    line = [
+        sys.executable,
+        "-c",
+        CHILD,
+        str(odefs),
+        "detect",
+        f"t.{kind}",
+        "--quiet",
+        "--no-report",
+    ]
+    done = subprocess.run(
+        line, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
     status, peak = map(int, done.stdout.split())
     os.environ["ODEFS_MEMORY"] = f"{limit}MB"
     how = "in parts" if is_large(f"{folder}/t.{kind}") else "at once"

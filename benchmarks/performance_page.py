@@ -59,7 +59,10 @@ def _machines(records: Sequence[Record], machines: Sequence[str]) -> str:
 def _table(records: Sequence[Record], machines: Sequence[str]) -> str:
     runs = {name: [_by_line(record) for record in _of(records, name)] for name in machines}
     lines = list(dict.fromkeys(what for name in machines for what in runs[name][-1]))
-    shown = [f"| what | target | {' | '.join(machines)} |", f"| --- | --- |{' --- |' * len(machines)}"]
+    shown = [
+        f"| what | target | {' | '.join(machines)} |",
+        f"| --- | --- |{' --- |' * len(machines)}",
+    ]
     for what in lines:
         target = next(runs[name][-1][what].target for name in machines if what in runs[name][-1])
         cells = [_cell([run[what] for run in runs[name] if what in run]) for name in machines]

@@ -18,7 +18,9 @@ Record = dict[str, Any]
 def record_of(benchmark: str, results: Sequence[Result], machine: str | None = None) -> Record:
     """A run on this machine, which may have a better name than its processor's."""
     versions = collect_versions()
-    used = ", ".join(f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel"))
+    used = ", ".join(
+        f"{name} {versions[name]}" for name in ("python", "numpy", "scikit-learn", "blas", "kernel")
+    )
     name = f"{machine or processor_name()}, {versions['threads']} threads"
     return {
         "benchmark": benchmark,

@@ -103,7 +103,12 @@ def stream(share: float = 1.0) -> list[Result]:
     told = f"{there['s'] / n * 1e6:.2f} and {here['s'] / n * 1e6:.2f} us, {there['components']} components"
     what = f"{n:,} x 50 parquet fitted and scored in passes"
     return [
-        Result(f"{what}: time per row against in memory", f"{ratio:.2f} x ({told})", "at most 1.6 x", ratio <= 1.6),
+        Result(
+            f"{what}: time per row against in memory",
+            f"{ratio:.2f} x ({told})",
+            "at most 1.6 x",
+            ratio <= 1.6,
+        ),
         Result(f"{what}: peak resident memory", f"{peak:.2f} GB", "under 1.2 GB", peak < 1.2),
         Result(
             f"{what}: flagged rows",
@@ -147,7 +152,10 @@ def dask(share: float = 1.0) -> list[Result]:
             ratio <= 1.6,
         ),
         Result(
-            f"{what}: largest relative difference of scores", f"{difference:.1e}", "at most 1e-6", difference <= 1e-6
+            f"{what}: largest relative difference of scores",
+            f"{difference:.1e}",
+            "at most 1e-6",
+            difference <= 1e-6,
         ),
         Result(f"{what}: flagged rows", "the same" if same else "others", "the same", same),
     ]

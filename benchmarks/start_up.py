@@ -15,7 +15,12 @@ def run() -> list[Result]:
     helped = _seconds(str(ODEFS), "--help")
     return [
         Result("import odefs", f"{1000 * imported:.0f} ms", "under 100 ms", imported < 0.1),
-        Result("odefs --help, the whole process", f"{1000 * helped:.0f} ms", "under 400 ms", helped < 0.4),
+        Result(
+            "odefs --help, the whole process",
+            f"{1000 * helped:.0f} ms",
+            "under 400 ms",
+            helped < 0.4,
+        ),
     ]
 
 

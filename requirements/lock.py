@@ -24,7 +24,12 @@ TORCH = re.compile(r"torch$|triton$|cuda-|nvidia-")
 """PyTorch and what its usual wheel for Linux needs, in a file of its own: where pip finds the wheel without CUDA (torch-cpu.txt), none of it is installed."""
 
 PLACES = [
-    {"sys_platform": system, "platform_system": name, "os_name": family, "platform_machine": machine}
+    {
+        "sys_platform": system,
+        "platform_system": name,
+        "os_name": family,
+        "platform_machine": machine,
+    }
     | {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
     for system, name, family, machine in (
         ("linux", "Linux", "posix", "x86_64"),
@@ -54,7 +59,9 @@ class Pin:
 
     def __str__(self) -> str:
         condition = f" ; {self.marker}" if self.marker else ""
-        return " \\\n    ".join([f"{self.name}=={self.version}{condition}", *(f"--hash={h}" for h in self.hashes)])
+        return " \\\n    ".join(
+            [f"{self.name}=={self.version}{condition}", *(f"--hash={h}" for h in self.hashes)]
+        )
 
 
 def short_marker(marker: str) -> str:
@@ -77,7 +84,9 @@ def parse(text: str) -> dict[str, Pin]:
         requirement, _, marker = line.split("--hash")[0].partition(";")
         name, version = requirement.strip().split("==")
         if name in pins:
-            raise SystemExit(f"{name} has two pins ({pins[name].version} and {version}): ask for one in the .in file.")
+            raise SystemExit(
+                f"{name} has two pins ({pins[name].version} and {version}): ask for one in the .in file."
+            )
         pins[name] = Pin(name, version, short_marker(marker.strip()), hashes)
     return pins
 
@@ -96,7 +105,16 @@ def resolve(*options: str, kept: str = "") -> dict[str, Pin]:
             "--python-version=3.11",
             "--quiet",
         ]
-        line = [sys.executable, "-m", "uv", "pip", "compile", *fixed, f"--output-file={out}", *options]
+        line = [
+            sys.executable,
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            *fixed,
+            f"--output-file={out}",
+            *options,
+        ]
         subprocess.run(line, check=True, cwd=FOLDER.parent, stdout=subprocess.DEVNULL)
         return parse(out.read_text())
 
@@ -118,7 +136,9 @@ def write(name: str, pins: dict[str, Pin], source: str, below: str | None = None
 def tell_torch_cpu(version: str) -> None:
     """The usual index does not list the wheel without CUDA, so that its version and hash are not found here."""
     if f"torch=={version}+cpu" not in (FOLDER / "torch-cpu.txt").read_text():
-        print(f"torch-cpu.txt: to be changed by hand to torch=={version}+cpu and the hash of its wheel")
+        print(
+            f"torch-cpu.txt: to be changed by hand to torch=={version}+cpu and the hash of its wheel"
+        )
 
 
 def lock(upgrade: bool) -> None:
@@ -135,7 +155,10 @@ def lock(upgrade: bool) -> None:
     below = None
     for name, found in layers.items():
         write(
-            name, {key: whole[key] for key in found if key not in lower and not TORCH.match(key)}, f"{name}.in", below
+            name,
+            {key: whole[key] for key in found if key not in lower and not TORCH.match(key)},
+            f"{name}.in",
+            below,
         )
         lower |= set(found)
         below = name
@@ -146,13 +169,25 @@ def lock(upgrade: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         pinned = constraints({name: whole[name] for name in tools}, folder)
         extras = [f"--extra={name}" for name in EXTRAS_AT_LOWEST]
-        options = ["--resolution=lowest-direct", *extras, pinned, "pyproject.toml", "requirements/lowest.in"]
+        options = [
+            "--resolution=lowest-direct",
+            *extras,
+            pinned,
+            "pyproject.toml",
+            "requirements/lowest.in",
+        ]
         write("lowest", resolve(*options, kept=before("lowest")), "lowest.in and pyproject.toml")
     for name in ("fuzz", "lock"):
-        write(name, resolve("--universal", f"requirements/{name}.in", kept=before(name)), f"{name}.in")
+        write(
+            name, resolve("--universal", f"requirements/{name}.in", kept=before(name)), f"{name}.in"
+        )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--upgrade", action="store_true", help="take the newest versions that go together")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--upgrade", action="store_true", help="take the newest versions that go together"
+    )
     lock(parser.parse_args().upgrade)

@@ -50,6 +50,10 @@ def check_quiet(browser, may_say=()):
     """Nothing has gone wrong in the page and nothing was asked of the network since :func:`forget_logs`."""
     assert [entry for entry in browser.get_log("browser") if entry["level"] not in may_say] == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
     assert asked, "the page itself must show in the log"
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -10,7 +10,12 @@ ROOT = Path(__file__).parent.parent
 
 def run(*command, cwd, **kwargs):
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False, **kwargs
+        [str(part) for part in command],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        **kwargs,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -18,7 +23,9 @@ def run(*command, cwd, **kwargs):
 
 def copy_sources(folder):
     """The tracked and new files."""
-    names = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", cwd=ROOT).split("\0")
+    names = run(
+        "git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", cwd=ROOT
+    ).split("\0")
     for name in filter(None, names):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -30,5 +37,10 @@ def build_wheel(source, out, **environment):
     line = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source]
     environment = {**os.environ, **environment}
     return subprocess.run(
-        [str(part) for part in line], env=environment, cwd=out, capture_output=True, text=True, check=False
+        [str(part) for part in line],
+        env=environment,
+        cwd=out,
+        capture_output=True,
+        text=True,
+        check=False,
     )

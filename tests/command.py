@@ -14,7 +14,13 @@ def odefs(*arguments, cwd, command=(ODEFS,), stdin=None, **environment):
     line = [str(part) for part in (*command, *arguments)]
     settings = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", **environment}
     return subprocess.run(
-        line, capture_output=True, check=False, cwd=cwd, env=settings, input=stdin, text=not isinstance(stdin, bytes)
+        line,
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        env=settings,
+        input=stdin,
+        text=not isinstance(stdin, bytes),
     )
 
 

@@ -17,7 +17,16 @@ def fake_records():
     for method in ("LeSiNN", *TABLE2):
         for dataset in ("musk", "bank", "mnist", "u2r"):
             for seed in range(3):
-                job = {"method": method, "dataset": dataset, "seed": seed, "protocol": "transductive", "options": []}
-                numbers = {name: float(rng.random()) for name in ("auc", "p@k", "ap", "seconds", "outlier_share")}
+                job = {
+                    "method": method,
+                    "dataset": dataset,
+                    "seed": seed,
+                    "protocol": "transductive",
+                    "options": [],
+                }
+                numbers = {
+                    name: float(rng.random())
+                    for name in ("auc", "p@k", "ap", "seconds", "outlier_share")
+                }
                 records.append({"job": job, **numbers, "subset_size": 9.0})
     return records

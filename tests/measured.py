@@ -32,7 +32,13 @@ def measured(*arguments, cwd, group=None, **environment):
     """Run ``odefs``, in a control group if one is given."""
     import json
 
-    settings = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "RUST_BACKTRACE": "0", **environment}
+    settings = {
+        **os.environ,
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+        "RUST_BACKTRACE": "0",
+        **environment,
+    }
 
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (SAFE_BYTES, SAFE_BYTES))
@@ -40,7 +46,9 @@ def measured(*arguments, cwd, group=None, **environment):
             (group / "cgroup.procs").write_text(str(os.getpid()))
 
     line = [sys.executable, "-c", CHILD, str(ODEFS), *map(str, arguments)]
-    done = subprocess.run(line, capture_output=True, check=True, cwd=cwd, env=settings, text=True, preexec_fn=limit)
+    done = subprocess.run(
+        line, capture_output=True, check=True, cwd=cwd, env=settings, text=True, preexec_fn=limit
+    )
     return Measured(*json.loads(done.stdout))
 
 
@@ -55,7 +63,9 @@ def control_group(n_bytes):
     group = parent / f"odefs-test-{os.getpid()}"
     group.mkdir()
     try:
-        (group / ("memory.max" if first is None else "memory.limit_in_bytes")).write_text(str(n_bytes))
+        (group / ("memory.max" if first is None else "memory.limit_in_bytes")).write_text(
+            str(n_bytes)
+        )
         yield group
     finally:
         group.rmdir()

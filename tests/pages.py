@@ -20,7 +20,11 @@ class Texts(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_data(self, data):
-        (self.scripts if self.elements and self.elements[-1][0] in ("script", "style") else self.texts).append(data)
+        (
+            self.scripts
+            if self.elements and self.elements[-1][0] in ("script", "style")
+            else self.texts
+        ).append(data)
 
     @property
     def text(self):

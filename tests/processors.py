@@ -28,7 +28,16 @@ KERNELS = (
 """Tests in which BLAS shows, and in which the compiled kernel does; those go through all instruction sets by themselves."""
 
 CORE_TYPES = (
-    *("Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"),
+    *(
+        "Prescott",
+        "Nehalem",
+        "Sandybridge",
+        "Haswell",
+        "Zen",
+        "SkylakeX",
+        "Cooperlake",
+        "Sapphirerapids",
+    ),
     *("ARMV8", "NEOVERSEN1", "NEOVERSEV1"),
 )
 BUSY_PROCESSES = 2
@@ -76,7 +85,9 @@ def settings() -> Iterator[tuple[str, str, bool, tuple[str, ...]]]:
 @contextmanager
 def busy(n_processes: int) -> Iterator[None]:
     """Processes that compute for nobody."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_processes)]
+    processes = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_processes)
+    ]
     try:
         yield
     finally:
@@ -86,7 +97,18 @@ def busy(n_processes: int) -> Iterator[None]:
 
 
 def main() -> int:
-    line = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider"]
+    line = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "auto",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+    ]
     failed = 0
     for core_type, kernel, is_busy, tests in settings():
         files = [str(ROOT / "tests" / f"{name}.py") for name in tests]
@@ -96,11 +118,18 @@ def main() -> int:
         start = time.monotonic()
         with busy(BUSY_PROCESSES if is_busy else 0):
             done = subprocess.run(
-                [*line, *files], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+                [*line, *files],
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
             )
         summary = done.stdout.strip().splitlines()[-1:] or [done.stderr.strip()]
         described = f"OpenBLAS {core_type or 'as it is'}, kernel {kernel}{', busy machine' if is_busy else ''}"
-        print(f"{described}: {summary[0].strip('= ')} [{time.monotonic() - start:.0f} s]", flush=True)
+        print(
+            f"{described}: {summary[0].strip('= ')} [{time.monotonic() - start:.0f} s]", flush=True
+        )
         if done.returncode:
             failed += 1
             print(done.stdout + done.stderr, flush=True)

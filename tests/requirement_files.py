@@ -20,10 +20,17 @@ def lines_of(name):
     text = re.sub(r"^#.*\n|^-r .*\n", "", (FOLDER / f"{name}.txt").read_text(), flags=re.MULTILINE)
     found = []
     for line in re.sub(r"\\\n *", "", text).splitlines():
-        match = re.fullmatch(r"([a-z0-9-]+)==([^\s;]+)(?: ; ([^\\]*?))? ?((?: ?--hash=sha256:[0-9a-f]{64})*)", line)
+        match = re.fullmatch(
+            r"([a-z0-9-]+)==([^\s;]+)(?: ; ([^\\]*?))? ?((?: ?--hash=sha256:[0-9a-f]{64})*)", line
+        )
         assert match, f"{name}.txt: {line[:80]}"
         found.append(
-            Line(match[1], match[2], (match[3] or "").strip(), tuple(re.findall("sha256:[0-9a-f]{64}", match[4])))
+            Line(
+                match[1],
+                match[2],
+                (match[3] or "").strip(),
+                tuple(re.findall("sha256:[0-9a-f]{64}", match[4])),
+            )
         )
     return found
 

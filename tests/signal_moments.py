@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ENTRY = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["odefs"].partition(":")[0]
+ENTRY = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"][
+    "odefs"
+].partition(":")[0]
 
 HOOK = """
 import _signal, os, sys
@@ -62,7 +64,16 @@ def run_until(moment, number, arguments, cwd, as_module=False):
     noted = cwd.parent / f"{cwd.name}.noted"
     noted.unlink(missing_ok=True)
     script = HOOK + (AS_MODULE if as_module else AS_SCRIPT)
-    line = [sys.executable, "-c", script, str(int(number)), str(moment), str(noted), ENTRY, *map(str, arguments)]
+    line = [
+        sys.executable,
+        "-c",
+        script,
+        str(int(number)),
+        str(moment),
+        str(noted),
+        ENTRY,
+        *map(str, arguments),
+    ]
     texts = [cwd.parent / f"{cwd.name}.{name}" for name in ("out", "err")]
     with open(texts[0], "w") as out, open(texts[1], "w") as err:
         running = subprocess.Popen(line, cwd=cwd, stdout=out, stderr=err)
@@ -71,5 +82,8 @@ def run_until(moment, number, arguments, cwd, as_module=False):
     found = noted.read_text() if noted.exists() else ""
     begin = float(found) if moment >= 0 and found else 0.0
     return Ended(
-        running.returncode, *(text.read_text() for text in texts), found, used.ru_utime + used.ru_stime - begin
+        running.returncode,
+        *(text.read_text() for text in texts),
+        found,
+        used.ru_utime + used.ru_stime - begin,
     )

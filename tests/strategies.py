@@ -8,7 +8,21 @@ import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
 
-EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1e-30, 1.0, -1.0, 1e12, 1e30, -1e160, 1e308, -1.7e308]
+EXTREMES = [
+    0.0,
+    -0.0,
+    5e-324,
+    -5e-324,
+    2.2e-308,
+    1e-30,
+    1.0,
+    -1.0,
+    1e12,
+    1e30,
+    -1e160,
+    1e308,
+    -1.7e308,
+]
 DTYPES = (np.float64, np.float32, np.float16, np.int64, np.int8, np.uint16, np.bool_, object)
 
 
@@ -21,7 +35,11 @@ def columns(draw, n_rows):
     if kind == "noise":
         return np.random.default_rng(draw(st.integers(0, 9))).normal(size=n_rows)
     if kind == "outlier":
-        return np.where(np.arange(n_rows) == draw(st.integers(0, n_rows - 1)), draw(st.sampled_from(EXTREMES)), 3.0)
+        return np.where(
+            np.arange(n_rows) == draw(st.integers(0, n_rows - 1)),
+            draw(st.sampled_from(EXTREMES)),
+            3.0,
+        )
     cells = {
         "any": st.floats(allow_nan=False, allow_infinity=False),
         "ties": st.integers(-2, 2).map(float),
@@ -41,7 +59,9 @@ def tables(draw, missing=True, max_rows=24, max_columns=5):
     if missing and np.dtype(dtype).kind in "fO" and draw(st.booleans()):
         seed = draw(st.integers(0, 99))
         X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
-    return np.ascontiguousarray(np.tile(X, (-(-300 // n_rows), 1)) if draw(st.integers(0, 9)) == 9 else X)
+    return np.ascontiguousarray(
+        np.tile(X, (-(-300 // n_rows), 1)) if draw(st.integers(0, 9)) == 9 else X
+    )
 
 
 def as_type(X, dtype):
@@ -50,12 +70,20 @@ def as_type(X, dtype):
         # Python's own whole numbers and floats side by side, as databases hand them over.
         cells = [[int(x) if x == int(x) and abs(x) < 2**53 else float(x) for x in row] for row in X]
         return np.array(cells, dtype=object)
-    limits = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype) if dtype is not np.bool_ else None
+    limits = (
+        np.finfo(dtype)
+        if np.dtype(dtype).kind == "f"
+        else np.iinfo(dtype)
+        if dtype is not np.bool_
+        else None
+    )
     if limits is None:
         return X > 0
     low, high = float(limits.min), float(limits.max)
     # The largest 64-bit whole number is no float.
-    return np.clip(X, low, high if high < 2**62 else min(high, float(np.nextafter(high, 0)))).astype(dtype)
+    return np.clip(
+        X, low, high if high < 2**62 else min(high, float(np.nextafter(high, 0)))
+    ).astype(dtype)
 
 
 def read_only(X):
@@ -75,7 +103,12 @@ NAMES = [f"c{k}" for k in range(5)]
 
 
 def as_arrow(X):
-    return pa.table({name: pa.array(column) for name, column in zip(NAMES, np.ascontiguousarray(X.T), strict=False)})
+    return pa.table(
+        {
+            name: pa.array(column)
+            for name, column in zip(NAMES, np.ascontiguousarray(X.T), strict=False)
+        }
+    )
 
 
 LAYOUTS = {
@@ -99,7 +132,9 @@ CELLS = {
     "duration": st.timedeltas(timedelta(-9999), timedelta(9999)),
     "integer": st.integers(-(2**63), 2**63 - 1),
     "float": st.floats(),
-    "number text": st.sampled_from(["1.234,56", "1,234.56", "12 %", "$ 7", "-", "n/a", "03.04.2025", "1e400", "0012"]),
+    "number text": st.sampled_from(
+        ["1.234,56", "1,234.56", "12 %", "$ 7", "-", "n/a", "03.04.2025", "1e400", "0012"]
+    ),
 }
 MIXED = st.one_of(TEXT, st.integers(-9, 9), st.floats(), st.booleans(), st.none())
 
@@ -112,10 +147,18 @@ def frames(draw, max_rows=20):
     found = {}
     for k, kind in enumerate(kinds):
         cells = MIXED if kind == "mixed" else CELLS[kind]
-        few = draw(st.lists(cells if draw(st.booleans()) else st.one_of(cells, st.none()), min_size=2, max_size=n_rows))
+        few = draw(
+            st.lists(
+                cells if draw(st.booleans()) else st.one_of(cells, st.none()),
+                min_size=2,
+                max_size=n_rows,
+            )
+        )
         found[f"{kind} {k}"] = [few[i % len(few)] for i in range(n_rows)]
     # A column that is always of use, so that not all tables are refused.
     found["x"] = [float(i % 7) for i in range(n_rows - 1)] + [90.0]
     if draw(st.booleans()):
-        return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in found.items()}).infer_objects()
+        return pd.DataFrame(
+            {name: pd.Series(column, dtype=object) for name, column in found.items()}
+        ).infer_objects()
     return pl.DataFrame([pl.Series(name, column, strict=False) for name, column in found.items()])

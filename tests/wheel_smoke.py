@@ -28,7 +28,9 @@ def main() -> None:
     X[:10, 3] += 9
     if os.environ.get("ODEFS_REQUIRE_KERNEL") == "1":
         assert kernel.startswith("compiled"), kernel
-        np.testing.assert_allclose(outlier_scores(X, "compiled"), outlier_scores(X, "numpy"), rtol=1e-6)
+        np.testing.assert_allclose(
+            outlier_scores(X, "compiled"), outlier_scores(X, "numpy"), rtol=1e-6
+        )
         del os.environ["ODEFS_KERNEL"]
 
     model = odefs.ODEFS(random_state=0).fit(X)

@@ -37,24 +37,40 @@ def trace_actions(checkout: Path, table: Path, installed: bool) -> dict[str, lis
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "table.csv").write_bytes(table.read_bytes())
         for title, (action, in_parts) in ACTIONS.items():
-            environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "ODEFS_IN_PARTS": in_parts}
+            environment = {
+                **os.environ,
+                "PYTHONPATH": str(checkout / "src"),
+                "ODEFS_IN_PARTS": in_parts,
+            }
             command = [sys.executable, "-P", __file__, script, *action.split()]
-            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+            done = subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True
+            )
             if done.returncode:
                 print(f"{action} in {checkout} failed: {done.stderr.strip()}", file=sys.stderr)
-            rows[title] = ["failed"] * 4 if done.returncode else json.loads(Path(folder, "counted").read_text())
+            rows[title] = (
+                ["failed"] * 4
+                if done.returncode
+                else json.loads(Path(folder, "counted").read_text())
+            )
     return rows
 
 
 def _trace(package: Path, act: Callable[[], object]) -> None:
     called = {}  # by identity: equal functions at the same line of two files are equal code objects
-    threading.setprofile(lambda frame, event, argument: called.setdefault(id(frame.f_code), frame.f_code))
+    threading.setprofile(
+        lambda frame, event, argument: called.setdefault(id(frame.f_code), frame.f_code)
+    )
     sys.setprofile(threading.getprofile())
     try:
         act()
     finally:  # the command line ends with SystemExit
         sys.setprofile(None)
-        functions = [Path(code.co_filename) for code in [*called.values()] if code.co_flags & inspect.CO_OPTIMIZED]
+        functions = [
+            Path(code.co_filename)
+            for code in [*called.values()]
+            if code.co_flags & inspect.CO_OPTIMIZED
+        ]
         inside = [path for path in functions if path.is_relative_to(package)]
         folders = {path.relative_to(package).parts[:-1][:1] for path in inside}
         lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in set(inside))

@@ -21,7 +21,9 @@ DECISIONS = {
     ast.Try: lambda node: len(node.handlers) + bool(node.orelse),
     ast.BoolOp: lambda node: len(node.values) - 1,
     ast.comprehension: lambda node: 1 + len(node.ifs),
-    ast.Match: lambda node: len(node.cases) - any(getattr(case.pattern, "pattern", 0) is None for case in node.cases),
+    ast.Match: lambda node: (
+        len(node.cases) - any(getattr(case.pattern, "pattern", 0) is None for case in node.cases)
+    ),
 }
 
 
@@ -39,28 +41,47 @@ def read_source(path: Path, root: Path) -> Source:
     nodes = list(ast.walk(ast.parse("\n".join(lines))))
     functions = [node for node in nodes if isinstance(node, FUNCTIONS)]
     # A string that stands alone documents what is around it or, below an assignment, the name above it.
-    texts = [node for node in nodes if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", 0), str)]
+    texts = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", 0), str)
+    ]
     docstrings = {line for text in texts for line in range(text.lineno, text.end_lineno + 1)}
     code, comments = set(), set()
     for token in tokenize.generate_tokens(iter([f"{line}\n" for line in lines]).__next__):
         if token.type not in LAYOUT:
             kind = comments if token.type == tokenize.COMMENT else code
             kind.update(range(token.start[0], token.end[0] + 1))
-    sizes = [1, len(lines), len(code - docstrings), len(docstrings), len(comments - code), len(functions)]
+    sizes = [
+        1,
+        len(lines),
+        len(code - docstrings),
+        len(docstrings),
+        len(comments - code),
+        len(functions),
+    ]
     called = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     calls = [f"{ast.unparse(node.func)}({ast.unparse(node.args[0])}" for node in called]
     by_string = re.compile(rf"([\w.]+\.)?(import_module|__import__)\(f?['\"]{root.name}\b[^()]*")
-    local = {node for function in functions for node in ast.walk(function) if isinstance(node, IMPORTS)}
+    local = {
+        node for function in functions for node in ast.walk(function) if isinstance(node, IMPORTS)
+    }
     style = {
         "`Any` in signatures": sum(map(_n_any, functions)),
-        "functions of complexity above 10": sum(complexity(function) > 10 for function in functions),
+        "functions of complexity above 10": sum(
+            complexity(function) > 10 for function in functions
+        ),
         "lines over 100 columns": sum(len(line) > 100 for line in lines),
         "lines over 120 columns": sum(len(line) > 120 for line in lines),
         "imports inside functions": len(local),
         "modules imported by a string": sum(bool(by_string.fullmatch(call)) for call in calls),
     }
     name = ".".join(path.relative_to(root.parent).with_suffix("").parts)
-    guards = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    guards = [
+        node
+        for node in nodes
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    ]
     typing = {node for guard in guards for node in ast.walk(guard)}
     top = [node for node in nodes if isinstance(node, IMPORTS) and node not in local | typing]
     imported = {target for node in top for target in _targets(node, name.rpartition(".")[0])}
@@ -75,7 +96,9 @@ def n_cycles(sources: Sequence[Source]) -> int:
     edges = np.zeros((len(index), len(index)), dtype=bool)
     for source in sources:
         for name in source.imported:
-            while name and name not in index:  # a.b.f is a function of a.b; other packages end as ""
+            while (
+                name and name not in index
+            ):  # a.b.f is a function of a.b; other packages end as ""
                 name = name.rpartition(".")[0]
             if name:
                 edges[index[source.name], index[name]] = True
@@ -95,9 +118,17 @@ def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _n_any(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     annotated = [node.annotation for node in ast.walk(function.args) if isinstance(node, ast.arg)]
-    return sum(len(re.findall(r"\bAny\b", ast.unparse(node))) for node in [function.returns, *annotated] if node)
+    return sum(
+        len(re.findall(r"\bAny\b", ast.unparse(node)))
+        for node in [function.returns, *annotated]
+        if node
+    )
 
 
 def _targets(node: ast.Import | ast.ImportFrom, package: str) -> list[str]:
-    start = resolve_name("." * node.level + (node.module or ""), package) + "." if hasattr(node, "level") else ""
+    start = (
+        resolve_name("." * node.level + (node.module or ""), package) + "."
+        if hasattr(node, "level")
+        else ""
+    )
     return [start + alias.name for alias in node.names]

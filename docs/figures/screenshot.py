@@ -24,7 +24,12 @@ def main() -> None:
         sys.exit("chromium is needed to take the picture")
     with tempfile.TemporaryDirectory() as folder:
         odefs = Path(sys.executable).parent / "odefs"
-        subprocess.run([odefs, "detect", "--quiet"], cwd=folder, check=True, env={**os.environ, "NO_COLOR": "1"})
+        subprocess.run(
+            [odefs, "detect", "--quiet"],
+            cwd=folder,
+            check=True,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
         page = Path(folder) / "transactions.outliers.html"
         command = [
             browser,

@@ -29,7 +29,11 @@ def places(root: Path = ROOT) -> dict[str, str]:
     """Files of the repository that the site is made of, and their places among the staged sources."""
     docs = root / "docs"
     own = (path.relative_to(docs) for path in sorted(docs.rglob("*")) if path.is_file())
-    found = {f"docs/{path.as_posix()}": path.as_posix() for path in own if "__pycache__" not in path.parts}
+    found = {
+        f"docs/{path.as_posix()}": path.as_posix()
+        for path in own
+        if "__pycache__" not in path.parts
+    }
     found |= {name: place for name, place in ELSEWHERE.items() if (root / name).exists()}
     found["docs/site/conf.py"] = "conf.py"
     return found
@@ -78,7 +82,9 @@ def main(folder: str = str(ROOT / "build" / "docs")) -> int:
     options = ["--fail-on-warning", "--keep-going", "--nitpicky", "--quiet", "--builder", "html"]
     paths = [f"--doctree-dir={build / 'doctrees'}", str(build / "source"), str(build / "html")]
     environment = {**os.environ, "MPLBACKEND": "agg", "ODEFS_ROOT": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "sphinx", *options, *paths], check=False, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, *paths], check=False, env=environment
+    )
     if done.returncode == 0:
         print(f"The site: {build / 'html' / 'index.html'}")
     return done.returncode

@@ -95,7 +95,10 @@ def skip_member(app, what, name, thing, skip, options):
 def escape_shapes(app, what, name, thing, options, lines):
     """``(n_features_in_,)`` in the type of a parameter is a shape: an invisible word joiner keeps Sphinx from looking for a link in it."""
     lines[:] = [
-        re.sub(r"(?<=of shape \().*?(?=\))", lambda shape: shape[0].replace("in_", "in\u2060_"), line) for line in lines
+        re.sub(
+            r"(?<=of shape \().*?(?=\))", lambda shape: shape[0].replace("in_", "in\u2060_"), line
+        )
+        for line in lines
     ]
 
 
@@ -104,7 +107,9 @@ def leave_out_unwritten(app, docname, source):
     folder = (HERE / docname).parent
     lines = source[0].splitlines(keepends=True)
     source[0] = "".join(
-        line for line in lines if not re.fullmatch(r"\S+\*", line.strip()) or any(folder.glob(line.strip()))
+        line
+        for line in lines
+        if not re.fullmatch(r"\S+\*", line.strip()) or any(folder.glob(line.strip()))
     )
 
 

@@ -12,7 +12,9 @@ def visit_inline(translator: Any, node: nodes.Element) -> None:
 
 
 def visit_block(translator: Any, node: nodes.Element) -> None:
-    translator.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>\n')
+    translator.body.append(
+        f'<div class="formula">{convert(node.astext(), display="block")}</div>\n'
+    )
     raise nodes.SkipNode
 
 

@@ -59,4 +59,6 @@ def test_a_square_would_show():
 
 @pytest.mark.parametrize("make", [RegFS, DisFS, CINFO])
 def test_limits_are_finite_by_default(make):
-    assert all(value < 10**5 for name, value in make().get_params().items() if name.startswith("max_"))
+    assert all(
+        value < 10**5 for name, value in make().get_params().items() if name.startswith("max_")
+    )

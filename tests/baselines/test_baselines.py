@@ -66,7 +66,9 @@ def test_random_subsets_have_the_sizes_of_the_paper(noisy):
 
 def test_breadth_first_reads_the_rankings_side_by_side(noisy):
     model = RandFS(combination="breadth_first", n_estimators=4, random_state=0).fit(noisy)
-    raw = model._engine(noisy).raw_scores(model._model.scaling, model._model.detector, model._model.components)
+    raw = model._engine(noisy).raw_scores(
+        model._model.scaling, model._model.detector, model._model.components
+    )
     rankings = np.argsort(-raw, axis=1, kind="stable")
     met = list(dict.fromkeys(rankings.T.ravel()))
     assert np.argsort(-model.outlier_scores_, kind="stable")[:100].tolist() == met[:100]
@@ -76,7 +78,9 @@ def test_breadth_first_reads_the_rankings_side_by_side(noisy):
 
 def test_cumulative_scores_explain_themselves(noisy):
     model = RandFS(random_state=0).fit(noisy)
-    np.testing.assert_allclose(model.explain(noisy).values.sum(axis=1), model.outlier_scores_, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.explain(noisy).values.sum(axis=1), model.outlier_scores_, rtol=1e-6
+    )
 
 
 def correlated(n=60, d=7):
@@ -88,13 +92,22 @@ def correlated(n=60, d=7):
 
 def test_ridge_errors_are_those_of_leaving_one_row_out():
     X = correlated()
-    groups = [np.array([0]), np.array([1]), np.array([2]), np.array([3, 4]), np.array([5]), np.array([6])]
+    groups = [
+        np.array([0]),
+        np.array([1]),
+        np.array([2]),
+        np.array([3, 4]),
+        np.array([5]),
+        np.array([6]),
+    ]
     found = ridge_errors(X, groups, alpha=0.7)
     for group in groups:
         rest = np.setdiff1d(np.arange(7), group)
         for k in group:
             predicted = cross_val_predict(Ridge(alpha=0.7), X[:, rest], X[:, k], cv=LeaveOneOut())
-            rrse = np.sqrt(((X[:, k] - predicted) ** 2).sum() / ((X[:, k] - X[:, k].mean()) ** 2).sum())
+            rrse = np.sqrt(
+                ((X[:, k] - predicted) ** 2).sum() / ((X[:, k] - X[:, k].mean()) ** 2).sum()
+            )
             assert found[k] == pytest.approx(rrse, rel=1e-9)
 
 
@@ -124,7 +137,10 @@ def test_one_hot_columns_do_not_predict_themselves():
     """Two independent nominal columns: within its block each value is certain, across blocks nothing is."""
     rng = np.random.default_rng(2)
     X = np.hstack([np.eye(4)[rng.integers(0, 4, 500)] for _ in range(2)])
-    alone, blocks = ridge_errors(X, [np.array([k]) for k in range(8)], 1.0), ridge_errors(X, one_hot_blocks(X), 1.0)
+    alone, blocks = (
+        ridge_errors(X, [np.array([k]) for k in range(8)], 1.0),
+        ridge_errors(X, one_hot_blocks(X), 1.0),
+    )
     assert alone.max() < 0.1
     assert blocks.min() > 0.9
     for groups, errors in ((RegFS(groups=[]), alone), (RegFS(), blocks)):
@@ -148,9 +164,9 @@ def test_directions_solve_the_generalised_eigenproblem(d):
         B = np.cov(near.T, bias=True)
         B += 0.1 * np.trace(B) / d * np.eye(d)
         _, vectors = eigh(A, B)
-        assert abs(w @ vectors[:, -1]) / np.linalg.norm(w) / np.linalg.norm(vectors[:, -1]) == pytest.approx(
-            1, abs=1e-6
-        )
+        assert abs(w @ vectors[:, -1]) / np.linalg.norm(w) / np.linalg.norm(
+            vectors[:, -1]
+        ) == pytest.approx(1, abs=1e-6)
 
 
 def test_directions_of_degenerate_neighbours_are_finite():
@@ -189,7 +205,9 @@ def fallbacks_of(model, X):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.set_params(random_state=0).fit(X)
-    said = [str(warning.message) for warning in caught if issubclass(warning.category, ODEFSWarning)]
+    said = [
+        str(warning.message) for warning in caught if issubclass(warning.category, ODEFSWarning)
+    ]
     assert said == [fallback.message for fallback in model.fit_info_["fallbacks"]]
     return {fallback.kind: fallback.message for fallback in model.fit_info_["fallbacks"]}
 
@@ -205,7 +223,10 @@ def fallbacks_of(model, X):
 )
 def test_falling_back_to_all_columns_is_said(model, reason):
     """Rows that are all alike: there is nothing to choose by."""
-    assert fallbacks_of(model, np.ones((60, 4)))["nothing_learned"] == f"{reason}: all columns are used."
+    assert (
+        fallbacks_of(model, np.ones((60, 4)))["nothing_learned"]
+        == f"{reason}: all columns are used."
+    )
     assert all(subset.tolist() == [0, 1, 2, 3] for subset in model.feature_subsets_)
 
 
@@ -216,7 +237,10 @@ def test_too_few_candidates_are_said(make, noisy):
 
 def test_regressions_that_do_not_settle_are_said(noisy, monkeypatch):
     monkeypatch.setattr("odefs.baselines.cinfo.ITERATIONS", 1)
-    assert "sparse regressions stopped before they settled" in fallbacks_of(CINFO(), noisy)["not_converged"]
+    assert (
+        "sparse regressions stopped before they settled"
+        in fallbacks_of(CINFO(), noisy)["not_converged"]
+    )
 
 
 @pytest.mark.parametrize("make", [CINFO, DisFS, RegFS, RandFS])

@@ -11,7 +11,9 @@ sh = pytest.mark.skipif(shutil.which("sh") is None, reason="streams are closed b
 
 
 def in_shell(command, cwd):
-    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, cwd=cwd)
+    return subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=False, cwd=cwd
+    )
 
 
 @sh
@@ -26,7 +28,9 @@ def test_a_closed_output_fails_no_run(closed, tmp_path):
 def test_a_closed_input_is_told_in_a_sentence(tmp_path):
     done = in_shell(f'"{ODEFS}" detect - <&-', tmp_path)
     assert done.returncode == 1
-    assert messages(done) == ["odefs: standard input is closed: name a file, or hand the table over through a pipe."]
+    assert messages(done) == [
+        "odefs: standard input is closed: name a file, or hand the table over through a pipe."
+    ]
 
 
 @pytest.mark.slow

@@ -42,7 +42,10 @@ def test_the_example_shows_the_planted_transactions(tmp_path):
     assert len(scores) == 800
     top = {row["transaction"] for row in scores if int(row["rank"]) <= len(truth)}
     assert len(top & truth) >= 0.9 * len(truth)
-    assert {path.name for path in tmp_path.iterdir()} == {"scores.csv", "transactions.outliers.html"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "scores.csv",
+        "transactions.outliers.html",
+    }
 
 
 @pytest.mark.slow
@@ -65,9 +68,31 @@ def test_the_same_command_leaves_the_same_bytes(tmp_path):
         odefs(*command, cwd=tmp_path)
         contents.append([(tmp_path / name).read_bytes() for name in ("s.csv", "m.odefs", "r.html")])
     assert contents[0] == contents[1]
-    odefs("detect", TABLE, "--id", "transaction", "--jobs", 1, "-o", "one.csv", "--no-report", cwd=tmp_path)
+    odefs(
+        "detect",
+        TABLE,
+        "--id",
+        "transaction",
+        "--jobs",
+        1,
+        "-o",
+        "one.csv",
+        "--no-report",
+        cwd=tmp_path,
+    )
     assert (tmp_path / "one.csv").read_bytes() == contents[0][0]
-    odefs("detect", TABLE, "--id", "transaction", "--seed", 1, "-o", "other.csv", "--no-report", cwd=tmp_path)
+    odefs(
+        "detect",
+        TABLE,
+        "--id",
+        "transaction",
+        "--seed",
+        1,
+        "-o",
+        "other.csv",
+        "--no-report",
+        cwd=tmp_path,
+    )
     assert (tmp_path / "other.csv").read_bytes() != contents[0][0]
 
 
@@ -101,7 +126,9 @@ def test_dropped_columns_give_no_reasons(tmp_path):
 
 
 def test_square_brackets_are_no_markup_and_nothing_is_coloured_in_a_pipe(tmp_path):
-    rows = "".join(f"[/x{i}],{i % 7},{(i * 13) % 11}\n" for i in range(60)) + "[red]odd[/red],900,3\n"
+    rows = (
+        "".join(f"[/x{i}],{i % 7},{(i * 13) % 11}\n" for i in range(60)) + "[red]odd[/red],900,3\n"
+    )
     (tmp_path / "t.csv").write_text("name,weight [kg],b\n" + rows)
     done = odefs("detect", "t.csv", "--id", "name", "--no-report", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -116,7 +143,9 @@ def test_the_width_of_the_terminal_is_honoured(tmp_path):
 
 
 def test_identical_rows_are_shown_once_with_their_number(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{i % 5},{i % 3}\n" for i in range(60)) + "99,99\n" * 4)
+    (tmp_path / "t.csv").write_text(
+        "a,b\n" + "".join(f"{i % 5},{i % 3}\n" for i in range(60)) + "99,99\n" * 4
+    )
     assert "61 and 3 more" in odefs("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
 
 
@@ -131,9 +160,13 @@ def test_quiet_is_quiet_and_json_is_json(tmp_path):
 
 
 def test_standard_input_and_output(tmp_path):
-    done = odefs("detect", "-", "--id", "transaction", "-o", "-", cwd=tmp_path, stdin=TABLE.read_bytes())
+    done = odefs(
+        "detect", "-", "--id", "transaction", "-o", "-", cwd=tmp_path, stdin=TABLE.read_bytes()
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"transaction,row,line,score,rank,agreement,outlier,reasons\nT0001,1,2,")
+    assert done.stdout.startswith(
+        b"transaction,row,line,score,rank,agreement,outlier,reasons\nT0001,1,2,"
+    )
     assert len(done.stdout.splitlines()) == 801
     assert list(tmp_path.iterdir()) == []
 
@@ -161,11 +194,24 @@ def test_labels_only_measure(tmp_path):
     labelled = frame.with_columns(odd=pl.col("transaction").is_in(truth).cast(int))
     labelled.write_csv(tmp_path / "t.csv")
     frame.write_csv(tmp_path / "plain.csv")
-    base = ("detect", "t.csv", "--id", "transaction", "--label", "odd", "--report", "r.md", "-o", "a.csv")
+    base = (
+        "detect",
+        "t.csv",
+        "--id",
+        "transaction",
+        "--label",
+        "odd",
+        "--report",
+        "r.md",
+        "-o",
+        "a.csv",
+    )
     said = odefs(*base, cwd=tmp_path).stdout
     assert "Against the labels: AUC 1.000" in said or "Against the labels: AUC 0.99" in said
     assert "Against the labels: AUC" in (tmp_path / "r.md").read_text()
-    measured = json.loads(odefs("detect", "t.csv", "--label", "odd", "--json", cwd=tmp_path).stdout)["labels"]
+    measured = json.loads(
+        odefs("detect", "t.csv", "--label", "odd", "--json", cwd=tmp_path).stdout
+    )["labels"]
     assert measured["auc"] > 0.99
     assert set(measured) >= {"auc", "ap", "p@k"}
     odefs("detect", "plain.csv", "--id", "transaction", "--no-report", "-o", "b.csv", cwd=tmp_path)
@@ -173,7 +219,16 @@ def test_labels_only_measure(tmp_path):
 
 
 def test_settings_reach_the_model(tmp_path):
-    base = ("detect", "--json", "--profile", "paper", "--set", "n_estimators=3", "--set", "selection__metric=euclidean")
+    base = (
+        "detect",
+        "--json",
+        "--profile",
+        "paper",
+        "--set",
+        "n_estimators=3",
+        "--set",
+        "selection__metric=euclidean",
+    )
     run = json.loads(odefs(*base, cwd=tmp_path).stdout)["run"]
     parameters = run["parameters"]
     assert run["resolved"]["n_components"] == 3
@@ -206,9 +261,21 @@ BAD = {
     "header.csv": ("a,b\n", [], "at least two rows"),
     "ragged.csv": ("a,b\n1,2\n1,2,3\n", [], "line 3 has 3 fields"),
     "constant.csv": ("a\n1\n1\n1\n", [], "no column is left"),
-    "column.csv": ("a,b\n1,2\n3,4\n", ["--id", "z"], "there is no column 'z'; the columns are a, b"),
-    "label.csv": ("a,b\n1,2\n3,4\n5,5\n", ["--label", "b"], "labels must be 0 (normal) and 1 (outlier)"),
-    "unwritable.csv": ("a,b\n1,2\n3,4\n", ["-o", "nowhere/o.csv"], "nowhere/o.csv: cannot be written"),
+    "column.csv": (
+        "a,b\n1,2\n3,4\n",
+        ["--id", "z"],
+        "there is no column 'z'; the columns are a, b",
+    ),
+    "label.csv": (
+        "a,b\n1,2\n3,4\n5,5\n",
+        ["--label", "b"],
+        "labels must be 0 (normal) and 1 (outlier)",
+    ),
+    "unwritable.csv": (
+        "a,b\n1,2\n3,4\n",
+        ["-o", "nowhere/o.csv"],
+        "nowhere/o.csv: cannot be written",
+    ),
     "ending.csv": ("a,b\n1,2\n3,4\n", ["-o", "o.docx"], "the name must end in one of"),
 }
 
@@ -236,12 +303,21 @@ def test_wrong_usage_exits_2_and_a_traceback_comes_only_when_asked(tmp_path):
 
 
 WRONG = {
-    "two ways to flag": (["--flag", "3", "--threshold", "2"], "--threshold and --flag contradict each other"),
+    "two ways to flag": (
+        ["--flag", "3", "--threshold", "2"],
+        "--threshold and --flag contradict each other",
+    ),
     "share": (["--contamination", "0.9"], "0.9 must lie above 0 and not above 0.5"),
     "threshold": (["--threshold", "nan"], "nan is not a number"),
-    "setting": (["--set", "n_estimators=-3"], "n_estimators=-3 is not a whole number of at least 1"),
+    "setting": (
+        ["--set", "n_estimators=-3"],
+        "n_estimators=-3 is not a whole number of at least 1",
+    ),
     "delimiter": (["--delimiter", "::"], "'::' is not one plain character"),
-    "standard output twice": (["-o", "-", "--json"], "-o - and --json both write to standard output"),
+    "standard output twice": (
+        ["-o", "-", "--json"],
+        "-o - and --json both write to standard output",
+    ),
     "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is named twice"),
     "the input": (["-o", "gone.csv", "--force"], "gone.csv is named twice"),
 }
@@ -251,7 +327,8 @@ WRONG = {
 def test_what_cannot_be_meant_is_refused_before_the_file_is_opened(name, tmp_path):
     arguments, sentence = WRONG[name]
     done = CliRunner().invoke(
-        detect, [str(tmp_path / "gone.csv"), *(a.replace("gone", f"{tmp_path}/gone") for a in arguments)]
+        detect,
+        [str(tmp_path / "gone.csv"), *(a.replace("gone", f"{tmp_path}/gone") for a in arguments)],
     )
     assert done.exit_code == 2
     assert sentence in " ".join(done.output.replace(f"{tmp_path}/", "").split())
@@ -267,16 +344,25 @@ def test_labels_are_checked_before_the_fit(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_hidden_values_are_shown_nowhere(tmp_path):
-    rows = "".join(f"Anna{i},K{i % 7}\u00a0{i % 3},{-999 if i < 4 else i % 11},{i % 5}\n" for i in range(80))
+    rows = "".join(
+        f"Anna{i},K{i % 7}\u00a0{i % 3},{-999 if i < 4 else i % 11},{i % 5}\n" for i in range(80)
+    )
     (tmp_path / "t.csv").write_text("name,code,n,x\n" + rows + "Zoltan,Quito9,3,900\n")
     base = ("detect", "t.csv", "--id", "name", "--hide", "name", "--hide", "n", "--hide", "code")
-    done = odefs(*base, "-o", "o.csv", "--report", "r.html", "--save", "m.odefs", "--with-data", cwd=tmp_path)
+    done = odefs(
+        *base, "-o", "o.csv", "--report", "r.html", "--save", "m.odefs", "--with-data", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert "including the values of code, n" in done.stdout
     (tmp_path / "new.csv").write_text("name,code,n,x\nZoltan,Quito8,3,900\n")
     scored = odefs("score", "m.odefs", "new.csv", cwd=tmp_path)
     assert "code: 100.00% of the rows with categories not seen in training\n" in scored.stdout
-    outputs = [done.stdout, scored.stdout, (tmp_path / "o.csv").read_text(), (tmp_path / "r.html").read_text()]
+    outputs = [
+        done.stdout,
+        scored.stdout,
+        (tmp_path / "o.csv").read_text(),
+        (tmp_path / "r.html").read_text(),
+    ]
     outputs.append(odefs("score", "m.odefs", "new.csv", "--json", cwd=tmp_path).stdout)
     outputs.append(odefs("explain", "m.odefs", "new.csv", "--json", cwd=tmp_path).stdout)
     outputs.append(odefs("explain", "m.odefs", "new.csv", "--rows", "1", cwd=tmp_path).stdout)
@@ -291,7 +377,10 @@ def test_hidden_values_are_shown_nowhere(tmp_path):
 
 @pytest.mark.slow
 def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
-    rows = "".join(f"{i % 7},{(i * 13) % 11},x\n" for i in range(60)) + "900,3,gr\u00fcn \x1b[31mred\x07\n"
+    rows = (
+        "".join(f"{i % 7},{(i * 13) % 11},x\n" for i in range(60))
+        + "900,3,gr\u00fcn \x1b[31mred\x07\n"
+    )
     (tmp_path / "t.csv").write_text(f"{'long name ' * 12},b,c\n" + rows)
     command = f"unset COLUMNS; {ODEFS} detect t.csv --no-report"
     shown = odefs("-c", command, command=("bash",), cwd=tmp_path, PYTHONIOENCODING="cp1251")
@@ -304,7 +393,12 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     done = odefs("-c", closed, command=("bash",), cwd=tmp_path)
     assert (done.returncode, messages(done)) == (0, [])
     # A reader that is gone before anything is written.
-    done = odefs("-c", f"set -o pipefail; {ODEFS} detect t.csv --no-report | true", command=("bash",), cwd=tmp_path)
+    done = odefs(
+        "-c",
+        f"set -o pipefail; {ODEFS} detect t.csv --no-report | true",
+        command=("bash",),
+        cwd=tmp_path,
+    )
     assert (done.returncode, messages(done)) == (0, [])
 
 
@@ -321,7 +415,9 @@ def test_the_page_is_named_after_the_table(tmp_path, monkeypatch):
         "data": "data",
         ".csv": ".csv",
     }
-    assert {file: default_page(file).name for file in names} == {f: f"{n}.outliers.html" for f, n in names.items()}
+    assert {file: default_page(file).name for file in names} == {
+        f: f"{n}.outliers.html" for f, n in names.items()
+    }
 
 
 def test_a_page_about_another_table_is_not_replaced(tmp_path):
@@ -338,20 +434,27 @@ def test_data_sets_are_made_whole_or_not_at_all(tmp_path):
     def make(*arguments):
         return CliRunner().invoke(datasets, ["make", "shifted", *map(str, arguments)])
 
-    assert make("-o", tmp_path / "t.npz", "--rows", 20, "--columns", 3, "--relevant", 2).exit_code == 0
+    assert (
+        make("-o", tmp_path / "t.npz", "--rows", 20, "--columns", 3, "--relevant", 2).exit_code == 0
+    )
     assert np.load(tmp_path / "t.npz")["X"].shape == (20, 3)
     assert make("-o", tmp_path / "t.npz").exit_code == 1, "it exists"
     gone = make("-o", tmp_path / "nowhere" / "t.npz")
     assert gone.exit_code == 1
     assert "cannot be written" in gone.output
     assert make("-o", tmp_path / "u.npz", "--rows", -5).exit_code == 2
-    assert "--relevant 9 is more" in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).output
+    assert (
+        "--relevant 9 is more"
+        in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).output
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]
 
 
 def test_experiments_ask_for_their_folder_before_they_begin(tmp_path):
     (tmp_path / "file").write_text("")
-    done = CliRunner().invoke(reproduce, ["theorem", "--jobs", "1", "-o", str(tmp_path / "file" / "results")])
+    done = CliRunner().invoke(
+        reproduce, ["theorem", "--jobs", "1", "-o", str(tmp_path / "file" / "results")]
+    )
     assert done.exit_code == 1
     assert done.output.startswith(f"odefs: {tmp_path}/file")
     assert "Traceback" not in done.output
@@ -370,7 +473,9 @@ def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):
 @pytest.mark.slow
 def test_a_table_of_ten_thousand_columns(tmp_path):
     rows = [",".join(str((i * j) % 7) for j in range(10_000)) for i in range(1, 21)]
-    (tmp_path / "t.csv").write_text(",".join(f"c{j}" for j in range(10_000)) + "\n" + "\n".join(rows) + "\n")
+    (tmp_path / "t.csv").write_text(
+        ",".join(f"c{j}" for j in range(10_000)) + "\n" + "\n".join(rows) + "\n"
+    )
     done = odefs("detect", "t.csv", "--no-report", "--top", 1, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "20 rows" in done.stdout
@@ -379,19 +484,35 @@ def test_a_table_of_ten_thousand_columns(tmp_path):
 def test_a_named_pipe_is_read_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     command = [ODEFS, "detect", "pipe", "--id", "transaction", "--no-report", "-o", "o.csv"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as running:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as running:
         (tmp_path / "pipe").write_bytes(TABLE.read_bytes())
         running.communicate(timeout=120)
     assert running.returncode == 0
     assert len(read(tmp_path / "o.csv")) == 800
 
 
-@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "kill", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda s: s.name
+)
 def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
     frame = pl.DataFrame({f"c{j}": [(i * (j + 3)) % 97 for i in range(60_000)] for j in range(30)})
     frame.write_parquet(tmp_path / "t.parquet")
-    command = [ODEFS, "detect", "t.parquet", "-o", "o.csv", "--save", "m.odefs", "--set", "n_estimators=9000"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    command = [
+        ODEFS,
+        "detect",
+        "t.parquet",
+        "-o",
+        "o.csv",
+        "--save",
+        "m.odefs",
+        "--set",
+        "n_estimators=9000",
+    ]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         running.stderr.readline()  # It is at work as soon as it says how far it is.
         time.sleep(0.5)
         running.send_signal(kill)
@@ -405,7 +526,8 @@ def test_a_stopped_run_leaves_no_half_file(kill, tmp_path):
 
 def test_detect_and_score_take_the_same_options_for_the_report(tmp_path):
     found = library_detect(
-        pl.DataFrame({"a": [*range(60), 900], "b": [i % 7 for i in range(61)]}), model=LeSiNN(random_state=0)
+        pl.DataFrame({"a": [*range(60), 900], "b": [i % 7 for i in range(61)]}),
+        model=LeSiNN(random_state=0),
     )
     found.save(tmp_path / "m.odefs")
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(60)))
@@ -414,7 +536,10 @@ def test_detect_and_score_take_the_same_options_for_the_report(tmp_path):
     both = ["--no-report", "--report", str(tmp_path / "r.html")]
     assert CliRunner().invoke(score, [model, table, *both]).exit_code == 2
     assert CliRunner().invoke(detect, [table, *both]).exit_code == 2
-    options = [{o.name: o.opts for o in command.params if "report" in o.name} for command in (detect, score)]
+    options = [
+        {o.name: o.opts for o in command.params if "report" in o.name}
+        for command in (detect, score)
+    ]
     assert options[0] == options[1]
     assert {path.name for path in tmp_path.iterdir()} == {"m.odefs", "t.csv"}
 
@@ -422,7 +547,9 @@ def test_detect_and_score_take_the_same_options_for_the_report(tmp_path):
 def test_long_work_says_how_far_it_is(tmp_path):
     frame = pl.DataFrame({f"c{j}": [(i * (j + 3)) % 97 for i in range(60_000)] for j in range(30)})
     frame.write_parquet(tmp_path / "t.parquet")
-    done = odefs("detect", "t.parquet", "--no-report", "--set", "n_estimators=600", "--jobs", 1, cwd=tmp_path)
+    done = odefs(
+        "detect", "t.parquet", "--no-report", "--set", "n_estimators=600", "--jobs", 1, cwd=tmp_path
+    )
     assert done.returncode == 0
     stages = "learning which columns matter|scoring on (all|the selected) columns|fitting"
     assert re.search(rf"^\[progress\] ({stages}): \d+%(, \d+ s left)?$", done.stderr, re.MULTILINE)

@@ -50,7 +50,9 @@ def log_lines(text):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("json")
     frame = pl.read_csv(TABLE).with_columns(
-        blank=pl.when(pl.int_range(pl.len()) % 11 == 3).then(None).otherwise(pl.col("amount").round(0)),
+        blank=pl.when(pl.int_range(pl.len()) % 11 == 3)
+        .then(None)
+        .otherwise(pl.col("amount").round(0)),
         day=pl.date(2025, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 300),
         weekend=pl.int_range(pl.len()) % 7 > 4,
         odd=pl.int_range(pl.len()) % 40 == 0,
@@ -59,7 +61,18 @@ def folder(tmp_path_factory):
     (folder / "parts").mkdir()
     for part in range(2):
         frame.slice(part * 400, 400).write_parquet(folder / "parts" / f"{part}.parquet")
-    line = ("detect", "t.parquet", "--id", "transaction", "--label", "odd", "--save", "m.odefs", "--json", *FAST)
+    line = (
+        "detect",
+        "t.parquet",
+        "--id",
+        "transaction",
+        "--label",
+        "odd",
+        "--save",
+        "m.odefs",
+        "--json",
+        *FAST,
+    )
     done = odefs(*line, cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "detect.json").write_text(done.stdout)
@@ -75,7 +88,16 @@ def test_detect_and_a_field_that_the_schema_does_not_have(folder):
     check = validator("detection")
     check.validate(found)
     assert found["schema_version"] == 2
-    places = [(), ("source",), ("run",), ("scores",), ("top", 0), ("top", 0, "reasons", 0), ("kinds", 0), ("training",)]
+    places = [
+        (),
+        ("source",),
+        ("run",),
+        ("scores",),
+        ("top", 0),
+        ("top", 0, "reasons", 0),
+        ("kinds", 0),
+        ("training",),
+    ]
     for place in places:
         changed = deepcopy(found)
         inner = changed
@@ -93,7 +115,17 @@ def test_score_and_the_limit(folder):
     before = found["drift"]["flagged_in_training"]
     assert (done.returncode, found["max_flagged"]["exceeded"]) == (0, False)
     assert found["max_flagged"]["allowed"] == 2 * before == 2 * found["drift"]["flagged"]
-    done = odefs("score", "m.odefs", "t.parquet", "--json", "--max-flagged", "0.5x", "--log-format", "json", cwd=folder)
+    done = odefs(
+        "score",
+        "m.odefs",
+        "t.parquet",
+        "--json",
+        "--max-flagged",
+        "0.5x",
+        "--log-format",
+        "json",
+        cwd=folder,
+    )
     found = document(done, "score")
     assert (done.returncode, found["max_flagged"]["exceeded"]) == (3, True)
     assert log_lines(done.stderr)[-1]["event"] == "limit"
@@ -107,8 +139,14 @@ def test_a_folder_of_scores(folder, tmp_path):
 
 def test_explain_has_rows_and_no_nan(folder):
     """Rows with blanks too, of which the reasons may have no value."""
-    ids = ",".join(pl.read_parquet(folder / "t.parquet").filter(pl.col("blank").is_null())["transaction"].to_list())
-    found = document(odefs("explain", "m.odefs", "t.parquet", "--json", "--rows", ids, cwd=folder), "explanation")
+    ids = ",".join(
+        pl.read_parquet(folder / "t.parquet")
+        .filter(pl.col("blank").is_null())["transaction"]
+        .to_list()
+    )
+    found = document(
+        odefs("explain", "m.odefs", "t.parquet", "--json", "--rows", ids, cwd=folder), "explanation"
+    )
     assert len(found["rows"]) == 73
 
 
@@ -130,14 +168,18 @@ def test_in_parts(folder):
     small = {"cwd": folder, "ODEFS_IN_PARTS": "1"}
     found = document(odefs("detect", "t.parquet", "--json", *FAST, **small), "detection")
     assert found["sampled"]["drawn"] > 0
-    found = document(odefs("score", "m.odefs", "t.parquet", "--json", "--max-flagged", "5%", **small), "score")
+    found = document(
+        odefs("score", "m.odefs", "t.parquet", "--json", "--max-flagged", "5%", **small), "score"
+    )
     assert (found["sampled"]["judged_by"], found["max_flagged"]["allowed"]) == (None, 0.05)
 
 
 def test_the_python_report_has_the_version(folder):
     import odefs as library
 
-    found = library.detect(pl.read_parquet(folder / "t.parquet"), model=library.ODEFS(n_estimators=3, random_state=0))
+    found = library.detect(
+        pl.read_parquet(folder / "t.parquet"), model=library.ODEFS(n_estimators=3, random_state=0)
+    )
     validator("detection").validate(json.loads(found.report().json()))
 
 
@@ -163,7 +205,9 @@ def test_errors_are_documents_too(folder, case):
     assert done.stderr, "people read it there"
     lines = log_lines(odefs(*arguments, "--log-format", "json", cwd=folder).stderr)
     lines = [line for line in lines if line["event"] != "progress"]
-    assert [(line["event"], line["kind"], line["exit_code"]) for line in lines] == [("error", kind, code)]
+    assert [(line["event"], line["kind"], line["exit_code"]) for line in lines] == [
+        ("error", kind, code)
+    ]
     assert ("traceback" in lines[0]) == ("--debug" in arguments)
 
 
@@ -174,7 +218,9 @@ def test_without_json_standard_output_stays_empty(folder):
 
 def test_an_interrupt_is_a_document(tmp_path):
     line = [ODEFS, "detect", "--json", "--log-format", "json", "--set", "n_estimators=90000"]
-    with subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         first = running.stderr.readline()  # It is at work.
         running.send_signal(signal.SIGINT)
         out, errors = running.communicate(timeout=120)
@@ -186,7 +232,14 @@ def test_an_interrupt_is_a_document(tmp_path):
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_documents_are_utf8_whatever_the_terminal_shows(encoding, tmp_path):
-    done = odefs("detect", "caf\u00e9 \U0001f600.csv", "--json", cwd=tmp_path, stdin=b"", PYTHONIOENCODING=encoding)
+    done = odefs(
+        "detect",
+        "caf\u00e9 \U0001f600.csv",
+        "--json",
+        cwd=tmp_path,
+        stdin=b"",
+        PYTHONIOENCODING=encoding,
+    )
     assert done.returncode == 1
     assert "caf\u00e9 \U0001f600.csv" in json.loads(done.stdout.decode())["error"]["message"]
 
@@ -212,7 +265,9 @@ def test_every_line_of_the_log_is_json(tmp_path):
     assert done.returncode == 0, done.stderr
     lines = log_lines(done.stderr)
     assert {line["event"] for line in lines} == {"progress", "log", "warning"}
-    assert all({"stage", "done", "total"} <= set(line) for line in lines if line["event"] == "progress")
+    assert all(
+        {"stage", "done", "total"} <= set(line) for line in lines if line["event"] == "progress"
+    )
     done = odefs(*line, "--force", "--quiet", command=command, cwd=tmp_path)
     assert (done.returncode, log_lines(done.stderr)) == (0, [])
 
@@ -220,7 +275,16 @@ def test_every_line_of_the_log_is_json(tmp_path):
 def test_the_page_names_every_field():
     page = (ROOT / "docs" / "reference" / "json.md").read_text()
     definitions = SCHEMA["$defs"]
-    for name in ("summary", "score", "score_folder", "explanation", "error_document", "log_line", "limit", "drift"):
+    for name in (
+        "summary",
+        "score",
+        "score_folder",
+        "explanation",
+        "error_document",
+        "log_line",
+        "limit",
+        "drift",
+    ):
         found = definitions[name]
         fields = (found if "properties" in found else found["anyOf"][1])["properties"]
         missing = [field for field in fields if f"`{field}`" not in page]

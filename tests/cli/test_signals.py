@@ -10,7 +10,9 @@ import pytest
 
 from signal_moments import ENTRY, HOOK, run_until
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send these signals to another process")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows cannot send these signals to another process"
+)
 
 DETECT = ("detect", "--no-report", "-o", "o.csv", "--set", "n_estimators=2")
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
@@ -37,7 +39,9 @@ def assert_left(done, number, cwd):
     assert not list(cwd.iterdir())
 
 
-@pytest.mark.parametrize("k", [pytest.param(k, marks=() if k in QUICK else pytest.mark.slow) for k in range(MOMENTS)])
+@pytest.mark.parametrize(
+    "k", [pytest.param(k, marks=() if k in QUICK else pytest.mark.slow) for k in range(MOMENTS)]
+)
 def test_a_signal_while_modules_are_imported(k, n_imports, tmp_path):
     cwd, number = tmp_path / "run", NUMBERS[k % 2]
     cwd.mkdir()
@@ -77,15 +81,28 @@ sys.exit(__import__(entry, fromlist=["main"]).main())
 def test_a_signal_from_outside(k, n_imports, tmp_path):
     """At a moment that only the scheduler knows, between bytecodes or within an extension module."""
     number = NUMBERS[k % 2]
-    line = [sys.executable, "-c", HOOK + WRITES, "0", str(1 + k * n_imports // 10), "", ENTRY, *DETECT]
-    with subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    line = [
+        sys.executable,
+        "-c",
+        HOOK + WRITES,
+        "0",
+        str(1 + k * n_imports // 10),
+        "",
+        ENTRY,
+        *DETECT,
+    ]
+    with subprocess.Popen(
+        line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         assert running.stdout.read(1) == b"x"
         time.sleep(0.003 * k)
         running.send_signal(number)
         _, said = running.communicate(timeout=300)
     assert running.returncode in (128 + number, 0), said
     assert b"Traceback" not in said
-    assert {path.name for path in tmp_path.iterdir()} == ({"o.csv"} if running.returncode == 0 else set())
+    assert {path.name for path in tmp_path.iterdir()} == (
+        {"o.csv"} if running.returncode == 0 else set()
+    )
 
 
 TEMPORARY = """
@@ -114,7 +131,9 @@ def test_temporary_folders_go_when_an_import_is_interrupted(number, tmp_path):
     (tmp_path / "tmp").mkdir()
     settings = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "ODEFS_IN_PARTS": "1"}
     line = [sys.executable, "-c", TEMPORARY, "detect", "t.csv", "--no-report", str(int(number))]
-    done = subprocess.run(line, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        line, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 128 + number, done.stderr
     assert not [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("odefs-")]
 
@@ -159,8 +178,13 @@ try:
 except SystemExit as error:
     os._exit(error.code)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (143, "odefs: terminated; nothing half-written is left.\n")
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        143,
+        "odefs: terminated; nothing half-written is left.\n",
+    )
 
 
 COMPILED = """

@@ -25,7 +25,9 @@ RTOL = 1e-5
 def session(graph):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(graph.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def run(graph, X):
@@ -36,7 +38,9 @@ def assert_agrees(model, ready, X, rtol=RTOL):
     score, decision, label = ready.run(["score", "decision", "label"], {"X": X})
     expected = model.outlier_scores(X)
     np.testing.assert_allclose(score, expected, rtol=rtol, atol=0)
-    np.testing.assert_allclose(decision, model.decision_function(X), rtol=0, atol=rtol * np.abs(expected).max())
+    np.testing.assert_allclose(
+        decision, model.decision_function(X), rtol=0, atol=rtol * np.abs(expected).max()
+    )
     # A row on the threshold itself may fall on either side.
     clear = np.abs(model.decision_function(X)) > rtol * expected
     np.testing.assert_array_equal(label[clear], model.predict(X)[clear])
@@ -68,11 +72,16 @@ TABLES = {
 ESTIMATORS = {
     "ODEFS": ODEFS(n_estimators=3, random_state=0),
     "paper": ODEFS.paper(n_estimators=3, random_state=0),
-    "weighted": ODEFS(selection=FeatureSelection(column_weights="learned"), n_estimators=3, random_state=0),
+    "weighted": ODEFS(
+        selection=FeatureSelection(column_weights="learned"), n_estimators=3, random_state=0
+    ),
     "contamination": ODEFS(contamination=0.1, n_estimators=3, random_state=0),
     "tails": ODEFS(detector="tails", n_estimators=3, random_state=0),
     "tails weighted": ODEFS(
-        detector="tails", selection=FeatureSelection(column_weights="learned"), n_estimators=3, random_state=0
+        detector="tails",
+        selection=FeatureSelection(column_weights="learned"),
+        n_estimators=3,
+        random_state=0,
     ),
     "iforest": ODEFS(detector=IForestDetector(n_trees=20), n_estimators=2, random_state=0),
     "LeSiNN": LeSiNN(random_state=0),
@@ -169,7 +178,9 @@ def test_what_the_graph_says_about_itself(noisy, tmp_path):
     assert json.loads(properties["feature_names"]) == names
     used = {name for node in graph.graph.node for name in node.input}
     inner = str([node.attribute for node in graph.graph.node if node.op_type in ("If", "Scan")])
-    assert all(entry.name in used or f'"{entry.name}"' in inner for entry in graph.graph.initializer)
+    assert all(
+        entry.name in used or f'"{entry.name}"' in inner for entry in graph.graph.initializer
+    )
 
 
 def test_equal_models_give_equal_bytes_also_after_loading(noisy, tmp_path):
@@ -203,7 +214,9 @@ def test_without_the_extra_the_install_command_is_said():
         "try: odefs.export_onnx(model)\n"
         "except ModuleNotFoundError as error: print(error)"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert shown == "export_onnx needs onnx, which is not installed: pip install 'odefs[onnx]'.\n"
 
 
@@ -221,6 +234,8 @@ ready.run(None, {"X": X})
 ready.run(None, {"X": np.repeat(X[:20], 100, axis=0) * [[1, 0] * 250]})
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     kilobytes = int(shown) / (1024 if sys.platform == "darwin" else 1)
     assert kilobytes < 400_000

@@ -30,7 +30,9 @@ DETECTORS = {
 
 @pytest.fixture(scope="module")
 def data():
-    return generate_data(n_train=200, n_test=100, n_features=6, contamination=CONTAMINATION, random_state=42)
+    return generate_data(
+        n_train=200, n_test=100, n_features=6, contamination=CONTAMINATION, random_state=42
+    )
 
 
 @pytest.fixture(params=DETECTORS)
@@ -142,7 +144,9 @@ def test_parameters_are_the_estimators(adapter, wrapped):
     parameters = adapter().get_params()
     assert parameters.pop("contamination") == 0.1
     assert parameters == {k: v for k, v in wrapped().get_params().items() if k != "contamination"}
-    assert list(inspect.signature(adapter).parameters) == list(inspect.signature(wrapped).parameters)
+    assert list(inspect.signature(adapter).parameters) == list(
+        inspect.signature(wrapped).parameters
+    )
     assert adapter(n_subsets=7).set_params(subset_size=4).get_params()["n_subsets"] == 7
     with pytest.raises(TypeError, match="wrong"):
         adapter(wrong=1)
@@ -170,7 +174,11 @@ def assert_ranks_well(ensemble, data):
 
 
 def members():
-    return [ODEFS(n_estimators=3, random_state=0), LeSiNN(random_state=1), LeSiNN(n_subsets=20, random_state=2)]
+    return [
+        ODEFS(n_estimators=3, random_state=0),
+        LeSiNN(random_state=1),
+        LeSiNN(n_subsets=20, random_state=2),
+    ]
 
 
 def test_in_lscp(data):
@@ -207,7 +215,9 @@ if __name__ == "__main__":
 def test_in_suod(tmp_path):
     """In a process of its own, as importing SUOD changes how joblib starts workers; without its cost forecast, which writes into the folder SUOD is installed in."""
     (tmp_path / "in_suod.py").write_text(IN_SUOD)
-    done = subprocess.run([sys.executable, tmp_path / "in_suod.py"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "in_suod.py"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("both ranked well\n")
 
@@ -218,8 +228,13 @@ def test_without_the_extra_the_install_command_is_said():
         "try: import odefs.compat.pyod\n"
         "except ModuleNotFoundError as error: print(error)"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert shown == "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.\n"
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
+    assert (
+        shown
+        == "odefs.compat.pyod needs PyOD, which is not installed: pip install 'odefs[pyod]'.\n"
+    )
 
 
 def test_a_contamination_that_pyod_does_not_know_is_refused_before_the_fit():

@@ -47,7 +47,9 @@ def test_weights_take_columns_out(detector, scaled):
     assert roc_auc_score(np.arange(400) < 8, detector.score(scaled, state, w)) < 0.8
     contributions = detector.contributions(scaled, state, w)
     assert (contributions[:, :2] == 0).all()
-    np.testing.assert_allclose(contributions.sum(axis=1), detector.score(scaled, state, w), rtol=1e-9)
+    np.testing.assert_allclose(
+        contributions.sum(axis=1), detector.score(scaled, state, w), rtol=1e-9
+    )
 
 
 def test_holes(detector, scaled):
@@ -84,7 +86,9 @@ def test_isolation_credit_follows_the_definition():
                     column_bits[k] += gained
                 inside, node = child, 2 * node + 1 + right
             n = inside.sum()
-            hidden = 2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n if n > 2 else float(n == 2)
+            hidden = (
+                2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n if n > 2 else float(n == 2)
+            )
             leaf = reach_leaves(x[None], state)[0, tree]
             assert state.leaf_score[tree, leaf] == pytest.approx(bits / (splits + hidden))
             single = np.zeros(3)
@@ -99,7 +103,9 @@ def test_forest_ranks_like_scikit_learns():
     y = np.arange(3000) < 60
     ours = IForestDetector(n_trees=300)
     theirs = -IsolationForest(n_estimators=300, random_state=0).fit(X).score_samples(X)
-    assert roc_auc_score(y, ours.score(X, prepared(ours, X))) == pytest.approx(roc_auc_score(y, theirs), abs=0.015)
+    assert roc_auc_score(y, ours.score(X, prepared(ours, X))) == pytest.approx(
+        roc_auc_score(y, theirs), abs=0.015
+    )
 
 
 def test_forest_draws_columns_in_proportion_to_weights():
@@ -123,7 +129,9 @@ def test_forest_sends_missing_cells_where_most_rows_go(side):
 
 
 def test_learned_weights_are_the_odds_of_the_final_forest(noisy):
-    model = ODEFS(detector="iforest", random_state=0, selection=FeatureSelection(tol=1e-5)).fit(noisy)
+    model = ODEFS(detector="iforest", random_state=0, selection=FeatureSelection(tol=1e-5)).fit(
+        noisy
+    )
     component, w = model._model.components[0], model.feature_weights_[0]
     roots = np.bincount(component.state.column[:, 0], minlength=component.columns.size)
     assert component.w is None
@@ -155,5 +163,7 @@ def test_a_row_has_the_same_bits_in_every_batch(detector, weighted, holes, kerne
     state = prepared(detector, X)
     together = detector.score(X, state, w)
     for height in (1, 2, 3, 17, 255):
-        apart = [detector.score(X[start : start + height], state, w) for start in range(0, 300, height)]
+        apart = [
+            detector.score(X[start : start + height], state, w) for start in range(0, 300, height)
+        ]
         assert np.array_equal(np.concatenate(apart), together), height

@@ -74,9 +74,16 @@ def test_parquet_paths_and_lesinn(client, X, tmp_path):
 
     table = pa.table({f"c{k}": X[:, k] for k in range(12)})
     for part in range(3):
-        pq.write_table(table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300)
-    assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
-    assert_agree(LeSiNN(random_state=0).fit(da.from_array(X, chunks=(800, 12))), LeSiNN(random_state=0).fit(X))
+        pq.write_table(
+            table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300
+        )
+    assert_agree(
+        ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X)
+    )
+    assert_agree(
+        LeSiNN(random_state=0).fit(da.from_array(X, chunks=(800, 12))),
+        LeSiNN(random_state=0).fit(X),
+    )
 
 
 def test_a_file_that_was_replaced_is_read_again(client, X, tmp_path):
@@ -93,7 +100,9 @@ def test_a_file_that_was_replaced_is_read_again(client, X, tmp_path):
     with pytest.raises(ValueError, match="contains NaN") as kept:
         ODEFS(random_state=0, engine="dask").fit(str(tmp_path))
     write(X)
-    assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
+    assert_agree(
+        ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X)
+    )
     assert kept.tb is not None
     del kept
     gc.collect()
@@ -166,7 +175,9 @@ def test_every_pass_has_the_rows_of_the_first(client, X, tmp_path, monkeypatch, 
     rows = da.from_array(X, chunks=(3000, 12)).map_blocks(
         fewer_later, str(tmp_path / "reads"), n_times, dtype=X.dtype, meta=np.empty((0, 0))
     )
-    with pytest.raises(ValueError, match="a partition has 2999 rows in a later pass and had 3000 in the first"):
+    with pytest.raises(
+        ValueError, match="a partition has 2999 rows in a later pass and had 3000 in the first"
+    ):
         LeSiNN(random_state=0).fit(rows)
 
 
@@ -233,7 +244,9 @@ def test_every_parquet_file_counts_for_the_type(client, tmp_path):
     none = pa.array([], pa.null())
     pq.write_table(pa.table({"a": none, "b": none}), tmp_path / "0.parquet")
     pq.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), tmp_path / "1.parquet")
-    assert_agree(ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X))
+    assert_agree(
+        ODEFS(random_state=0, engine="dask").fit(str(tmp_path)), ODEFS(random_state=0).fit(X)
+    )
     pq.write_table(pa.table({"a": ["x"], "b": [1.0]}), tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"2\.parquet: column 'a' holds string, not numbers"):
         ODEFS(engine="dask").fit(str(tmp_path))
@@ -252,7 +265,11 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch, kept_s
 
     monkeypatch.setattr(partitions, "KEPT_SHARE", kept_share)
     # A given trust has every kind of pass: the full space is swept first.
-    settings = {"random_state": 0, "selection": FeatureSelection(normalization_rows=700), "trust": 0.5}
+    settings = {
+        "random_state": 0,
+        "selection": FeatureSelection(normalization_rows=700),
+        "trust": 0.5,
+    }
     here = ODEFS(**settings).fit(X)
     killed = []
     results = dask_engine.DaskEngine._results
@@ -261,7 +278,9 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch, kept_s
         coming = results(self, task, *arguments, **named)
         first = next(coming)
         # The nannies know their processes; asking workers would fail for one that is just being started again.
-        while not (pids := [nanny.pid for nanny in self.client.cluster.workers.values() if nanny.pid]):
+        while not (
+            pids := [nanny.pid for nanny in self.client.cluster.workers.values() if nanny.pid]
+        ):
             time.sleep(0.05)
         os.kill(pids[0], signal.SIGKILL)
         killed.append(task.__name__)

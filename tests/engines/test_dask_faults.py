@@ -122,8 +122,18 @@ def test_a_part_of_the_cluster_is_lost(lost, how, tmp_path):
     file = tmp_path / "scheduler.json"
     options = ("--scheduler-file", file, "--no-dashboard")
     parts = {
-        "scheduler": start("-m", "distributed.cli.dask_scheduler", *options, "--port", "0", cwd=tmp_path),
-        "worker": start("-m", "distributed.cli.dask_worker", *options, "--no-nanny", "--nthreads", "1", cwd=tmp_path),
+        "scheduler": start(
+            "-m", "distributed.cli.dask_scheduler", *options, "--port", "0", cwd=tmp_path
+        ),
+        "worker": start(
+            "-m",
+            "distributed.cli.dask_worker",
+            *options,
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            cwd=tmp_path,
+        ),
     }
     running = start("fit.py", file, cwd=tmp_path, ODEFS_DASK_TIMEOUT="10")
     try:
@@ -190,7 +200,11 @@ def test_workers_let_go_of_rows_that_were_waited_for(monkeypatch):
         gc.collect()
         gc.disable()
         try:
-            rows = da.random.default_rng(0).normal(size=(600, 4), chunks=(300, 4)).map_blocks(slowly, dtype=float)
+            rows = (
+                da.random.default_rng(0)
+                .normal(size=(600, 4), chunks=(300, 4))
+                .map_blocks(slowly, dtype=float)
+            )
             ODEFS(random_state=0, n_estimators=2).fit(rows)
             deadline = time.monotonic() + 60
             while any(client.has_what().values()) and time.monotonic() < deadline:
@@ -216,7 +230,9 @@ class Future:
         raise self.error
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), OSError("x"), TimeoutError("x")], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), OSError("x"), TimeoutError("x")], ids=lambda e: type(e).__name__
+)
 def test_errors_of_a_task_are_its_own(error):
     with pytest.raises(type(error)) as raised:
         waiting.wait_for(None, Future(error))

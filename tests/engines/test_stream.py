@@ -65,9 +65,13 @@ def test_a_fit_on_blocks_is_the_fit_in_memory(name, X):
 def test_bits_do_not_depend_on_the_blocks(size, X):
     X = X[:1500]
     model = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=500)).fit(X)
-    there = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=500)).fit(cut(X, size))
+    there = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=500)).fit(
+        cut(X, size)
+    )
     assert_same(there, model)
-    assert np.array_equal(np.concatenate(list(model.outlier_score_blocks(cut(X, size)))), model.outlier_scores_)
+    assert np.array_equal(
+        np.concatenate(list(model.outlier_score_blocks(cut(X, size)))), model.outlier_scores_
+    )
     assert np.array_equal(model.outlier_scores(cut(X, size)), model.outlier_scores_)
 
 
@@ -125,7 +129,9 @@ def test_blas_is_free_between_blocks(X):
 def test_batches_of_wide_files_have_fewer_rows(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     X = np.zeros((3000, 5000), dtype=np.float32)
-    pq.write_table(pa.table({f"x{k}": column for k, column in enumerate(X.T)}), tmp_path / "t.parquet")
+    pq.write_table(
+        pa.table({f"x{k}": column for k, column in enumerate(X.T)}), tmp_path / "t.parquet"
+    )
     heights = [len(block) for block in RowBlocks.from_parquet(tmp_path / "t.parquet")]
     assert sum(heights) == 3000
     assert max(heights) <= 2**23 // 5000
@@ -145,10 +151,14 @@ def test_short_stretches_change_only_last_digits(X, monkeypatch):
     np.testing.assert_allclose(there.outlier_scores_, model.outlier_scores_, rtol=1e-12)
     assert np.array_equal(there.is_outlier_, model.is_outlier_)
     assert_same(there, here)
-    few = ODEFS(random_state=0, selection=FeatureSelection(candidate_threshold=50.0)).fit(cut(X, 700))
+    few = ODEFS(random_state=0, selection=FeatureSelection(candidate_threshold=50.0)).fit(
+        cut(X, 700)
+    )
     assert np.array_equal(
         few.candidate_indices_,
-        ODEFS(random_state=0, selection=FeatureSelection(candidate_threshold=50.0)).fit(X).candidate_indices_,
+        ODEFS(random_state=0, selection=FeatureSelection(candidate_threshold=50.0))
+        .fit(X)
+        .candidate_indices_,
     )
 
 
@@ -162,7 +172,9 @@ def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
     for k in (0, 1, 7, 500, 999, 1000):
         assert row_reductions.order_statistic(numbers, k) == np.sort(numbers)[k]
     for q in (0.0, 1.0, 3.3, 50.0, 100.0):
-        assert row_reductions.negated_percentile(numbers, q) == np.percentile(-np.asarray(numbers), q)
+        assert row_reductions.negated_percentile(numbers, q) == np.percentile(
+            -np.asarray(numbers), q
+        )
 
 
 @pytest.mark.parametrize(("trust", "expected"), [(0.5, 6), ("auto", 4)])
@@ -175,7 +187,9 @@ def test_passes(X, trust, expected):
         return iter([X[:1000], X[1000:]])
 
     blocks = RowBlocks(read, 12, X.dtype)
-    model = ODEFS(random_state=0, selection=FeatureSelection(normalization_rows=700), trust=trust).fit(blocks)
+    model = ODEFS(
+        random_state=0, selection=FeatureSelection(normalization_rows=700), trust=trust
+    ).fit(blocks)
     assert len(passes) == expected
     list(model.outlier_score_blocks(blocks))
     assert len(passes) == expected + 1
@@ -197,9 +211,12 @@ def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch, tmp_path):
     monkeypatch.setattr(stream, "SLAB_BYTES", 2**21)
     ODEFS(random_state=0, n_estimators=2, n_jobs=1).fit(noise)
     tracemalloc.start()
-    model = ODEFS(random_state=0, n_estimators=2, selection=FeatureSelection(normalization_rows=2000), n_jobs=1).fit(
-        RowBlocks(read, d, noise.dtype)
-    )
+    model = ODEFS(
+        random_state=0,
+        n_estimators=2,
+        selection=FeatureSelection(normalization_rows=2000),
+        n_jobs=1,
+    ).fit(RowBlocks(read, d, noise.dtype))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # Two slabs, and what a thread and training take. The table has 64 MB.
@@ -220,7 +237,9 @@ def test_parquet_files_and_datasets(X, tmp_path):
     names = [f"c{k}" for k in range(12)]
     table = pa.table({name: X[:, k] for k, name in enumerate(names)})
     for part in range(3):
-        pq.write_table(table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300)
+        pq.write_table(
+            table.slice(part * 1000, 1000), tmp_path / f"{part}.parquet", row_group_size=300
+        )
     model = ODEFS(random_state=0).fit(X)
     sources = [
         RowBlocks.from_parquet(tmp_path, batch_rows=110),
@@ -241,7 +260,11 @@ def test_parquet_with_nulls_and_mixed_types(tmp_path):
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(0)
-    whole, truth, real = rng.integers(0, 9, 500), rng.random(500) < 0.3, rng.normal(size=500).astype(np.float32)
+    whole, truth, real = (
+        rng.integers(0, 9, 500),
+        rng.random(500) < 0.3,
+        rng.normal(size=500).astype(np.float32),
+    )
     gone = rng.random(500) < 0.1
     columns = {
         "whole": pa.array(whole, pa.int16(), mask=gone),
@@ -303,7 +326,10 @@ def test_every_block_counts_for_the_type():
     X = far_numbers()
     whole = np.arange(200, dtype=np.int16).reshape(100, 2)
     both = np.concatenate([whole, X])
-    assert_same(LeSiNN(random_state=0).fit(RowBlocks.from_arrays([whole, X])), LeSiNN(random_state=0).fit(both))
+    assert_same(
+        LeSiNN(random_state=0).fit(RowBlocks.from_arrays([whole, X])),
+        LeSiNN(random_state=0).fit(both),
+    )
     # Of a function the first block alone can be asked beforehand.
     blocks = RowBlocks.from_arrays(lambda: iter([whole, X]))
     with pytest.raises(ValueError, match=r"holds float64, .* is int16, which would cut digits"):
@@ -364,10 +390,13 @@ def test_every_pass_has_the_rows_of_the_first(model, later, X):
 
     for then in (parts[:2], []):
         with pytest.raises(
-            ValueError, match=rf"{sum(map(len, then))} rows came in a later pass, and 3000 in the first"
+            ValueError,
+            match=rf"{sum(map(len, then))} rows came in a later pass, and 3000 in the first",
         ):
             model.fit(blocks(parts, then))
-    with pytest.raises(ValueError, match="rows came, or more in a later pass, and 2000 in the first"):
+    with pytest.raises(
+        ValueError, match="rows came, or more in a later pass, and 2000 in the first"
+    ):
         model.fit(blocks(parts[:2], parts))
 
 
@@ -415,7 +444,10 @@ def test_models_from_blocks_are_saved_and_score_arrays(X, tmp_path):
 
 def test_blocks_are_cut_anew():
     X = np.arange(34).reshape(17, 2)
-    parts = [part.copy() for part in rechunk([X[:1], X[1:1], X[1:12], X[12:]], 5, 2, np.dtype(np.float32))]
+    parts = [
+        part.copy()
+        for part in rechunk([X[:1], X[1:1], X[1:12], X[12:]], 5, 2, np.dtype(np.float32))
+    ]
     assert [len(part) for part in parts] == [5, 5, 5, 2]
     assert np.array_equal(np.concatenate(parts), X)
 

@@ -41,13 +41,22 @@ finally:
 def make_file(n_rows, folder):
     rng = np.random.default_rng(0)
     name = f"{n_rows}.csv"
-    pl.DataFrame({f"c{i}": rng.normal(size=n_rows).round(3) for i in range(COLUMNS)}).write_csv(folder / name)
+    pl.DataFrame({f"c{i}": rng.normal(size=n_rows).round(3) for i in range(COLUMNS)}).write_csv(
+        folder / name
+    )
     return name
 
 
 def peak_of(n_rows, folder, command, *options):
     """Bytes of memory that is no copy of a file: the working files' pages are the system's to drop."""
-    arguments = (*command, make_file(n_rows, folder), "--quiet", "-o", f"{n_rows}.out.csv", *options)
+    arguments = (
+        *command,
+        make_file(n_rows, folder),
+        "--quiet",
+        "-o",
+        f"{n_rows}.out.csv",
+        *options,
+    )
     # What several arenas hold back, what many threads fill and what polars reads ahead, up to 400 MB of a file of 200 MB, is more than what is looked for.
     settings = {
         "ODEFS_IN_PARTS": "1",
@@ -74,4 +83,9 @@ def test_the_same_under_a_saved_model(tmp_path):
     trained = make_file(5000, tmp_path)
     done = odefs("detect", trained, "--save", "m.odefs", "--quiet", "--no-report", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    require_flat(*(peak_of(n_rows, tmp_path, ("score", "m.odefs"), "--reasons", "none") for n_rows in (FEW, MANY)))
+    require_flat(
+        *(
+            peak_of(n_rows, tmp_path, ("score", "m.odefs"), "--reasons", "none")
+            for n_rows in (FEW, MANY)
+        )
+    )

@@ -71,7 +71,10 @@ TABLES = {
 
 
 def both(X, engine, method="default", **settings):
-    fits = [METHODS[method](engine=name, random_state=0).set_params(**settings).fit(X) for name in ("local", engine)]
+    fits = [
+        METHODS[method](engine=name, random_state=0).set_params(**settings).fit(X)
+        for name in ("local", engine)
+    ]
     return fits[0], fits[1]
 
 
@@ -84,7 +87,9 @@ def assert_agree(ours, theirs, X):
     assert ours.fit_info_["stopping"]["reason"] == theirs.fit_info_["stopping"]["reason"]
     assert ours.fit_info_["fallbacks"] == theirs.fit_info_["fallbacks"]
     fresh = X[:100]
-    np.testing.assert_allclose(ours.outlier_scores(fresh), theirs.outlier_scores(fresh), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        ours.outlier_scores(fresh), theirs.outlier_scores(fresh), rtol=1e-5, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("on", DEVICES)
@@ -100,10 +105,14 @@ def test_agrees_with_the_local_engine(table, method, on):
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic", "hinge"])
 def test_every_loss_and_pacing_learns_the_same(loss, self_paced, on):
     X = normal()
-    local, torched = both(X, on, selection__loss=loss, selection__self_paced=self_paced, n_estimators=5)
+    local, torched = both(
+        X, on, selection__loss=loss, selection__self_paced=self_paced, n_estimators=5
+    )
     assert_agree(local, torched, X)
     assert local.fit_info_["solver_steps"] == torched.fit_info_["solver_steps"]
-    for ours, theirs in zip(local.fit_info_["objective_traces"], torched.fit_info_["objective_traces"], strict=True):
+    for ours, theirs in zip(
+        local.fit_info_["objective_traces"], torched.fit_info_["objective_traces"], strict=True
+    ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7)
     np.testing.assert_allclose(local.fit_info_["ages"], torched.fit_info_["ages"], rtol=1e-7)
     np.testing.assert_allclose(local.feature_importances_, torched.feature_importances_, atol=1e-7)
@@ -113,7 +122,12 @@ def test_every_loss_and_pacing_learns_the_same(loss, self_paced, on):
 def test_long_solves_end_at_the_same_objective(loss):
     """Hundreds of steps carry rounding into directions that hardly matter: there the weights may differ, the objective does not."""
     local, torched = both(
-        normal(), "torch:cpu", "paper", selection__loss=loss, selection__self_paced=False, n_estimators=3
+        normal(),
+        "torch:cpu",
+        "paper",
+        selection__loss=loss,
+        selection__self_paced=False,
+        n_estimators=3,
     )
     np.testing.assert_allclose(local.component_loss_, torched.component_loss_, rtol=5e-3)
 
@@ -213,7 +227,11 @@ def test_a_table_that_stays_in_memory_gives_the_same(monkeypatch):
 def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
     X = normal()
     whole = ODEFS(
-        engine="torch:cpu", n_estimators=5, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0
+        engine="torch:cpu",
+        n_estimators=5,
+        trust=0.5,
+        selection=FeatureSelection(n_rounds=1),
+        random_state=0,
     ).fit(X)
     rows, components = [], []
     score, learn = scorer.Scorer.score, training.learn_batch
@@ -233,7 +251,11 @@ def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
     monkeypatch.setattr(scorer.Scorer, "score", scarce_score)
     monkeypatch.setattr(training, "learn_batch", scarce_learn)
     halved = ODEFS(
-        engine="torch:cpu", n_estimators=5, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0
+        engine="torch:cpu",
+        n_estimators=5,
+        trust=0.5,
+        selection=FeatureSelection(n_rounds=1),
+        random_state=0,
     ).fit(X)
     assert rows[:3] == [700, 350, 175]
     assert components == [5, 2, 2, 1]
@@ -252,7 +274,12 @@ def test_out_of_memory_halves_the_part_and_goes_on(monkeypatch):
 def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monkeypatch):
     rng = np.random.default_rng(0)
     X = (rng.random((300, 20)) < 0.3).astype(np.uint8)[rng.integers(0, 300, 1500)]
-    settings = {"engine": "torch:cpu", "n_estimators": 5, "selection": FeatureSelection(n_rounds=1), "random_state": 0}
+    settings = {
+        "engine": "torch:cpu",
+        "n_estimators": 5,
+        "selection": FeatureSelection(n_rounds=1),
+        "random_state": 0,
+    }
     whole, real, refused = ODEFS(**settings).fit(X), getattr(module, name), []
 
     def scarce(*arguments):
@@ -269,10 +296,17 @@ def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monk
 def test_the_processor_runs_out_of_memory_too(monkeypatch):
     """PyTorch says it in words there; other errors are none of that."""
     X, real = normal(), scorer.Scorer.score
-    settings = {"engine": "torch:cpu", "n_estimators": 2, "selection": FeatureSelection(n_rounds=1), "random_state": 0}
+    settings = {
+        "engine": "torch:cpu",
+        "n_estimators": 2,
+        "selection": FeatureSelection(n_rounds=1),
+        "random_state": 0,
+    }
     whole = ODEFS(**settings).fit(X)
     monkeypatch.setattr(
-        scorer.Scorer, "score", lambda self, X: real(self, X) if X.shape[0] <= 200 else torch.empty(2**55)
+        scorer.Scorer,
+        "score",
+        lambda self, X: real(self, X) if X.shape[0] <= 200 else torch.empty(2**55),
     )
     assert_agree(whole, ODEFS(**settings).fit(X), X)
     monkeypatch.setattr(scorer.Scorer, "score", lambda self, X: torch.zeros(2) + torch.zeros(3))
@@ -299,7 +333,9 @@ def test_out_of_memory_for_a_single_row_is_an_error(monkeypatch):
 def _components(rng, n_columns, widths, detector):
     for width in widths:
         columns = np.sort(rng.choice(n_columns, size=width, replace=False))
-        rows = (rng.random((detector.n_subsets * detector.subset_size, width)) < 0.2).astype(np.float32)
+        rows = (rng.random((detector.n_subsets * detector.subset_size, width)) < 0.2).astype(
+            np.float32
+        )
         yield Component(columns, None, detector.prepare(rows, rng), 1.0, 1.0, 0.0)
 
 
@@ -311,14 +347,18 @@ def test_the_fused_kernel_is_laid_out_for_the_same_scores(metric):
     components = list(_components(rng, 70, [1, 31, 33, 64, 70], detector))
     X = torch.from_numpy((rng.random((300, 70)) < 0.2).astype(np.float32))
     lines = lay_rows_out(X, exact=True)
-    expected = [raw_scores(lines, send_references(c, 70, X.device, True), detector) for c in components]
+    expected = [
+        raw_scores(lines, send_references(c, 70, X.device, True), detector) for c in components
+    ]
     seen = []
     for group in lay_out_fused(components, range(5), 71, X.device):
         for i, place in enumerate(group.places.tolist()):
             x = lines[group.columns[i].long()]
             squares = group.products[i].float() @ x + group.norms[i].unsqueeze(2) + x.sum(dim=0)
             nearest = squares.amin(dim=0)[: group.n_subsets]
-            scores = (nearest.sqrt() if metric == "euclidean" else nearest).sum(dim=0) / group.n_subsets
+            scores = (nearest.sqrt() if metric == "euclidean" else nearest).sum(
+                dim=0
+            ) / group.n_subsets
             torch.testing.assert_close(scores, expected[place].float(), rtol=1e-6, atol=0)
             seen.append(place)
     assert sorted(seen) == [0, 1, 2, 3, 4]
@@ -326,7 +366,9 @@ def test_the_fused_kernel_is_laid_out_for_the_same_scores(metric):
         on_device = lay_rows_out(X.cuda(), exact=True)
         for group in lay_out_fused(components, range(5), 71, on_device.device):
             for place, scores in zip(
-                group.places.tolist(), fused_scores(on_device, group, metric == "euclidean"), strict=True
+                group.places.tolist(),
+                fused_scores(on_device, group, metric == "euclidean"),
+                strict=True,
             ):
                 torch.testing.assert_close(scores.cpu(), expected[place], rtol=1e-6, atol=0)
 
@@ -343,7 +385,10 @@ def test_a_fused_kernel_that_is_not_right_is_not_used(monkeypatch, broken):
         if broken == "error":
             raise RuntimeError("no such instruction")
         x = lines[references.columns.long()]
-        squares = torch.einsum("cmlk,ckn->cmln", references.products.float(), x) + references.norms[..., None]
+        squares = (
+            torch.einsum("cmlk,ckn->cmln", references.products.float(), x)
+            + references.norms[..., None]
+        )
         nearest = squares.amin(dim=1)[:, : references.n_subsets] + x.sum(dim=1, keepdim=True)
         scores = nearest.sum(dim=1).double() / references.n_subsets
         return scores if broken == "right" else scores + 1
@@ -378,14 +423,18 @@ def test_what_it_does_not_do_runs_on_the_local_engine_and_says_so(X, settings, w
 
 def test_references_with_missing_cells_score_complete_rows_on_the_processor():
     X = np.where(np.random.default_rng(5).random((700, 20)) < 0.1, np.nan, normal())
-    models = [ODEFS(engine=on, missing="ignore", random_state=0).fit(X) for on in ("local", "torch:cpu")]
+    models = [
+        ODEFS(engine=on, missing="ignore", random_state=0).fit(X) for on in ("local", "torch:cpu")
+    ]
     scores = [model.outlier_scores(normal()) for model in models]
     np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.parametrize("name", ["gpu", "torch-cuda", None, 3])
 def test_other_engines_are_refused(name):
-    with pytest.raises(ValueError, match="is not one of 'auto', 'local', 'stream', 'dask', 'torch'"):
+    with pytest.raises(
+        ValueError, match="is not one of 'auto', 'local', 'stream', 'dask', 'torch'"
+    ):
         ODEFS(engine=name).fit(normal())
 
 
@@ -398,7 +447,9 @@ def test_devices_that_are_not_there_are_refused(name):
 def test_explanations_add_up_to_the_scores():
     X = normal()
     model = ODEFS(engine="torch:cpu", random_state=0).fit(X)
-    np.testing.assert_allclose(model.explain(X[:50]).values.sum(axis=1), model.outlier_scores(X[:50]), rtol=1e-6)
+    np.testing.assert_allclose(
+        model.explain(X[:50]).values.sum(axis=1), model.outlier_scores(X[:50]), rtol=1e-6
+    )
 
 
 def test_a_model_fitted_on_a_device_scores_where_there_is_no_torch(tmp_path):
@@ -429,7 +480,9 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == (
         "engine='torch' needs PyTorch, which is not installed: pip install 'odefs[gpu]', or use engine='local'."

@@ -23,7 +23,9 @@ def test_shares_of_components_of_any_width_are_found_together(dtype, metric, mon
         detector = LeSiNNDetector(n_subsets=10 if width == 30 else 20, metric=metric)
         columns = np.sort(rng.permutation(40)[:width])
         state = detector.prepare(X[detector.sample(400, rng)][:, columns], rng)
-        components.append(Component(columns, rng.random(width) if width % 2 else None, state, 1.0, 1.0, 0.0))
+        components.append(
+            Component(columns, rng.random(width) if width % 2 else None, state, 1.0, 1.0, 0.0)
+        )
     root = metric == "euclidean"
     rows = torch.from_numpy(X[:300])
     together = contributions.total_shares(rows, components, root)

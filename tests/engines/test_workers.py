@@ -23,7 +23,9 @@ HOLES = np.where(rng.random(X.shape) < 0.1, np.nan, X)
 TREES = IForestDetector(n_trees=5, subset_size=32)
 WORK = {
     "ODEFS": lambda: ODEFS(n_estimators=3, random_state=0, n_jobs=2).fit(X).outlier_scores_,
-    "holes": lambda: ODEFS(n_estimators=2, random_state=1, missing="ignore", n_jobs=2).fit(HOLES).outlier_scores_,
+    "holes": lambda: (
+        ODEFS(n_estimators=2, random_state=1, missing="ignore", n_jobs=2).fit(HOLES).outlier_scores_
+    ),
     "iforest": lambda: ODEFS(detector=TREES, n_estimators=2, random_state=0).fit(X).outlier_scores_,
     "LeSiNN": lambda: LeSiNN(random_state=2, n_jobs=2).fit(X.astype(np.float32)).outlier_scores_,
     "CINFO": lambda: CINFO(n_subsets=10, random_state=0).fit(X[:200]).outlier_scores_,
@@ -60,7 +62,9 @@ def test_one_model_serves_many_threads_while_another_is_fitted(rows, tmp_path):
     parts = [rows[k::6] for k in range(6)]
     alone = [(model.outlier_scores(part), model.explain(part[:9]).values) for part in parts]
     tasks = [
-        lambda part=part: [(model.outlier_scores(part), model.explain(part[:9]).values) for _ in range(5)]
+        lambda part=part: [
+            (model.outlier_scores(part), model.explain(part[:9]).values) for _ in range(5)
+        ]
         for part in parts
     ]
     *found, _, _ = at_once(*tasks, WORK["ODEFS"], lambda: model.save(tmp_path / "m"))
@@ -148,7 +152,9 @@ def run_program(tmp_path, *ways):
     """A real kill ends what hangs: the test fails and nothing is left running."""
     (tmp_path / "program.py").write_text(PROGRAM)
     line = [sys.executable, "-W", "ignore", "program.py", *ways]
-    done = subprocess.run(line, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        line, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=240
+    )
     assert done.stdout.splitlines() == [f"{way} same" for way in ways], done.stderr
 
 

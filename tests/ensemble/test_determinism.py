@@ -40,7 +40,9 @@ def test_bits_do_not_depend_on_threads(name, dtype, X):
 def test_a_row_alone_has_the_bits_it_has_in_the_crowd(dtype, X):
     X = X.astype(dtype)
     model = LeSiNN(random_state=0).fit(X)
-    assert [model.outlier_scores(row[None])[0] for row in X[:100]] == model.outlier_scores_[:100].tolist()
+    assert [model.outlier_scores(row[None])[0] for row in X[:100]] == model.outlier_scores_[
+        :100
+    ].tolist()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -68,7 +70,11 @@ def test_a_component_does_not_depend_on_how_many_there_are(X):
 
 def test_blas_is_pinned_while_anyone_works_and_freed_after():
     def blas_threads():
-        return {pool["num_threads"] for pool in threads.ThreadpoolController().info() if pool["user_api"] == "blas"}
+        return {
+            pool["num_threads"]
+            for pool in threads.ThreadpoolController().info()
+            if pool["user_api"] == "blas"
+        }
 
     before = blas_threads()
     entered, leave = threading.Event(), threading.Event()

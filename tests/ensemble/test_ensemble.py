@@ -54,7 +54,9 @@ def test_component_weights_favour_small_losses():
     weights = component_weights(np.array([0.1, 0.5, -900.0]))
     assert weights.sum() == pytest.approx(1)
     assert weights[2] == pytest.approx(1)
-    np.testing.assert_allclose(component_weights(np.array([1.0, 2.0])), np.exp([-1, -2]) / np.exp([-1, -2]).sum())
+    np.testing.assert_allclose(
+        component_weights(np.array([1.0, 2.0])), np.exp([-1, -2]) / np.exp([-1, -2]).sum()
+    )
 
 
 def test_trust_mixes_learned_subsets_with_the_full_space(noisy):
@@ -72,7 +74,10 @@ def test_normalisers_from_a_sample_of_rows(noisy):
 @pytest.mark.parametrize("scaling", ["minmax", "rootstd"])
 def test_units_do_not_matter(noisy, scaling):
     units = 10.0 ** np.random.default_rng(1).integers(-6, 6, 30)
-    a, b = (ODEFS(scaling=scaling, random_state=0).fit(X).outlier_scores_ for X in (noisy, noisy * units + 3 * units))
+    a, b = (
+        ODEFS(scaling=scaling, random_state=0).fit(X).outlier_scores_
+        for X in (noisy, noisy * units + 3 * units)
+    )
     np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
@@ -81,7 +86,10 @@ def test_self_paced_variants_differ(noisy):
         ODEFS(selection=FeatureSelection(self_paced=s, tol=1e-5), random_state=0).fit(noisy)
         for s in (True, False, "classic")
     ]
-    assert all(not np.array_equal(a.feature_weights_, b.feature_weights_) for a, b in itertools.pairwise(runs))
+    assert all(
+        not np.array_equal(a.feature_weights_, b.feature_weights_)
+        for a, b in itertools.pairwise(runs)
+    )
     assert min(runs[0].fit_info_["examples_kept"]) < 1
     assert runs[1].fit_info_["examples_kept"] == [1.0] * len(runs[1].feature_subsets_)
     assert runs[2].fit_info_["examples_kept"] == [1.0] * len(runs[2].feature_subsets_)

@@ -50,11 +50,19 @@ def drawn_rows(monkeypatch, *args, **kwargs):
     return draws, model
 
 
-@pytest.mark.parametrize("settings", [{}, {"selection__n_rounds": 1}, {"selection__n_rounds": 3, "n_estimators": 4}])
-def test_every_component_learns_from_the_known_outliers_and_from_no_known_normal_row(settings, hidden, monkeypatch):
+@pytest.mark.parametrize(
+    "settings", [{}, {"selection__n_rounds": 1}, {"selection__n_rounds": 3, "n_estimators": 4}]
+)
+def test_every_component_learns_from_the_known_outliers_and_from_no_known_normal_row(
+    settings, hidden, monkeypatch
+):
     bad, good = np.arange(0, 12), np.arange(40, 80)
     draws, model = drawn_rows(
-        monkeypatch, hidden, known_outliers=bad, known_normal=good, settings={"trust": 1.0, **settings}
+        monkeypatch,
+        hidden,
+        known_outliers=bad,
+        known_normal=good,
+        settings={"trust": 1.0, **settings},
     )
     assert draws
     for draw in draws:
@@ -110,7 +118,9 @@ def test_known_cases_raise_the_rank_of_their_kind(hidden):
         return ranks[y == 1].mean()
 
     without = mean_place(ODEFS(random_state=0).fit(hidden))
-    told = ODEFS(random_state=0).fit(hidden, known_outliers=np.arange(12), known_normal=np.arange(60, 72))
+    told = ODEFS(random_state=0).fit(
+        hidden, known_outliers=np.arange(12), known_normal=np.arange(60, 72)
+    )
     assert mean_place(told) > without + 0.02
     assert told.trust_ > 0.5
     assert told.fit_info_["trust"]["known_gain"] > 0
@@ -137,7 +147,9 @@ def test_a_mask_is_as_good_as_numbers_and_nothing_known_changes_nothing(hidden):
     plain = ODEFS(random_state=0).fit(hidden).outlier_scores_
     assert not np.array_equal(a.outlier_scores_, plain)
     for empty in ([], np.zeros(1200, dtype=bool)):
-        again = ODEFS(random_state=0).fit(hidden, y=np.ones(1200), known_outliers=empty, known_normal=empty)
+        again = ODEFS(random_state=0).fit(
+            hidden, y=np.ones(1200), known_outliers=empty, known_normal=empty
+        )
         assert np.array_equal(again.outlier_scores_, plain)
     flags = ODEFS(random_state=0).fit_predict(hidden, known_outliers=bad, known_normal=good)
     assert np.array_equal(flags == -1, a.is_outlier_)
@@ -146,7 +158,10 @@ def test_a_mask_is_as_good_as_numbers_and_nothing_known_changes_nothing(hidden):
 @pytest.mark.parametrize(
     ("known", "message"),
     [
-        ({"known_outliers": [500]}, "known_outliers holds 500, but the 500 rows are numbered 0 to 499"),
+        (
+            {"known_outliers": [500]},
+            "known_outliers holds 500, but the 500 rows are numbered 0 to 499",
+        ),
         ({"known_normal": [3, -1]}, "known_normal holds -1"),
         (
             {"known_outliers": [1, 2, 3], "known_normal": [2, 3]},
@@ -158,7 +173,10 @@ def test_a_mask_is_as_good_as_numbers_and_nothing_known_changes_nothing(hidden):
         ({"known_normal": {1, 2}}, "known_normal is of type set"),
         ({"known_outliers": np.ones((500, 1), dtype=bool)}, "known_outliers has 2 dimensions"),
         ({"known_outliers": [[1], [2, 3]]}, "known_outliers has more than one dimension"),
-        ({"known_outliers": [True, False]}, "known_outliers is a boolean mask of length 2, but the table has 500 rows"),
+        (
+            {"known_outliers": [True, False]},
+            "known_outliers is a boolean mask of length 2, but the table has 500 rows",
+        ),
         ({"known_outliers": np.arange(500) % 2}, "pass y == 1, or"),
         ({"known_normal": np.where(np.arange(500) < 9, -1, 1)}, "pass y == -1, or"),
         ({"known_normal": np.ones(500, dtype=bool)}, "known_normal holds all rows"),
@@ -171,7 +189,8 @@ def test_what_is_refused_in_a_sentence(known, message, noisy):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"selection__normalization_rows": 300}, {"trust": 0.5, "selection__n_rounds": 1}]
+    "settings",
+    [{}, {"selection__normalization_rows": 300}, {"trust": 0.5, "selection__n_rounds": 1}],
 )
 def test_engines_agree(settings, hidden):
     known = {"known_outliers": np.arange(7), "known_normal": np.arange(50, 60)}
@@ -240,12 +259,19 @@ def test_truth_values_follow_their_rows_into_folds(routing, way):
             model.set_fit_request(known_outliers=True)
         if way == "search":
             search = GridSearchCV(
-                model, {"trust": [1.0]}, scoring="roc_auc", cv=folds, refit=False, error_score="raise"
+                model,
+                {"trust": [1.0]},
+                scoring="roc_auc",
+                cv=folds,
+                refit=False,
+                error_score="raise",
             )
             search.fit(X, y, known_outliers=known)
         else:
             params = {"known_outliers": known}
-            cross_validate(model, X, y, params=params, scoring="roc_auc", cv=folds, error_score="raise")
+            cross_validate(
+                model, X, y, params=params, scoring="roc_auc", cv=folds, error_score="raise"
+            )
     expected = [[float(row) for row in (9, 45) if row in train] for train, _ in folds.split(X, y)]
     assert Noting.told == expected
 
@@ -282,18 +308,39 @@ def test_frames_by_position(hidden):
 
 def table(X, known):
     columns = {f"c{k}": X[:, k] for k in range(8)}
-    return pl.DataFrame(columns | {"verdict": known, "truth": np.r_[np.ones(40, dtype=int), np.zeros(1160, dtype=int)]})
+    return pl.DataFrame(
+        columns
+        | {"verdict": known, "truth": np.r_[np.ones(40, dtype=int), np.zeros(1160, dtype=int)]}
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [(1, 0, None), ("yes", "no", ""), ("TRUE", "false", None), (1.0, 0.0, None), (True, False, None)]
+    "words",
+    [
+        (1, 0, None),
+        ("yes", "no", ""),
+        ("TRUE", "false", None),
+        (1.0, 0.0, None),
+        (True, False, None),
+    ],
 )
 def test_the_command_line(words, hidden, tmp_path):
     cells = [words[0]] * 6 + [words[2]] * 94 + [words[1]] * 5 + [words[2]] * 1095
     frame = table(hidden, cells)
     frame.write_csv(tmp_path / "t.csv")
-    done = run("detect", "t.csv", "--known", "verdict", "--label", "truth", "--json", "-o", "s.csv", cwd=tmp_path)
+    done = run(
+        "detect",
+        "t.csv",
+        "--known",
+        "verdict",
+        "--label",
+        "truth",
+        "--json",
+        "-o",
+        "s.csv",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     (note,) = [note for note in told["notes"] if note["kind"] == "known_cases"]
@@ -301,7 +348,9 @@ def test_the_command_line(words, hidden, tmp_path):
     assert "verdict" not in told["columns_used"]
     bare = frame.drop("verdict", "truth")
     found = odefs.detect(bare, known_outliers=range(6), known_normal=range(100, 105))
-    np.testing.assert_allclose([float(row["score"]) for row in read(tmp_path / "s.csv")], found.scores, rtol=1e-9)
+    np.testing.assert_allclose(
+        [float(row["score"]) for row in read(tmp_path / "s.csv")], found.scores, rtol=1e-9
+    )
     rest = np.r_[6:100, 105:1200]
     from sklearn.metrics import roc_auc_score
 
@@ -312,11 +361,17 @@ def test_the_command_line(words, hidden, tmp_path):
 def test_the_command_line_on_a_file_that_does_not_fit(hidden, tmp_path):
     frame = table(hidden, [1] * 6 + [None] * 94 + [0] * 5 + [None] * 1095).drop("truth")
     frame.write_parquet(tmp_path / "t.parquet")
-    done = run("detect", "t.parquet", "--known", "verdict", "-o", "s.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
+    done = run(
+        "detect", "t.parquet", "--known", "verdict", "-o", "s.csv", cwd=tmp_path, ODEFS_IN_PARTS="1"
+    )
     assert done.returncode == 0, done.stderr
     assert "verdict: 6 known outliers, 5 known to be ordinary" in done.stdout
-    found = odefs.detect(frame.drop("verdict"), known_outliers=range(6), known_normal=range(100, 105))
-    np.testing.assert_allclose([float(row["score"]) for row in read(tmp_path / "s.csv")], found.scores, rtol=1e-6)
+    found = odefs.detect(
+        frame.drop("verdict"), known_outliers=range(6), known_normal=range(100, 105)
+    )
+    np.testing.assert_allclose(
+        [float(row["score"]) for row in read(tmp_path / "s.csv")], found.scores, rtol=1e-6
+    )
 
 
 @pytest.mark.slow
@@ -334,8 +389,14 @@ def test_other_values_are_named(value, large, hidden, tmp_path):
 
 def test_wrong_usage(hidden, tmp_path):
     table(hidden, [None] * 1200).write_csv(tmp_path / "t.csv")
-    assert "there is no column 'nobody'" in run("detect", "t.csv", "--known", "nobody", cwd=tmp_path).stderr
+    assert (
+        "there is no column 'nobody'"
+        in run("detect", "t.csv", "--known", "nobody", cwd=tmp_path).stderr
+    )
     for option in ("--label", "--id"):
-        assert run("detect", "t.csv", "--known", "truth", option, "truth", cwd=tmp_path).returncode == 2
+        assert (
+            run("detect", "t.csv", "--known", "truth", option, "truth", cwd=tmp_path).returncode
+            == 2
+        )
     done = run("detect", "t.csv", "--known", "verdict", "--no-report", cwd=tmp_path)
     assert "verdict: no known cases" in done.stdout

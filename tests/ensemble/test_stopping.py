@@ -8,7 +8,13 @@ from odefs import ODEFS, FeatureSelection
 from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, trial_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
-from odefs.ensemble.stopping import COMPONENTS_PER_STEP, FIRST_COMPONENTS, MIN_RANK_CORRELATION, batches, rank_agreement
+from odefs.ensemble.stopping import (
+    COMPONENTS_PER_STEP,
+    FIRST_COMPONENTS,
+    MIN_RANK_CORRELATION,
+    batches,
+    rank_agreement,
+)
 from odefs.models.odefs import plan_of
 
 TRUSTED = {"random_state": 0, "trust": 1.0}
@@ -50,9 +56,10 @@ def test_a_clear_case_settles_at_the_first_look(clear):
 
 
 def test_a_murky_case_takes_more(murky):
-    model = ODEFS(**TRUSTED, selection=FeatureSelection(n_rounds=1, candidate_threshold=0.0, n_outlier_examples=5)).fit(
-        murky
-    )
+    model = ODEFS(
+        **TRUSTED,
+        selection=FeatureSelection(n_rounds=1, candidate_threshold=0.0, n_outlier_examples=5),
+    ).fit(murky)
     info = stopping(model)
     numbers = [n for n, _ in info["agreement"]]
     assert numbers[:2] == [FIRST_COMPONENTS, FIRST_COMPONENTS + COMPONENTS_PER_STEP]
@@ -97,7 +104,9 @@ def test_a_small_table_gets_more_than_the_papers_number(noisy):
 def test_the_bare_share_counts(clear):
     """Without trust in learned subsets, nothing about them can unsettle the ranking."""
     model = ODEFS(
-        random_state=0, trust=0.0, selection=FeatureSelection(n_rounds=1, candidate_threshold=0.0, n_outlier_examples=5)
+        random_state=0,
+        trust=0.0,
+        selection=FeatureSelection(n_rounds=1, candidate_threshold=0.0, n_outlier_examples=5),
     ).fit(clear)
     assert stopping(model)["agreement"] == ((FIRST_COMPONENTS, pytest.approx(1.0)),)
 

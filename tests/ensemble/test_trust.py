@@ -35,7 +35,9 @@ def test_few_relevant_columns_are_found_and_trusted(n_columns, n_relevant):
     assert model.trust_ > 0.5
     assert auc(y, model.outlier_scores_) > auc(y, full.outlier_scores_) + 0.02
     assert set(np.argsort(-model.feature_importances_)[:3]) <= set(range(n_relevant))
-    assert auc(y, ODEFS(random_state=0).fit(X).outlier_scores_) > auc(y, full.outlier_scores_) + 0.02
+    assert (
+        auc(y, ODEFS(random_state=0).fit(X).outlier_scores_) > auc(y, full.outlier_scores_) + 0.02
+    )
 
 
 def test_where_every_column_tells_nothing_is_risked():
@@ -67,7 +69,9 @@ def test_shares_grow_with_each_measurement():
     assert measured_trust(30.0, 0.0, 1.0).share == 1, "an overwhelming contrast speaks for itself"
     tails = [measured_trust(1.0, 0.0, t).share for t in (1.0, *TAIL_GAIN, 3.0)]
     assert tails == [0, 0, 1, 1]
-    assert measured_trust(0.8, 0.0, 3.0).share == 0, "a contrast that has fallen speaks against the subsets"
+    assert measured_trust(0.8, 0.0, 3.0).share == 0, (
+        "a contrast that has fallen speaks against the subsets"
+    )
     assert measured_trust(1.4, 0.0, 2.0).share == 0, "a wider distribution has a wider tail"
 
 
@@ -83,10 +87,15 @@ def test_measurements_of_equal_and_of_constant_scores():
 
 def test_damped_scaling_bounds_rare_values_and_not_far_ones():
     rng = np.random.default_rng(0)
-    X = np.column_stack([np.arange(5000) < 5, np.arange(5000) % 2, rng.lognormal(sigma=2.0, size=5000)]).astype(float)
+    X = np.column_stack(
+        [np.arange(5000) < 5, np.arange(5000) % 2, rng.lognormal(sigma=2.0, size=5000)]
+    ).astype(float)
     minmax = fit_scaling(column_ranges(X), "damped")
     moments = column_moments(minmax.apply(X, np.empty_like(X)))
-    widths = {kind: scale_by_moments(minmax, moments, kind).width / minmax.width for kind in ("rootstd", "damped")}
+    widths = {
+        kind: scale_by_moments(minmax, moments, kind).width / minmax.width
+        for kind in ("rootstd", "damped")
+    }
     np.testing.assert_allclose(widths["damped"][0], np.sqrt(SMALLEST_STD), rtol=1e-2)
     assert widths["rootstd"][0] < 0.5 * widths["damped"][0]
     assert widths["damped"][1] == widths["rootstd"][1]

@@ -74,7 +74,9 @@ def test_new_rows_and_batches_of_any_size(name, noisy):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_streams_have_the_bits_of_the_fit_in_memory(name, noisy):
     here = ODEFS(random_state=0, **SETTINGS[name]).fit(noisy)
-    there = ODEFS(random_state=0, **SETTINGS[name]).fit(RowBlocks.from_arrays([noisy[:123], noisy[123:]]))
+    there = ODEFS(random_state=0, **SETTINGS[name]).fit(
+        RowBlocks.from_arrays([noisy[:123], noisy[123:]])
+    )
     assert isinstance(there.agreement_, FileArray)
     assert np.array_equal(there.agreement_, here.agreement_)
     again = here.agreement(RowBlocks.from_arrays([noisy[:7], noisy[7:]]))
@@ -186,7 +188,9 @@ def test_the_command_line(folder):
     np.testing.assert_allclose(shares, found.agreement, atol=1e-9)
     done = run("score", "m.odefs", "t.csv", "-o", "again.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert [row["agreement"] for row in read(folder / "again.csv")] == [row["agreement"] for row in rows]
+    assert [row["agreement"] for row in read(folder / "again.csv")] == [
+        row["agreement"] for row in rows
+    ]
     told = json.loads(run("score", "m.odefs", "t.csv", "--json", cwd=folder).stdout)
     assert told["top"][0]["agreement"] == 1.0
     assert told["agreement"]["flagged"] > told["agreement"]["others"]
@@ -208,9 +212,9 @@ def test_the_command_line_on_a_file_that_does_not_fit(folder):
 
 @pytest.mark.parametrize("wrong", [[1.0], ["a", "b", "c"], [[1.0], None, None], 7, {"a": 1}])
 def test_crafted_thresholds_are_refused(wrong, noisy, tmp_path):
-    ODEFS(n_estimators=2, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0).fit(noisy).save(
-        tmp_path / "m.odefs"
-    )
+    ODEFS(n_estimators=2, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0).fit(
+        noisy
+    ).save(tmp_path / "m.odefs")
     header, arrays = read_file(tmp_path / "m.odefs")
     assert len(header["model"]["thresholds"]) == 3
     header["model"]["thresholds"] = wrong

@@ -17,7 +17,9 @@ from odefs._progress import listening
 from odefs.baselines import RandFS
 from odefs.estimators.callbacks import AVAILABLE, MOST_PARTS, _Tasks
 
-with_callbacks_only = pytest.mark.skipif(not AVAILABLE, reason="this version of scikit-learn has no callbacks")
+with_callbacks_only = pytest.mark.skipif(
+    not AVAILABLE, reason="this version of scikit-learn has no callbacks"
+)
 
 
 def test_callbacks_are_there_from_their_first_version_on():
@@ -67,7 +69,9 @@ def assert_well_formed(recorder):
 
 
 @with_callbacks_only
-@pytest.mark.parametrize("estimator", [ODEFS(random_state=0), LeSiNN(random_state=0), RandFS(random_state=0)], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [ODEFS(random_state=0), LeSiNN(random_state=0), RandFS(random_state=0)], ids=str
+)
 def test_tasks_are_well_formed_and_change_nothing(estimator, noisy):
     recorder = Recorder()
     model = estimator.set_callbacks(recorder).fit(noisy)
@@ -82,10 +86,12 @@ def test_tasks_are_well_formed_and_change_nothing(estimator, noisy):
 @with_callbacks_only
 def test_components_are_counted(noisy):
     recorder = Recorder()
-    ODEFS(n_estimators=7, trust=1.0, selection=FeatureSelection(n_rounds=1), n_jobs=2, random_state=0).set_callbacks(
-        recorder
-    ).fit(noisy)
-    parts = Counter(context.parent.task_name for what, context in recorder.calls if context.task_name == "part")
+    ODEFS(
+        n_estimators=7, trust=1.0, selection=FeatureSelection(n_rounds=1), n_jobs=2, random_state=0
+    ).set_callbacks(recorder).fit(noisy)
+    parts = Counter(
+        context.parent.task_name for what, context in recorder.calls if context.task_name == "part"
+    )
     contexts = {context.task_name: context for _, context in recorder.calls}
     n_batches = contexts["learning which columns matter"].max_subtasks
     assert 1 <= n_batches <= 7
@@ -114,12 +120,29 @@ def test_a_failing_callback_fails_the_fit(noisy):
 def test_steps_of_a_pipeline_are_followed(noisy):
     recorder = Recorder()
     selector = ODEFSSelector(
-        ODEFS(n_estimators=4, trust=1.0, selection=FeatureSelection(n_rounds=1), n_jobs=2, random_state=0)
+        ODEFS(
+            n_estimators=4,
+            trust=1.0,
+            selection=FeatureSelection(n_rounds=1),
+            n_jobs=2,
+            random_state=0,
+        )
     )
-    make_pipeline(StandardScaler(), selector, LeSiNN(random_state=0)).set_callbacks(recorder).fit(noisy)
+    make_pipeline(StandardScaler(), selector, LeSiNN(random_state=0)).set_callbacks(recorder).fit(
+        noisy
+    )
     assert_well_formed(recorder)
-    assert {context.estimator_name for _, context in recorder.calls} >= {"Pipeline", "ODEFSSelector", "ODEFS", "LeSiNN"}
-    of_training = [context for what, context in recorder.calls if context.task_name == "learning which columns matter"]
+    assert {context.estimator_name for _, context in recorder.calls} >= {
+        "Pipeline",
+        "ODEFSSelector",
+        "ODEFS",
+        "LeSiNN",
+    }
+    of_training = [
+        context
+        for what, context in recorder.calls
+        if context.task_name == "learning which columns matter"
+    ]
     begun, ended = (len(list(context)) - 1 for context in of_training)
     assert begun == ended >= 1
 
@@ -130,7 +153,11 @@ def test_the_progress_bar_of_scikit_learn_draws(noisy, n_jobs, capsys):
     from sklearn.callback import ProgressBar
 
     search = GridSearchCV(
-        ODEFS(random_state=0), {"n_estimators": [3, 4]}, scoring=lambda model, X, y=None: 0.0, cv=2, n_jobs=n_jobs
+        ODEFS(random_state=0),
+        {"n_estimators": [3, 4]},
+        scoring=lambda model, X, y=None: 0.0,
+        cv=2,
+        n_jobs=n_jobs,
     )
     search.set_callbacks(ProgressBar()).fit(noisy)
     assert search.best_params_["n_estimators"] == 3
@@ -206,6 +233,10 @@ def test_estimators_work_where_scikit_learn_has_no_callbacks():
         "assert not hasattr(ODEFS(), 'set_callbacks')\n"
         "print(ODEFS(random_state=0).fit(X).outlier_scores_[0], ODEFSSelector(keep=2).fit_transform(X).shape)"
     )
-    shown = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False)
+    shown = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False
+    )
     X = np.random.default_rng(0).normal(size=(200, 5))
-    assert shown.stdout == f"{ODEFS(random_state=0).fit(X).outlier_scores_[0]} (200, 2)\n", shown.stderr
+    assert shown.stdout == f"{ODEFS(random_state=0).fit(X).outlier_scores_[0]} (200, 2)\n", (
+        shown.stderr
+    )

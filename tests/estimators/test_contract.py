@@ -24,7 +24,11 @@ ESTIMATORS = [
     ODEFS(detector="iforest", n_estimators=3),
     ODEFS(detector="tails", n_estimators=3),
     ODEFS(detector=LeSiNNDetector(n_subsets=20), n_estimators=3),
-    ODEFS(missing="ignore", selection=FeatureSelection(solver="lbfgs", self_paced="classic"), n_estimators=3),
+    ODEFS(
+        missing="ignore",
+        selection=FeatureSelection(solver="lbfgs", self_paced="classic"),
+        n_estimators=3,
+    ),
     ODEFS(
         selection=FeatureSelection(loss="logistic", column_weights="learned", self_paced=False),
         contamination=0.1,
@@ -156,7 +160,10 @@ def test_pipelines_and_grid_searches(noisy):
         return roc_auc_score(labels, -model.score_samples(X))
 
     pipeline = make_pipeline(StandardScaler(), ODEFS(random_state=0))
-    grid = {"odefs__n_estimators": np.arange(1, 4), "odefs__selection__candidate_threshold": [1.0, 2.0]}
+    grid = {
+        "odefs__n_estimators": np.arange(1, 4),
+        "odefs__selection__candidate_threshold": [1.0, 2.0],
+    }
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     search = GridSearchCV(pipeline, grid, scoring=auc, cv=folds, n_jobs=2).fit(noisy, y)
     assert search.best_score_ > 0.9
@@ -172,7 +179,9 @@ def test_a_pickled_model_scores_the_same(noisy):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"known_outliers": [10_000]}, {"known_normal": np.ones(3, dtype=bool)}], ids=["number", "truth values"]
+    "wrong",
+    [{"known_outliers": [10_000]}, {"known_normal": np.ones(3, dtype=bool)}],
+    ids=["number", "truth values"],
 )
 def test_a_failed_fit_leaves_an_unfitted_estimator(wrong, noisy):
     model = ODEFS(n_estimators=3, random_state=0)

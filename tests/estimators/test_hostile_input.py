@@ -121,7 +121,9 @@ def test_missing_values_are_ignored_on_request(make):
     assert model.outlier_scores_.argmax() == 17
     values = np.asarray(model.explain(X))
     np.testing.assert_allclose(values.sum(axis=1), model.outlier_scores_, rtol=1e-6)
-    assert model.outlier_scores_[5] == pytest.approx(1.0), "a row of which nothing is known is ordinary"
+    assert model.outlier_scores_[5] == pytest.approx(1.0), (
+        "a row of which nothing is known is ordinary"
+    )
 
 
 def test_a_column_without_any_value(make):
@@ -155,11 +157,17 @@ def test_input_is_left_alone(make):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_csr_scores_like_dense(make, dtype):
-    X = np.where(np.random.default_rng(2).random((120, 20)) < 0.8, 0, np.tile(BASE, (2, 4))).astype(dtype)
+    X = np.where(np.random.default_rng(2).random((120, 20)) < 0.8, 0, np.tile(BASE, (2, 4))).astype(
+        dtype
+    )
     dense, thin = make().fit(X), make().fit(sparse.csr_array(X))
     assert np.array_equal(dense.outlier_scores_, thin.outlier_scores_)
-    assert np.array_equal(dense.outlier_scores(X[:9]), thin.outlier_scores(sparse.csc_matrix(X[:9])))
-    assert np.array_equal(np.asarray(dense.explain(X)), np.asarray(thin.explain(sparse.csr_array(X))))
+    assert np.array_equal(
+        dense.outlier_scores(X[:9]), thin.outlier_scores(sparse.csc_matrix(X[:9]))
+    )
+    assert np.array_equal(
+        np.asarray(dense.explain(X)), np.asarray(thin.explain(sparse.csr_array(X)))
+    )
 
 
 WHOLE = np.random.default_rng(3).integers(0, 100, size=(300, 4))
@@ -192,7 +200,9 @@ def test_root_std_scaling_does_not_depend_on_units_however_large(scale):
     X = BASE.copy()
     X[:, 2] *= scale
     np.testing.assert_allclose(
-        ODEFS(random_state=0).fit(X).outlier_scores_, ODEFS(random_state=0).fit(BASE).outlier_scores_, rtol=1e-6
+        ODEFS(random_state=0).fit(X).outlier_scores_,
+        ODEFS(random_state=0).fit(BASE).outlier_scores_,
+        rtol=1e-6,
     )
 
 
@@ -204,7 +214,9 @@ def test_a_row_that_shares_no_column_with_any_reference_is_ordinary_and_explaine
     assert model.explain(row).values.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("model", [LeSiNN(missing="ignore"), ODEFS(missing="ignore"), ODEFS.paper(missing="ignore")])
+@pytest.mark.parametrize(
+    "model", [LeSiNN(missing="ignore"), ODEFS(missing="ignore"), ODEFS.paper(missing="ignore")]
+)
 def test_missing_cells_are_no_reasons(model):
     X = np.random.default_rng(0).normal(size=(300, 6))
     X[:6, 4] += 8
@@ -267,7 +279,11 @@ def test_data_frames_keep_their_names(make, frame):
 
 def test_pandas_with_mixed_numbers_and_missing():
     frame = pd.DataFrame(
-        {"i": pd.array([1, 2, None] * 20, dtype="Int64"), "b": [True, False, True] * 20, "f": BASE[:, 0]}
+        {
+            "i": pd.array([1, 2, None] * 20, dtype="Int64"),
+            "b": [True, False, True] * 20,
+            "f": BASE[:, 0],
+        }
     )
     model = ODEFS(missing="ignore", random_state=0).fit(frame)
     assert np.isfinite(model.outlier_scores_).all()

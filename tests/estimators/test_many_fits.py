@@ -62,7 +62,11 @@ print(*(state() - before))
 @pytest.mark.parametrize("task", ["fits", "scorings", "files"])
 def test_a_thousand_leave_nothing_behind(task, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, task], cwd=tmp_path, check=True, capture_output=True, text=True
+        [sys.executable, "-c", PROGRAM, task],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     megabytes, objects, threads, files = map(float, done.stdout.split())
     # The allocator keeps a megabyte more or less; one object kept by each of 800 would be 800 of them, and 5 kB each 4 MB.

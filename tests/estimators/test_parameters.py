@@ -39,7 +39,10 @@ def choices(constraint):
 def test_table_signature_and_documentation_have_the_same_parameters(cls):
     parameters = inspect.signature(cls).parameters
     assert set(cls._constraints) == set(parameters) == set(documented(cls))
-    assert [name for name, p in parameters.items() if p.kind is not p.KEYWORD_ONLY] in ([], ["estimator"])
+    assert [name for name, p in parameters.items() if p.kind is not p.KEYWORD_ONLY] in (
+        [],
+        ["estimator"],
+    )
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -51,7 +54,10 @@ def test_defaults_are_allowed_and_documented(cls):
         if kinds[name]:
             said = re.search(r"default=(.*)$", kinds[name]).group(1)
             assert said.strip('"') == str(default) or float(said) == default
-            assert all(str(choice) in kinds[name] or isinstance(choice, bool) for choice in choices(constraint))
+            assert all(
+                str(choice) in kinds[name] or isinstance(choice, bool)
+                for choice in choices(constraint)
+            )
 
 
 def test_the_surface_stays_small():
@@ -63,7 +69,12 @@ def test_the_surface_stays_small():
 @pytest.mark.parametrize(
     ("constraint", "allowed", "refused", "text"),
     [
-        (Choice("a", True), ["a", np.str_("a"), True], ["b", 1, None, np.zeros(2)], "one of 'a', True"),
+        (
+            Choice("a", True),
+            ["a", np.str_("a"), True],
+            ["b", 1, None, np.zeros(2)],
+            "one of 'a', True",
+        ),
         (Integer(1), [1, np.int64(7)], [0, True, 1.0, "1", None], "a whole number of at least 1"),
         (
             Number(0, 1, open_low=True),
@@ -83,7 +94,9 @@ def test_constraints(constraint, allowed, refused, text):
     assert type(Integer().convert(np.int64(3))) is int
 
 
-@pytest.mark.parametrize("model", [ODEFS(), ODEFS(selection=FeatureSelection(tol=1e-5)), ODEFS.paper()])
+@pytest.mark.parametrize(
+    "model", [ODEFS(), ODEFS(selection=FeatureSelection(tol=1e-5)), ODEFS.paper()]
+)
 def test_settings_of_the_selection_are_reached_by_name(model):
     before = model.get_params()
     changed = clone(model).set_params(selection__l1=0.5, trust=0.5)
@@ -93,25 +106,42 @@ def test_settings_of_the_selection_are_reached_by_name(model):
         "trust": 0.5,
     }
     assert model.get_params() == before, "a copy has settings of its own"
-    assert pickle.loads(pickle.dumps(changed)).get_params() == clone(changed).get_params() == changed.get_params()
-    assert changed.set_params(selection=None, selection__l1=2.0).selection == FeatureSelection(l1=2.0)
+    assert (
+        pickle.loads(pickle.dumps(changed)).get_params()
+        == clone(changed).get_params()
+        == changed.get_params()
+    )
+    assert changed.set_params(selection=None, selection__l1=2.0).selection == FeatureSelection(
+        l1=2.0
+    )
     with pytest.raises(ValueError, match="'l7'"):
         model.set_params(selection__l7=1)
 
 
 def test_paper_sets_both():
     model = ODEFS.paper(n_estimators=3, selection__l1=0.5)
-    assert (model.scaling, model.n_estimators, model.selection.l1, model.selection.n_rounds) == ("minmax", 3, 0.5, 1)
+    assert (model.scaling, model.n_estimators, model.selection.l1, model.selection.n_rounds) == (
+        "minmax",
+        3,
+        0.5,
+        1,
+    )
     assert ODEFS.paper(selection=None).selection is None
 
 
 def test_flags_do_not_depend_on_the_threshold_of_the_candidates(noisy):
     """Nor does agreement: both have a rule of their own, mean + 2 std."""
     model = ODEFS(trust=0.0, random_state=0).fit(noisy)
-    other = ODEFS(trust=0.0, random_state=0, selection=FeatureSelection(candidate_threshold=0.0)).fit(noisy)
+    other = ODEFS(
+        trust=0.0, random_state=0, selection=FeatureSelection(candidate_threshold=0.0)
+    ).fit(noisy)
     assert model.candidate_indices_.size < other.candidate_indices_.size
     assert np.array_equal(model.outlier_scores_, other.outlier_scores_)
-    assert model.offset_ == other.offset_ == -(model.outlier_scores_.mean() + 2 * model.outlier_scores_.std())
+    assert (
+        model.offset_
+        == other.offset_
+        == -(model.outlier_scores_.mean() + 2 * model.outlier_scores_.std())
+    )
     assert np.array_equal(model.agreement_, other.agreement_)
 
 

@@ -42,7 +42,9 @@ SETTINGS = settings(
     suppress_health_check=list(HealthCheck),
 )
 MUCH = settings(SETTINGS, max_examples=30)
-EXTREME = np.array([[1.7e308, -0.0], [-1.7e308, 5e-324], [0.0, 5e-324], [1e308, -5e-324], [np.nan, 1.0]])
+EXTREME = np.array(
+    [[1.7e308, -0.0], [-1.7e308, 5e-324], [0.0, 5e-324], [1e308, -5e-324], [np.nan, 1.0]]
+)
 
 
 def check(estimator, X, layout, seed):
@@ -61,7 +63,9 @@ def check(estimator, X, layout, seed):
     assert again.get_params().keys() == model.get_params().keys()
 
     other = LAYOUTS[layout](X)
-    assert np.array_equal(clone(estimator).fit(other).outlier_scores_, scores), "orders and containers do not count"
+    assert np.array_equal(clone(estimator).fit(other).outlier_scores_, scores), (
+        "orders and containers do not count"
+    )
 
     order = np.random.default_rng(seed).permutation(len(X))
     np.testing.assert_allclose(model.outlier_scores(X[order]), scores[order], rtol=1e-6, atol=1e-12)
@@ -104,7 +108,9 @@ def test_the_selector(keep, X, layout):
     assert kept.size >= 1
     assert np.isfinite(selector.feature_importances_).all()
     assert selector.feature_importances_.sum() == pytest.approx(1.0)
-    np.testing.assert_equal(np.asarray(selector.transform(X), dtype=float), X[:, kept].astype(float))
+    np.testing.assert_equal(
+        np.asarray(selector.transform(X), dtype=float), X[:, kept].astype(float)
+    )
     again = clone(selector).fit(LAYOUTS[layout](X))
     assert np.array_equal(again.support_, selector.support_)
     assert np.array_equal(again.feature_importances_, selector.feature_importances_)
@@ -127,4 +133,6 @@ def test_tables_of_any_kind_of_column(frame, seed):
     assert np.array_equal(-loaded.score_samples(frame), found.scores)
     order = np.random.default_rng(seed).permutation(found.n_rows)
     shuffled = frame.iloc[order] if hasattr(frame, "iloc") else frame[order]
-    np.testing.assert_allclose(-loaded.score_samples(shuffled), found.scores[order], rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(
+        -loaded.score_samples(shuffled), found.scores[order], rtol=1e-6, atol=1e-12
+    )

@@ -69,7 +69,9 @@ def test_a_mask_selects_what_its_numbers_and_labels_select(data):
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, N - 1), max_size=8).filter(lambda rows: len(rows) < 3 or max(rows) > 1))
+@given(
+    st.lists(st.integers(0, N - 1), max_size=8).filter(lambda rows: len(rows) < 3 or max(rows) > 1)
+)
 def test_numbers_keep_their_order_and_may_repeat(rows):
     assert numbers(rows) == numbers(np.array(rows, dtype=np.uint8)) == rows
 
@@ -84,12 +86,16 @@ def test_integers_are_rows_or_refused(rows):
             numbers(rows)
 
 
-@pytest.mark.parametrize("row", [3, np.int8(3), np.array(3), np.uint64(3)], ids=lambda row: type(row).__name__)
+@pytest.mark.parametrize(
+    "row", [3, np.int8(3), np.array(3), np.uint64(3)], ids=lambda row: type(row).__name__
+)
 def test_a_single_number_is_one_row(row):
     assert numbers(row) == [3]
 
 
-@pytest.mark.parametrize("empty", [[], (), np.array([]), range(0), pd.Series([], dtype=object), pa.array([])])
+@pytest.mark.parametrize(
+    "empty", [[], (), np.array([]), range(0), pd.Series([], dtype=object), pa.array([])]
+)
 def test_nothing_is_selected_by_nothing(empty):
     assert numbers(empty) == []
 
@@ -113,7 +119,10 @@ def test_labels_of_rows_are_refused_with_the_remedy(labels, dtype, low):
     y = np.where(np.array(labels) == 1, 1, low).astype(dtype)
     outlier = 1 if low == 0 or (y == 1).all() else -1
     for given_as in (y, y.tolist(), pd.Series(y), pl.Series(y)):
-        with pytest.raises(ValueError, match=re.escape(f"pass y == {outlier}, or numpy.flatnonzero(y == {outlier})")):
+        with pytest.raises(
+            ValueError,
+            match=re.escape(f"pass y == {outlier}, or numpy.flatnonzero(y == {outlier})"),
+        ):
             read_rows(given_as).numbers(len(y))
 
 
@@ -209,7 +218,9 @@ def test_dates_name_the_rows_of_a_time_series(day):
 
 
 @pytest.mark.parametrize(
-    "form", [lambda i: i, pd.Series, list, np.array, pl.Series], ids=["index", "series", "list", "numpy", "polars"]
+    "form",
+    [lambda i: i, pd.Series, list, np.array, pl.Series],
+    ids=["index", "series", "list", "numpy", "polars"],
 )
 def test_dates_that_differ_by_nanoseconds_are_different_labels(form):
     index = pd.to_datetime(np.arange(N) * 100 + 1_700_000_000_000_000_000)
@@ -220,7 +231,12 @@ def test_dates_that_differ_by_nanoseconds_are_different_labels(form):
 
 def test_durations_name_rows():
     index = pd.timedelta_range("-2 days", periods=5, freq="12h")
-    for rows in (index[2:4], pd.Series(index[2:4]), list(index[2:4]), ["-1 days +00:00:00", "-1 days +12:00:00"]):
+    for rows in (
+        index[2:4],
+        pd.Series(index[2:4]),
+        list(index[2:4]),
+        ["-1 days +00:00:00", "-1 days +12:00:00"],
+    ):
         assert numbers(rows, 5, labels=index, index=index) == [2, 3]
     days = pd.timedelta_range("1 days", periods=5)
     assert numbers("3 days", 5, labels=days) == numbers(days[2], 5, labels=days) == [2]
@@ -236,7 +252,11 @@ def test_a_day_of_several_rows_is_refused_and_zones_are_not_guessed():
     with pytest.raises(ValueError, match="no row has the label '2024-01-02'"):
         numbers("2024-01-02", 5, labels=noon)
     paris = pd.date_range("2024-01-01", periods=5, tz="Europe/Paris")
-    assert numbers("2024-01-02T00:00+01:00", 5, labels=paris) == numbers(paris[[1]], 5, labels=paris) == [1]
+    assert (
+        numbers("2024-01-02T00:00+01:00", 5, labels=paris)
+        == numbers(paris[[1]], 5, labels=paris)
+        == [1]
+    )
     with pytest.raises(ValueError, match="no row has the label"):
         numbers("2024-01-02 00:00", 5, labels=paris)
 
@@ -280,10 +300,19 @@ def test_reasons_of_a_mask_of_a_number_and_of_ids(found):
     every = found.reasons(range(N))
     flagged = np.flatnonzero(found.is_outlier).tolist()
     assert 0 < len(flagged) < N
-    for mask in (found.is_outlier, found.is_outlier.tolist(), pd.Series(found.is_outlier), pl.Series(found.is_outlier)):
+    for mask in (
+        found.is_outlier,
+        found.is_outlier.tolist(),
+        pd.Series(found.is_outlier),
+        pl.Series(found.is_outlier),
+    ):
         assert found.reasons(mask) == [every[row] for row in flagged]
     assert found.reasons(3) == found.reasons([3]) == found.reasons("row 3") == [every[3]]
-    assert found.reasons(["row 40", "row 5"]) == found.reasons(pl.Series(["row 40", "row 5"])) == [every[40], every[5]]
+    assert (
+        found.reasons(["row 40", "row 5"])
+        == found.reasons(pl.Series(["row 40", "row 5"]))
+        == [every[40], every[5]]
+    )
     assert found.reasons([]) == found.reasons(np.zeros(N, dtype=bool)) == []
 
 
@@ -315,7 +344,9 @@ def test_an_explanation_takes_rows_as_a_detection_does(frame):
     model = ODEFS(n_estimators=2, random_state=0).fit(X)
     for explanation in (model.explain(X), model.explain(X, top=2)):
         every = explanation.reasons()
-        assert [reasons[0].column for reasons in explanation.reasons(X[:, 2] > 9)] == ["x2"] * int((X[:, 2] > 9).sum())
+        assert [reasons[0].column for reasons in explanation.reasons(X[:, 2] > 9)] == ["x2"] * int(
+            (X[:, 2] > 9).sum()
+        )
         assert explanation.reasons(np.int64(5)) == explanation.reasons([5]) == [every[5]]
         assert explanation.reasons([]) == []
         for rows in (True, -1, N, 5.0, "5", slice(2)):
@@ -342,7 +373,13 @@ def test_known_cases_of_every_form(frame, outliers, normal):
     assert np.array_equal(again.outlier_scores_, expected)
     for found in (
         odefs.detect(frame, id="name", model=model, known_outliers=outliers, known_normal=normal),
-        odefs.detect(pl.from_pandas(frame), id="name", model=model, known_outliers=outliers, known_normal=normal),
+        odefs.detect(
+            pl.from_pandas(frame),
+            id="name",
+            model=model,
+            known_outliers=outliers,
+            known_normal=normal,
+        ),
         odefs.detect(named, model=model, known_outliers=outliers, known_normal=normal),
     ):
         assert found.model.fit_info_["known"] == {"outliers": 2, "normal": 1}
@@ -353,7 +390,11 @@ def test_labels_are_no_known_cases(frame):
     y = np.isin(np.arange(N), [5, 40]).astype(int)
     X = frame[list("abcd")].to_numpy()
     for rows in (X, RowBlocks.from_arrays([X])):
-        for known in ({"known_outliers": y}, {"known_normal": 1.0 - y}, {"known_outliers": np.where(y, -1, 1)}):
+        for known in (
+            {"known_outliers": y},
+            {"known_normal": 1.0 - y},
+            {"known_outliers": np.where(y, -1, 1)},
+        ):
             with pytest.raises(ValueError, match="y == "):
                 ODEFS(n_estimators=2).fit(rows, **known)
     with pytest.raises(ValueError, match="y == "):
@@ -365,7 +406,12 @@ def test_a_boolean_series_follows_its_frame_into_folds(frame):
     known = shuffled["c"] > 9
     y = np.where(known, -1, 1)
     scores = cross_validate(
-        ODEFS(n_estimators=2), shuffled, y, params={"known_outliers": known}, scoring="accuracy", error_score="raise"
+        ODEFS(n_estimators=2),
+        shuffled,
+        y,
+        params={"known_outliers": known},
+        scoring="accuracy",
+        error_score="raise",
     )
     assert np.isfinite(scores["test_score"]).all()
 

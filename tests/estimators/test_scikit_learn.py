@@ -28,12 +28,17 @@ FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
 def mixed(noisy):
     rng = np.random.default_rng(1)
     frame = pandas.DataFrame(noisy, columns=[f"c{k}" for k in range(30)])
-    return frame.assign(kind=rng.choice(["a", "b", "c"], 500), colour=rng.choice(["red", "blue"], 500))
+    return frame.assign(
+        kind=rng.choice(["a", "b", "c"], 500), colour=rng.choice(["red", "blue"], 500)
+    )
 
 
 def encoded():
     return ColumnTransformer(
-        [("numbers", StandardScaler(), [f"c{k}" for k in range(30)]), ("words", OneHotEncoder(), ["kind", "colour"])],
+        [
+            ("numbers", StandardScaler(), [f"c{k}" for k in range(30)]),
+            ("words", OneHotEncoder(), ["kind", "colour"]),
+        ],
         sparse_threshold=0,
     )
 
@@ -62,7 +67,8 @@ def test_a_sparse_step_before(noisy):
     frame = mixed(noisy)
     sparse, dense = encoded().set_params(sparse_threshold=1.0), encoded()
     scores = [
-        make_pipeline(encoder, ODEFS(random_state=0)).fit(frame).score_samples(frame) for encoder in (sparse, dense)
+        make_pipeline(encoder, ODEFS(random_state=0)).fit(frame).score_samples(frame)
+        for encoder in (sparse, dense)
     ]
     np.testing.assert_allclose(*scores, rtol=1e-9)
 
@@ -72,7 +78,9 @@ def test_explanations_come_back_in_the_columns_that_went_in(noisy):
     pipeline = make_pipeline(encoded(), ODEFS(random_state=0)).fit(frame)
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == list(frame.columns)
-    np.testing.assert_allclose(explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6)
+    np.testing.assert_allclose(
+        explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6
+    )
     assert explanation.reasons(0)[0][0].column in ("c3", "c4")
 
 
@@ -82,9 +90,17 @@ def test_explanations_come_back_in_the_columns_that_went_in(noisy):
     ids=["roc_auc", "average_precision", "f1_macro", "made"],
 )
 def test_searches_with_scikit_learns_scorers(scoring, noisy):
-    grid = {"model": [ODEFS(n_estimators=3, random_state=0), LeSiNN(random_state=0), IsolationForest(random_state=0)]}
+    grid = {
+        "model": [
+            ODEFS(n_estimators=3, random_state=0),
+            LeSiNN(random_state=0),
+            IsolationForest(random_state=0),
+        ]
+    }
     pipeline = Pipeline([("scale", StandardScaler()), ("model", None)])
-    search = GridSearchCV(pipeline, grid, scoring=scoring, cv=FOLDS, error_score="raise").fit(noisy, Y)
+    search = GridSearchCV(pipeline, grid, scoring=scoring, cv=FOLDS, error_score="raise").fit(
+        noisy, Y
+    )
     assert isinstance(search.best_params_["model"], ODEFS)
     assert search.best_score_ > 0.6
     assert search.predict(noisy).shape == (500,)
@@ -93,17 +109,24 @@ def test_searches_with_scikit_learns_scorers(scoring, noisy):
 def test_parameters_deep_inside_are_searched(noisy):
     pipeline = make_pipeline(StandardScaler(), ODEFS(n_estimators=3, random_state=0))
     grid = [
-        {"odefs__detector": ["lesinn", TailsDetector(n_references=100)], "odefs__trust": [0.2, np.float64(0.8)]},
+        {
+            "odefs__detector": ["lesinn", TailsDetector(n_references=100)],
+            "odefs__trust": [0.2, np.float64(0.8)],
+        },
         {"odefs__contamination": [0.03, "auto"], "odefs__selection__column_weights": ["learned"]},
     ]
-    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=FOLDS, n_jobs=2, error_score="raise").fit(noisy, Y)
+    search = GridSearchCV(
+        pipeline, grid, scoring="roc_auc", cv=FOLDS, n_jobs=2, error_score="raise"
+    ).fit(noisy, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_score_ > 0.95
 
 
 def test_cross_validation(noisy):
     model = ODEFS(n_estimators=3, random_state=0)
-    found = cross_validate(model, noisy, Y, scoring=["roc_auc", "balanced_accuracy"], cv=FOLDS, return_estimator=True)
+    found = cross_validate(
+        model, noisy, Y, scoring=["roc_auc", "balanced_accuracy"], cv=FOLDS, return_estimator=True
+    )
     assert found["test_roc_auc"].min() > 0.95
     assert all(part.n_features_in_ == 30 for part in found["estimator"])
     assert balanced_accuracy_score(Y, cross_val_predict(model, noisy, Y, cv=FOLDS)) > 0.9
@@ -112,7 +135,11 @@ def test_cross_validation(noisy):
 @pytest.mark.parametrize(
     "estimator",
     [
-        ODEFS(detector=TailsDetector(n_references=50), trust=0.3, random_state=np.random.RandomState(0)),
+        ODEFS(
+            detector=TailsDetector(n_references=50),
+            trust=0.3,
+            random_state=np.random.RandomState(0),
+        ),
         ODEFS.paper(n_estimators=2),
         LeSiNN(metric="sqeuclidean", contamination=0.2),
     ],
@@ -125,7 +152,10 @@ def test_clones_have_the_parameters_and_nothing_of_the_fit(estimator, noisy):
     for name, value in estimator.get_params().items():
         if name != "random_state":
             assert copy.get_params()[name] == value
-    assert clone(make_pipeline(StandardScaler(), fitted))[-1].get_params().keys() == estimator.get_params().keys()
+    assert (
+        clone(make_pipeline(StandardScaler(), fitted))[-1].get_params().keys()
+        == estimator.get_params().keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +167,9 @@ def test_clones_have_the_parameters_and_nothing_of_the_fit(estimator, noisy):
     ],
 )
 def test_columns_that_are_no_numbers_are_named(column, told):
-    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(100, 3)), columns=["a", "b", "c"]).assign(b=column)
+    frame = pandas.DataFrame(
+        np.random.default_rng(0).normal(size=(100, 3)), columns=["a", "b", "c"]
+    ).assign(b=column)
     with pytest.raises((TypeError, ValueError)) as caught:
         ODEFS(n_estimators=2).fit(frame)
     (note,) = caught.value.__notes__
@@ -151,12 +183,18 @@ DAYS = np.arange("2024-01-01", "2024-02-20", dtype="M8[D]")
 DATES = {
     "numpy": lambda: np.arange("2024-01-01", "2024-04-10", dtype="M8[D]").reshape(-1, 2),
     "durations": lambda: np.arange(100).reshape(-1, 2).astype("m8[s]"),
-    "pandas": lambda: pandas.DataFrame({name: pandas.date_range("2024", periods=50) for name in "ab"}),
-    "polars": lambda: polars.DataFrame({name: pandas.date_range("2024", periods=50).to_numpy() for name in "ab"}),
+    "pandas": lambda: pandas.DataFrame(
+        {name: pandas.date_range("2024", periods=50) for name in "ab"}
+    ),
+    "polars": lambda: polars.DataFrame(
+        {name: pandas.date_range("2024", periods=50).to_numpy() for name in "ab"}
+    ),
     "beside numbers": lambda: polars.DataFrame({"a": DAYS.astype("M8[us]"), "b": np.arange(50.0)}),
     "pyarrow": lambda: pyarrow.table({"a": DAYS.astype("M8[us]"), "b": np.arange(50.0)}),
     "objects": lambda: np.array([[day, 1.5] for day in DAYS], dtype=object),
-    "objects in pandas": lambda: pandas.DataFrame({"a": pandas.Series(list(DAYS), dtype=object), "b": np.arange(50.0)}),
+    "objects in pandas": lambda: pandas.DataFrame(
+        {"a": pandas.Series(list(DAYS), dtype=object), "b": np.arange(50.0)}
+    ),
     "lists": lambda: [[day, day] for day in DAYS],
 }
 
@@ -169,7 +207,9 @@ def test_tables_of_dates_alone_are_refused_too(make, missing):
     with pytest.raises(ValueError, match=r"Dates and times \([A-Za-z]+") as caught:
         ODEFS(missing=missing).fit(dates)
     assert bool(getattr(caught.value, "__notes__", [])) == hasattr(dates, "dtypes")
-    model = ODEFS(n_estimators=2, random_state=0, missing=missing).fit(np.random.default_rng(0).normal(size=(50, 2)))
+    model = ODEFS(n_estimators=2, random_state=0, missing=missing).fit(
+        np.random.default_rng(0).normal(size=(50, 2))
+    )
     with pytest.raises(ValueError, match="Dates and times"):
         model.predict(dates)
 

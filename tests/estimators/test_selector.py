@@ -23,7 +23,9 @@ from odefs.engines.stream import RowBlocks
 def test_any_keeps_what_any_component_selected(noisy):
     selector = ODEFSSelector(random_state=0).fit(noisy)
     model = ODEFS(random_state=0).fit(noisy)
-    assert np.array_equal(selector.get_support(indices=True), np.unique(np.concatenate(model.feature_subsets_)))
+    assert np.array_equal(
+        selector.get_support(indices=True), np.unique(np.concatenate(model.feature_subsets_))
+    )
     assert {3, 4} <= set(selector.get_support(indices=True))
     trusted = ODEFSSelector(ODEFS(random_state=0, trust=1.0)).fit(noisy)
     assert np.array_equal(trusted.feature_importances_, trusted.estimator_.feature_importances_)
@@ -50,7 +52,9 @@ def test_a_number_keeps_the_most_important(noisy, keep):
     kept = selector.get_support(indices=True)
     assert kept.size == min(keep, 30)
     left = np.setdiff1d(np.arange(30), kept)
-    assert selector.feature_importances_[kept].min() >= selector.feature_importances_[left].max(initial=0)
+    assert selector.feature_importances_[kept].min() >= selector.feature_importances_[left].max(
+        initial=0
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*candidate threshold")
@@ -89,7 +93,9 @@ def test_an_estimator_that_selects_nothing_is_refused(noisy, estimator):
 def test_competitors_select_too(noisy):
     selector = ODEFSSelector(CINFO(random_state=0)).fit(noisy)
     model = CINFO(random_state=0).fit(noisy)
-    assert np.array_equal(selector.get_support(indices=True), np.unique(np.concatenate(model.feature_subsets_)))
+    assert np.array_equal(
+        selector.get_support(indices=True), np.unique(np.concatenate(model.feature_subsets_))
+    )
     assert np.array_equal(selector.feature_importances_, model.feature_importances_)
 
 
@@ -99,7 +105,9 @@ def test_sparse_tables_and_missing_cells(noisy):
     assert sparse.issparse(kept)
     assert kept.shape == (500, 3)
     noisy[::7, 5] = np.nan
-    assert ODEFSSelector(ODEFS(missing="ignore", random_state=0), keep=2).fit_transform(noisy).shape == (500, 2)
+    assert ODEFSSelector(ODEFS(missing="ignore", random_state=0), keep=2).fit_transform(
+        noisy
+    ).shape == (500, 2)
     with pytest.raises(ValueError, match="NaN"):
         ODEFSSelector().fit(noisy)
 
@@ -129,9 +137,16 @@ def test_before_another_detector_in_a_grid_search(noisy):
     def auc(model, X, labels):
         return roc_auc_score(labels, -model.score_samples(X))
 
-    pipeline = make_pipeline(ODEFSSelector(ODEFS(n_estimators=3, random_state=0)), IsolationForest(random_state=0))
-    grid = {"odefsselector__keep": [2, "any", 0.9], "odefsselector__estimator__n_estimators": [2, 3]}
-    search = GridSearchCV(pipeline, grid, scoring=auc, cv=StratifiedKFold(3, shuffle=True, random_state=0))
+    pipeline = make_pipeline(
+        ODEFSSelector(ODEFS(n_estimators=3, random_state=0)), IsolationForest(random_state=0)
+    )
+    grid = {
+        "odefsselector__keep": [2, "any", 0.9],
+        "odefsselector__estimator__n_estimators": [2, 3],
+    }
+    search = GridSearchCV(
+        pipeline, grid, scoring=auc, cv=StratifiedKFold(3, shuffle=True, random_state=0)
+    )
     search.fit(noisy, y)
     assert search.best_score_ > 0.95
     everything = IsolationForest(random_state=0).fit(noisy)
@@ -145,15 +160,23 @@ def test_in_a_column_transformer_and_explained_through_it(noisy):
         [("chosen", ODEFSSelector(keep=2, random_state=0), first), ("kept", "passthrough", ["c20"])]
     )
     pipeline = make_pipeline(split, LeSiNN(random_state=0)).fit(frame)
-    assert list(split.fit(frame).get_feature_names_out()) == ["chosen__c3", "chosen__c4", "kept__c20"]
+    assert list(split.fit(frame).get_feature_names_out()) == [
+        "chosen__c3",
+        "chosen__c4",
+        "kept__c20",
+    ]
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == ["c3", "c4", "c20"]
-    np.testing.assert_allclose(explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6)
+    np.testing.assert_allclose(
+        explanation.values.sum(axis=1), -pipeline.score_samples(frame), rtol=1e-6
+    )
 
 
 def test_rows_that_are_elsewhere_are_refused_before_the_fit(noisy):
     selector = ODEFSSelector(random_state=0).fit(noisy)
-    with pytest.raises(TypeError, match="ODEFSSelector takes rows that are in memory, not RowBlocks"):
+    with pytest.raises(
+        TypeError, match="ODEFSSelector takes rows that are in memory, not RowBlocks"
+    ):
         selector.fit(RowBlocks.from_arrays([noisy]))
     assert not hasattr(selector, "support_")
     with pytest.raises(NotFittedError):
@@ -165,4 +188,6 @@ def test_clones_are_unfitted_copies(noisy):
     copy = clone(selector)
     assert copy.get_params()["estimator__n_estimators"] == 3
     assert not hasattr(copy, "support_")
-    assert not hasattr(selector.estimator, "outlier_scores_"), "the estimator that was given stays as it was"
+    assert not hasattr(selector.estimator, "outlier_scores_"), (
+        "the estimator that was given stays as it was"
+    )

@@ -26,7 +26,14 @@ def folder(tmp_path, monkeypatch):
 
 def record(method, dataset, seed, auc, options=(), **more):
     job = grid.Job(method, dataset, seed, options=tuple(options)).as_record()
-    return {"job": job, "auc": auc, "p@k": auc / 2, "seconds": 1.0, "parameters": {"scaling": "damped"}, **more}
+    return {
+        "job": job,
+        "auc": auc,
+        "p@k": auc / 2,
+        "seconds": 1.0,
+        "parameters": {"scaling": "damped"},
+        **more,
+    }
 
 
 def fake_records(lift=0.05, datasets=(*plan.ELEVEN, *plan.MORE), seeds=3):
@@ -45,7 +52,15 @@ def fake_records(lift=0.05, datasets=(*plan.ELEVEN, *plan.MORE), seeds=3):
         for seed in range(seeds):
             luck = 0.001 * rng.random()
             total = 50 * (4 + seed)
-            default = record("ODEFS", dataset, seed, 0.8 + lift + luck, total_subsets=total, trust=k / 100, **reliance)
+            default = record(
+                "ODEFS",
+                dataset,
+                seed,
+                0.8 + lift + luck,
+                total_subsets=total,
+                trust=k / 100,
+                **reliance,
+            )
             records += [default, record("ODEFS-paper", dataset, seed, 0.79 + 10 * luck)]
             bare = plan.bare_job(default)
             records.append(record(bare.method, dataset, seed, 0.8 + luck, bare.options))
@@ -94,13 +109,19 @@ def test_datasets_are_found_under_the_folder_of_datasets_and_widened_there(folde
     assert sources.is_here(name)
     assert sources.is_here(f"{name}?noise=100")
     assert len(sources.content_of(f"{name}?noise=100")) == 64
-    assert sources.open_source(f"{name}?noise=100", 0, sources.content_of(name)).X.shape == (300, 20)
+    assert sources.open_source(f"{name}?noise=100", 0, sources.content_of(name)).X.shape == (
+        300,
+        20,
+    )
     assert not sources.is_here("more/aloi.npz")
 
 
 def test_the_plan_is_what_the_page_promises():
     jobs = plan.main_jobs([], 20)
-    seeds = {name: {job.seed for job in jobs if job.dataset == name} for name in (*plan.ELEVEN, *plan.MORE)}
+    seeds = {
+        name: {job.seed for job in jobs if job.dataset == name}
+        for name in (*plan.ELEVEN, *plan.MORE)
+    }
     assert {name for name, found in seeds.items() if len(found) != 10} == {"optdigits"}
     assert len(seeds["optdigits"]) == 20
     assert len(seeds) == 25
@@ -112,12 +133,14 @@ def test_the_plan_is_what_the_page_promises():
         "census?noise=100&rows=60000",
         "census?noise=300&rows=60000",
     }
-    assert {job.options for job in jobs if job.dataset == "census" and job.method == "ODEFS-paper"} == {
-        (("n_estimators", 30),)
-    }
+    assert {
+        job.options for job in jobs if job.dataset == "census" and job.method == "ODEFS-paper"
+    } == {(("n_estimators", 30),)}
 
 
-def test_a_real_run_compares_with_a_bare_detector_of_as_many_subsets_and_goes_on_where_it_stopped(folder):
+def test_a_real_run_compares_with_a_bare_detector_of_as_many_subsets_and_goes_on_where_it_stopped(
+    folder,
+):
     path = folder / run.RECORDS
     parts = ["main", "bare", "ablation"]
     first = list(run.run_parts(path, 1, ["more/wafer.npz"], 2, parts))
@@ -174,7 +197,11 @@ def test_standing_asks_only_where_the_bare_detector_is_clear():
         for seed in range(3):
             one = record("ODEFS", name, seed, default, total_subsets=100)
             job = plan.bare_job(one)
-            records += [one, record("LeSiNN", name, seed, bare, job.options), record("CINFO", name, seed, rival)]
+            records += [
+                one,
+                record("LeSiNN", name, seed, bare, job.options),
+                record("CINFO", name, seed, rival),
+            ]
         return measures.standing(measures.named(records), name)
 
     assert made(0.7, 0.8, 0.8).best == DEFAULT
@@ -204,7 +231,11 @@ def test_the_page_says_what_the_records_say(tmp_path):
 def test_the_page_says_no_where_an_aim_is_missed(tmp_path):
     records = fake_records(lift=-0.1)
     page = page_of(
-        [*records, {"job": grid.Job("CINFO", "bank?noise=100", 0).as_record(), "error": "MemoryError: no"}], tmp_path
+        [
+            *records,
+            {"job": grid.Job("CINFO", "bank?noise=100", 0).as_record(), "error": "MemoryError: no"},
+        ],
+        tmp_path,
     )
     aims = section_of(page, "Targets")
     assert aims.count("**no**") >= 6
@@ -245,7 +276,9 @@ def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
     assert page.read_text() == (ROOT / "docs" / "explanation" / "accuracy.md").read_text()
     figures = sorted(tmp_path.glob("figures/*.svg"))
     assert figures
-    assert all((ROOT / "docs" / "explanation" / "figures" / figure.name).exists() for figure in figures)
+    assert all(
+        (ROOT / "docs" / "explanation" / "figures" / figure.name).exists() for figure in figures
+    )
 
 
 def test_the_committed_records_are_whole():
@@ -285,6 +318,8 @@ def test_the_command_runs_what_is_missing_and_writes_the_page(folder):
         (["accuracy", "--datasets", "mine.npz"], "mine.npz is not among them"),
         (["table1", "--page", "docs"], "--page does not apply"),
     ):
-        refused = subprocess.run([str(ODEFS), "reproduce", *options], capture_output=True, text=True, check=False)
+        refused = subprocess.run(
+            [str(ODEFS), "reproduce", *options], capture_output=True, text=True, check=False
+        )
         assert refused.returncode == 2
         assert said in " ".join(refused.stderr.split())

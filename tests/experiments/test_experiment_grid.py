@@ -23,7 +23,10 @@ def test_census_is_capped_openly():
 
 def test_lines_that_were_cut_short_are_passed_over(tmp_path):
     path = tmp_path / "r.jsonl"
-    record = {"job": {"method": "a", "dataset": "b", "seed": 0, "protocol": "p", "options": []}, "auc": 0.5}
+    record = {
+        "job": {"method": "a", "dataset": "b", "seed": 0, "protocol": "p", "options": []},
+        "auc": 0.5,
+    }
     grid.append_record(path, record)
     with open(path, "a") as file:
         file.write('{"job": {"met')
@@ -51,7 +54,11 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
         before = len(grid.read_records(results))
         process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        while len(grid.read_records(results)) < before + 3 and time.monotonic() < deadline and process.poll() is None:
+        while (
+            len(grid.read_records(results)) < before + 3
+            and time.monotonic() < deadline
+            and process.poll() is None
+        ):
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -70,7 +77,10 @@ def test_parallel_workers_give_the_same_numbers(tmp_path):
     jobs = [grid.Job("LeSiNN", SMALL, seed) for seed in range(4)]
     for name, workers in (("one", 1), ("two", 2)):
         list(grid.run_grid(jobs, tmp_path / name, run.run_job, workers))
-    numbers = [{r["job"]["seed"]: r["auc"] for r in grid.read_records(tmp_path / name)} for name in ("one", "two")]
+    numbers = [
+        {r["job"]["seed"]: r["auc"] for r in grid.read_records(tmp_path / name)}
+        for name in ("one", "two")
+    ]
     assert numbers[0] == numbers[1]
     assert list(grid.run_grid(jobs, tmp_path / "one", run.run_job, 1)) == []
 
@@ -98,11 +108,19 @@ def test_an_empty_machine_is_told_what_is_missing(tmp_path):
     assert "speech is not on this machine" in done.stderr
     assert "Traceback" not in done.stderr
     own = subprocess.run(
-        [*line, "--datasets", "nowhere.npz"], capture_output=True, text=True, check=False, env=environment
+        [*line, "--datasets", "nowhere.npz"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
     )
     assert "nowhere.npz is left out: there is no such file or dataset." in own.stderr
     listed = subprocess.run(
-        [str(ODEFS), "datasets", "list"], capture_output=True, text=True, check=True, env=environment
+        [str(ODEFS), "datasets", "list"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     assert listed.stdout.count("not here") == 12
 
@@ -136,7 +154,9 @@ def test_the_tables_speak_of_the_file_as_it_is(tmp_path):
         jobs, _ = planned_jobs("table2", ["LeSiNN"], [str(file)], 2, "transductive", False)
         reproduce("table2", jobs, tmp_path, 1, lambda *_: None)
         records = [
-            record for record in grid.read_records(tmp_path / RECORDS) if record["job"]["content"] == jobs[0].content
+            record
+            for record in grid.read_records(tmp_path / RECORDS)
+            if record["job"]["content"] == jobs[0].content
         ]
         shown.append((tmp_path / "table2-auc.md").read_text())
         assert f"{np.mean([record['auc'] for record in records]):.3f}" in shown[-1]
@@ -153,7 +173,17 @@ def test_datasets_of_the_registry_and_generators_keep_the_keys_they_had():
 
 @pytest.mark.slow
 def test_competitors_are_read_in_several_ways(tmp_path):
-    line = [str(ODEFS), "reproduce", "competitors", "--datasets", SMALL, "--repeats", "1", "--jobs", "1"]
+    line = [
+        str(ODEFS),
+        "reproduce",
+        "competitors",
+        "--datasets",
+        SMALL,
+        "--repeats",
+        "1",
+        "--jobs",
+        "1",
+    ]
     done = subprocess.run([*line, "-o", str(tmp_path)], capture_output=True, text=True, check=True)
     assert "RegFS n_features=0.8 on" in done.stderr
     table = (tmp_path / "competitors-auc.md").read_text()

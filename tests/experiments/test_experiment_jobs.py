@@ -14,9 +14,18 @@ from odefs.experiments.summary import failures, summarise
 
 def test_a_record_holds_what_a_number_depends_on():
     record = run.run_job(grid.Job("ODEFS-paper", SMALL, 3, options=(("selection__l1", 1e-3),)))
-    assert {"auc", "p@k", "ap", "seconds", "subset_size", "precision", "recall", "versions", "cpu", "threads"} <= set(
-        record
-    )
+    assert {
+        "auc",
+        "p@k",
+        "ap",
+        "seconds",
+        "subset_size",
+        "precision",
+        "recall",
+        "versions",
+        "cpu",
+        "threads",
+    } <= set(record)
     assert grid.job_of(json.loads(json.dumps(record))) == grid.Job(
         "ODEFS-paper", SMALL, 3, options=(("selection__l1", 1e-3),)
     )
@@ -50,7 +59,14 @@ def test_data_of_ones_own(tmp_path):
     made = sources.open_source(SMALL, 0)
     np.savez(tmp_path / "mine.npz", X=made.X, y=made.y)
     header = ",".join([*(f"c{k}" for k in range(10)), "odd"])
-    np.savetxt(tmp_path / "mine.csv", np.c_[made.X, made.y], delimiter=",", header=header, comments="", fmt="%.9g")
+    np.savetxt(
+        tmp_path / "mine.csv",
+        np.c_[made.X, made.y],
+        delimiter=",",
+        header=header,
+        comments="",
+        fmt="%.9g",
+    )
     numbers = [
         run.run_job(grid.Job("LeSiNN", str(name), 0))["auc"]
         for name in (tmp_path / "mine.npz", f"{tmp_path}/mine.csv:odd")

@@ -31,7 +31,9 @@ def test_measures():
 
 
 def test_holm_by_hand():
-    np.testing.assert_allclose(comparison.holm(np.array([0.01, np.nan, 0.04, 0.03])), [0.03, np.nan, 0.06, 0.06])
+    np.testing.assert_allclose(
+        comparison.holm(np.array([0.01, np.nan, 0.04, 0.03])), [0.03, np.nan, 0.06, 0.06]
+    )
     np.testing.assert_allclose(comparison.holm(np.array([0.5, 0.9])), [1.0, 1.0])
 
 
@@ -46,13 +48,19 @@ def test_signed_ranks_against_the_reference():
     assert p[1] == pytest.approx(stats.wilcoxon(whole[:, 0], whole[:, 1]).pvalue)
     assert p[2] == 1.0
     # All eleven of eleven better: two sign patterns of 2^11 are as extreme.
-    assert comparison.signed_rank_p_values(np.c_[np.arange(11.0) + 1, np.zeros(11)], 0)[1] == pytest.approx(2 / 2**11)
+    assert comparison.signed_rank_p_values(np.c_[np.arange(11.0) + 1, np.zeros(11)], 0)[
+        1
+    ] == pytest.approx(2 / 2**11)
 
 
 def test_average_ranks_and_critical_difference():
-    np.testing.assert_allclose(comparison.average_ranks(np.array([[3.0, 2, 1], [1, 1, 0]])), [1.25, 1.75, 3])
+    np.testing.assert_allclose(
+        comparison.average_ranks(np.array([[3.0, 2, 1], [1, 1, 0]])), [1.25, 1.75, 3]
+    )
     # Demsar (2006): q_0.05 = 2.343 for three methods.
-    assert comparison.critical_difference(3, 10) == pytest.approx(2.343 * np.sqrt(3 * 4 / 60), abs=1e-3)
+    assert comparison.critical_difference(3, 10) == pytest.approx(
+        2.343 * np.sqrt(3 * 4 / 60), abs=1e-3
+    )
 
 
 def test_averages_of_the_papers_tables_are_those_it_prints():
@@ -63,7 +71,9 @@ def test_averages_of_the_papers_tables_are_those_it_prints():
         ("CINFO", 0.782),
         ("ODEFS-paper", 0.815),
     ):
-        assert np.mean([row[method] for row in TABLE2_AUC.values()]) == pytest.approx(average, abs=0.001)
+        assert np.mean([row[method] for row in TABLE2_AUC.values()]) == pytest.approx(
+            average, abs=0.001
+        )
     assert paper_number("LeSiNN", "bank", "p@k") == 0.190
     assert paper_number("ODEFS", "bank", "auc") is None
 

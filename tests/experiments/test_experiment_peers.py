@@ -21,7 +21,11 @@ def test_every_peer_runs(method):
 @pytest.mark.parametrize(
     ("name", "shape", "sentence"),
     [
-        ("PyOD-KNN", (299_285, 503), "299,285 x 503 is too large for KNN: it compares all pairs of rows"),
+        (
+            "PyOD-KNN",
+            (299_285, 503),
+            "299,285 x 503 is too large for KNN: it compares all pairs of rows",
+        ),
         ("PyOD-LOF", (100_000, 100), "pairs of rows"),
         ("PyOD-GMM", (299_285, 503), "several copies"),
         ("PyOD-PCA", (10**6, 101), "1.0e\\+08 cells where at most 1.0e\\+08"),
@@ -42,11 +46,15 @@ def test_tables_within_the_limits_are_not_refused():
 
 def test_refusals_stand_in_the_tables(monkeypatch, tmp_path):
     monkeypatch.setitem(PYOD, "PyOD-KNN", (*PYOD["PyOD-KNN"][:3], PAIRS._replace(most=1.0)))
-    jobs, _ = planned_jobs("table2", ["LeSiNN", "PyOD-KNN", "PyOD-HBOS"], [SMALL], 1, "transductive", False)
+    jobs, _ = planned_jobs(
+        "table2", ["LeSiNN", "PyOD-KNN", "PyOD-HBOS"], [SMALL], 1, "transductive", False
+    )
     records = [run.run_job(job) for job in jobs]
     assert records[1]["error"].startswith("TooLargeError: 300 x 10 is too large for KNN")
     written = {
-        path.name: path.read_text() for path in write_outputs("table2", records, tmp_path) if path.suffix == ".md"
+        path.name: path.read_text()
+        for path in write_outputs("table2", records, tmp_path)
+        if path.suffix == ".md"
     }
     for measure in ("auc", "pk", "ap", "seconds"):
         header, _, row = written[f"table2-{measure}.md"].splitlines()[:3]
@@ -57,9 +65,26 @@ def test_refusals_stand_in_the_tables(monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_ten_peers_from_the_command_line(tmp_path):
-    line = [str(ODEFS), "reproduce", "table2", "--datasets", SMALL, "--methods", "LeSiNN", "--peers", "--repeats", "1"]
-    done = subprocess.run([*line, "--jobs", "1", "-o", str(tmp_path)], capture_output=True, text=True, check=True)
+    line = [
+        str(ODEFS),
+        "reproduce",
+        "table2",
+        "--datasets",
+        SMALL,
+        "--methods",
+        "LeSiNN",
+        "--peers",
+        "--repeats",
+        "1",
+    ]
+    done = subprocess.run(
+        [*line, "--jobs", "1", "-o", str(tmp_path)], capture_output=True, text=True, check=True
+    )
     assert done.stderr.count("AUC") == 11
     header, _, row = (tmp_path / "table2-seconds.md").read_text().splitlines()[:3]
-    assert [cell.strip() for cell in header.strip("|").split("|")] == ["dataset", "LeSiNN", *peers()]
+    assert [cell.strip() for cell in header.strip("|").split("|")] == [
+        "dataset",
+        "LeSiNN",
+        *peers(),
+    ]
     assert row.count("±") == 11

@@ -6,7 +6,12 @@ from experiment_records import fake_records
 from locations import ROOT
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments import grid, results_page, tables
-from odefs.experiments.competitor_variants import nearest_reading, reading_jobs, readings_table, same_repeats
+from odefs.experiments.competitor_variants import (
+    nearest_reading,
+    reading_jobs,
+    readings_table,
+    same_repeats,
+)
 from odefs.experiments.methods import TABLE2
 from odefs.experiments.page.repeats import commands, repeats_sentence
 from odefs.experiments.paper_numbers import paper_number
@@ -44,7 +49,9 @@ def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
     assert page.read_text() == (root / "docs" / "explanation" / "results.md").read_text()
     figures = sorted(tmp_path.glob("figures/*.svg"))
     assert figures
-    assert all((root / "docs" / "explanation" / "figures" / figure.name).exists() for figure in figures)
+    assert all(
+        (root / "docs" / "explanation" / "figures" / figure.name).exists() for figure in figures
+    )
 
 
 def test_average_precision_has_its_base_rate(tmp_path):
@@ -60,7 +67,9 @@ def test_average_precision_has_its_base_rate(tmp_path):
         assert table.header[:2] == ["dataset", "base rate"]
         assert next(row for row in table.rows if row[0] == "bank")[1] == f"{share:.3f}"
         assert {len(row) for row in table.rows} == {len(table.header)}
-        assert [row[1] for row in table.rows if row[0].startswith(("mean", "average", "p"))] == [""] * 4
+        assert [row[1] for row in table.rows if row[0].startswith(("mean", "average", "p"))] == [
+            ""
+        ] * 4
     assert "| dataset | base rate | RandFS |" in section_of(page_of(records, tmp_path), "Table 2")
 
 
@@ -79,7 +88,14 @@ def test_the_page_lists_every_difference_from_the_paper(tmp_path):
 
 def test_sections_without_records_are_not_shown(tmp_path):
     page = page_of(fake_records(), tmp_path)
-    for title in ("New rows", "Detectors of PyOD", "Variants of the competitors", "Self-pacing", "Recovery", "Failures"):
+    for title in (
+        "New rows",
+        "Detectors of PyOD",
+        "Variants of the competitors",
+        "Self-pacing",
+        "Recovery",
+        "Failures",
+    ):
         assert f"## {title}" not in page
     assert "Seconds to fit and score" in section_of(page, "Time")
 
@@ -95,14 +111,22 @@ def test_splits_and_peers_have_sections_with_their_commands(tmp_path):
         and record["job"]["dataset"] in ("musk", "bank")
         and record["job"]["seed"] < 2
     ]
-    refused = {"job": {**theirs[0]["job"], "method": "PyOD-KNN", "dataset": "census"}, "error": "TooLargeError: no"}
+    refused = {
+        "job": {**theirs[0]["job"], "method": "PyOD-KNN", "dataset": "census"},
+        "error": "TooLargeError: no",
+    }
     page = page_of([*records, *split, *theirs, refused], tmp_path)
     section = section_of(page, "New rows")
-    assert "odefs reproduce table2 --protocol split --datasets bank,u2r,mnist,musk --repeats 3 -o results" in section
+    assert (
+        "odefs reproduce table2 --protocol split --datasets bank,u2r,mnist,musk --repeats 3 -o results"
+        in section
+    )
     section = section_of(page, "Detectors of PyOD")
     assert "odefs reproduce table2 --peers --datasets bank,musk --repeats 2 -o results" in section
     assert "| dataset | ODEFS-paper | ODEFS | IForest | PyOD-KNN |" in section
-    assert "| refused |" in next(line for line in section.splitlines() if line.startswith("| census"))
+    assert "| refused |" in next(
+        line for line in section.splitlines() if line.startswith("| census")
+    )
     assert "Repeats: 2." in section
     assert "PyOD-KNN on census: TooLargeError: no" in section_of(page, "Failures")
     assert "PyOD-KNN" not in section_of(page, "Table 2")
@@ -141,7 +165,9 @@ def test_all_datasets_with_all_repeats_need_no_options():
         "odefs reproduce table2 --datasets bank --repeats 4 -o results",
         "odefs reproduce table2 --datasets census --repeats 1 -o results",
     ]
-    uneven = [record for record in made({"musk": 3}) if record["job"] != made({"musk": 3})[-1]["job"]]
+    uneven = [
+        record for record in made({"musk": 3}) if record["job"] != made({"musk": 3})[-1]["job"]
+    ]
     assert repeats_sentence(uneven) == "Repeats: 2 to 3."
 
 
@@ -157,7 +183,11 @@ def test_readings_are_measured_by_their_distance_from_the_paper(tmp_path):
     assert part == records
     assert nearest_reading(part) == ["RegFS(n_features=0.8)", "DisFS(share=0.95)"]
     last = dict(zip((table := readings_table(part, "auc")).header, table.rows[-1], strict=True))
-    assert (last["RegFS()"], last["RegFS(n_features=0.8)"], last["RegFS, paper"]) == ("0.100", "0.000", "")
+    assert (last["RegFS()"], last["RegFS(n_features=0.8)"], last["RegFS, paper"]) == (
+        "0.100",
+        "0.000",
+        "",
+    )
     section = section_of(page_of([*records, *more], tmp_path), "Variants of the competitors")
     assert "`RegFS(n_features=0.8)` and `DisFS(share=0.95)`" in section
     assert "odefs reproduce competitors --datasets apascal,bank --repeats 2 -o results" in section

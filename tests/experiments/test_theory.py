@@ -15,7 +15,9 @@ def test_terms_at_the_papers_setting():
 
 
 def test_bounds_by_hand():
-    found = theory.theorem1(a=2, m=192, m_star=32, d=100, d_selected=20, pi=0.1, ideal_auc=0.9, constant=0.1)
+    found = theory.theorem1(
+        a=2, m=192, m_star=32, d=100, d_selected=20, pi=0.1, ideal_auc=0.9, constant=0.1
+    )
     assert found.lower == pytest.approx(0.8 * 0.9 + 0.9 / 10)
     assert found.upper == 0.9
     assert found.error == pytest.approx(theory.estimation_error(192, 32, 100, 20, constant=0.1))
@@ -26,7 +28,9 @@ def test_bounds_follow_from_the_decomposition():
     """The theorem's two sides are the extremes of the decomposition over the precisions and Deltas it allows."""
     bounds = theory.theorem1(2, 192, 32, 100, 20, 0.1, 0.9)
     values = [
-        theory.candidate_auc(p, 0.1, 0.9, delta) for p in np.linspace(0.8, 1, 21) for delta in np.linspace(0, 0.5, 11)
+        theory.candidate_auc(p, 0.1, 0.9, delta)
+        for p in np.linspace(0.8, 1, 21)
+        for delta in np.linspace(0, 0.5, 11)
     ]
     assert min(values) == pytest.approx(bounds.lower)
     assert max(values) == pytest.approx(bounds.upper)

@@ -65,7 +65,9 @@ def main():
     else:
         records = _execute_all(names, given.workers)
         n_different = len(names) - len(records) + _compare(read_record(), records, given.sentences)
-    print("\nScores that should be the same (run, reference, bits, largest relative difference, facts that differ):")
+    print(
+        "\nScores that should be the same (run, reference, bits, largest relative difference, facts that differ):"
+    )
     for line in bit_table([RUNS[name] for name in names], records):
         print(line)
     spent = os.times()

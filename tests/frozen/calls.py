@@ -71,7 +71,9 @@ def _():
 
 @_call("stream of a function", ENGINES)
 def _():
-    return _fit(row_blocks().from_arrays(lambda: iter(np.array_split(matrix(), 3))), engine="stream")
+    return _fit(
+        row_blocks().from_arrays(lambda: iter(np.array_split(matrix(), 3))), engine="stream"
+    )
 
 
 @_call("stream of a parquet folder", ENGINES, "pyarrow")
@@ -132,7 +134,9 @@ def _():
 
 @_call("known outliers")
 def _():
-    return odefs.ODEFS(random_state=0).fit(matrix(), known_outliers=[0, 3, 5], known_normal=[100, 200])
+    return odefs.ODEFS(random_state=0).fit(
+        matrix(), known_outliers=[0, 3, 5], known_normal=[100, 200]
+    )
 
 
 @_call("contamination")
@@ -186,8 +190,15 @@ def _():
 
 @_call("selector")
 def _():
-    chosen = {str(keep): odefs.ODEFSSelector(keep=keep, random_state=0).fit(matrix()) for keep in ("any", 3, 0.8)}
-    return {"kept": {keep: np.flatnonzero(selector.support_).tolist() for keep, selector in chosen.items()}}
+    chosen = {
+        str(keep): odefs.ODEFSSelector(keep=keep, random_state=0).fit(matrix())
+        for keep in ("any", 3, 0.8)
+    }
+    return {
+        "kept": {
+            keep: np.flatnonzero(selector.support_).tolist() for keep, selector in chosen.items()
+        }
+    }
 
 
 @_call("detect pandas", "frames", "pandas")
@@ -220,7 +231,9 @@ def _():
 
     frame = pd.DataFrame(mixed(150, 51)).set_index("id")
     frame["shop"] = frame["shop"].astype("category")
-    return odefs.detect(frame, category=["quantity"], drop=["noise"], known_outliers=[3, 17], flag=6)
+    return odefs.detect(
+        frame, category=["quantity"], drop=["noise"], known_outliers=[3, 17], flag=6
+    )
 
 
 @_call("pipeline saved and loaded", needs="polars")
@@ -233,11 +246,15 @@ def _():
         found.save(path)
         pipeline = odefs.load(path)
         other = pl.DataFrame(mixed(60, 53))
-        batches = odefs.score_batches(path, as_arrow(mixed(60, 53)).to_batches(max_chunksize=25), id="id")
+        batches = odefs.score_batches(
+            path, as_arrow(mixed(60, 53)).to_batches(max_chunksize=25), id="id"
+        )
         return {
             "scores": -pipeline.score_samples(other),
             "flagged": np.flatnonzero(pipeline.predict(other) == -1).tolist(),
-            "in batches": [score for batch in batches for score in batch.column("score").to_pylist()],
+            "in batches": [
+                score for batch in batches for score in batch.column("score").to_pylist()
+            ],
         }
 
 

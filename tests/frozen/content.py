@@ -39,7 +39,9 @@ def mixed(n_rows=180, seed=0, drifted=False):
         "noise": noise.tolist(),
     }
     for name, step in {"shop": 41, "price": 37, "weight": 29, "day": 53}.items():
-        table[name] = [None if k % step == step - 2 else value for k, value in enumerate(table[name])]
+        table[name] = [
+            None if k % step == step - 2 else value for k, value in enumerate(table[name])
+        ]
     return table
 
 

@@ -20,7 +20,11 @@ def differences(before, after, path=""):
 
 
 def _alike(before, after):
-    if _is_number(before) and _is_number(after) and isinstance(before, float) | isinstance(after, float):
+    if (
+        _is_number(before)
+        and _is_number(after)
+        and isinstance(before, float) | isinstance(after, float)
+    ):
         return abs(before - after) <= max(ABSOLUTE, RELATIVE * max(abs(before), abs(after)))
     return type(before) is type(after) and before == after
 
@@ -49,7 +53,13 @@ def bit_table(runs, records):
             continue
         reference, other = first[run.group]
         pairs = [(a, b) for a, b in zip(other["bits"], record["bits"], strict=True) if a or b]
-        bits = "no scores" if not pairs else "bit-equal" if all(a == b for a, b in pairs) else "DIFFERENT"
+        bits = (
+            "no scores"
+            if not pairs
+            else "bit-equal"
+            if all(a == b for a, b in pairs)
+            else "DIFFERENT"
+        )
         apart = sum(1 for _ in differences(other["facts"], record["facts"]))
         yield f"{run.name:<40} {reference.name:<40} {bits:<10} {_furthest(other, record):>9.1e} {apart:>5}"
 

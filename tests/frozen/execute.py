@@ -25,7 +25,11 @@ def execute(run):
         folder = Path(name)
         if run.call is not None:
             needs = CALLS[run.call].needs
-            record = {"skipped": needs} if needs and find_spec(needs) is None else _call_apart(run.call, folder)
+            record = (
+                {"skipped": needs}
+                if needs and find_spec(needs) is None
+                else _call_apart(run.call, folder)
+            )
         else:
             record = _steps(run, folder)
     return {"name": run.name, **record}
@@ -33,7 +37,13 @@ def execute(run):
 
 def _environment(run_in_parts=False):
     kept = {name: value for name, value in os.environ.items() if name not in SET_BY_RUNS}
-    fixed = {"COLUMNS": "120", "NO_COLOR": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+    fixed = {
+        "COLUMNS": "120",
+        "NO_COLOR": "1",
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+    }
     return kept | fixed | ({"ODEFS_IN_PARTS": "1"} if run_in_parts else {})
 
 
@@ -57,7 +67,9 @@ def _step(words, folder, stdin, in_parts):
         timeout=LIMIT,
     )
     stdout = process.stdout.decode()
-    messages = [line for line in process.stderr.decode().splitlines() if not line.startswith("[progress] ")]
+    messages = [
+        line for line in process.stderr.decode().splitlines() if not line.startswith("[progress] ")
+    ]
     facts, sentences, bits = {"exit_code": process.returncode}, {"messages": messages}, None
     output = words[words.index("-o") + 1] if "-o" in words else None
     if "--json" in words:
@@ -69,7 +81,9 @@ def _step(words, folder, stdin, in_parts):
     elif process.returncode in (0, 3):
         for path in (folder / words[words.index(o) + 1] for o in ("-o", "--report") if o in words):
             if path.suffix == ".json":
-                facts["page"], sentences["page"] = document_facts(json.loads(path.read_text(encoding="utf-8")))
+                facts["page"], sentences["page"] = document_facts(
+                    json.loads(path.read_text(encoding="utf-8"))
+                )
             elif path.suffix == ".md":
                 sentences["page"] = path.read_text(encoding="utf-8").splitlines()
             else:
@@ -115,5 +129,9 @@ def _reduced(found):
         return plain({k: v for k, v in found.items() if k != "scores"}), {}, found.get("scores")
     if hasattr(found, "report"):
         document, sentences = document_facts(json.loads(found.report().json()))
-        return {"document": document, "flagged": plain(found.is_outlier.nonzero()[0])}, sentences, found.scores
+        return (
+            {"document": document, "flagged": plain(found.is_outlier.nonzero()[0])},
+            sentences,
+            found.scores,
+        )
     return estimator_facts(found), {}, found.outlier_scores_

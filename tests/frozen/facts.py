@@ -19,7 +19,14 @@ AS_THEY_ARE = (
 ROW_FACTS = ("name", "score", "agreement", "count", "twins", "outlier")
 REASON_FACTS = ("kind", "value", "hidden", "direction", "share", "percentile", "frequency", "usual")
 CELLS = ("value", "usual", "least", "most")
-TRAINING_FACTS = ("components_trained", "trust", "noise", "candidates", "outlier_examples", "other_examples")
+TRAINING_FACTS = (
+    "components_trained",
+    "trust",
+    "noise",
+    "candidates",
+    "outlier_examples",
+    "other_examples",
+)
 
 
 def digest(scores):
@@ -55,11 +62,17 @@ def document_facts(document):
     """Facts and sentences of any document of the command."""
     if "error" in document:
         error = document["error"]
-        return {"error": {"kind": error["kind"], "exit_code": error["exit_code"]}}, {"error": error["message"]}
+        return {"error": {"kind": error["kind"], "exit_code": error["exit_code"]}}, {
+            "error": error["message"]
+        }
     facts = {name: document[name] for name in AS_THEY_ARE if name in document}
-    sentences = {name: document[name] for name in ("convention", "notes", "left_out") if document.get(name)}
+    sentences = {
+        name: document[name] for name in ("convention", "notes", "left_out") if document.get(name)
+    }
     if isinstance(document.get("rows"), list):
-        return plain({"rows": {str(row["row"]): _row(row) for row in document["rows"]}}), plain(sentences)
+        return plain({"rows": {str(row["row"]): _row(row) for row in document["rows"]}}), plain(
+            sentences
+        )
     if "left_out" in document:
         facts["left_out"] = sorted(document["left_out"])
     if "scores" in document:
@@ -73,11 +86,15 @@ def document_facts(document):
     if "kinds" in document:
         facts["kinds"] = sorted(_group(kind) for kind in document["kinds"])
     if "importances" in document:
-        facts["importances"] = {entry["column"]: entry["importance"] for entry in document["importances"]}
+        facts["importances"] = {
+            entry["column"]: entry["importance"] for entry in document["importances"]
+        }
     if "training" in document:
         facts["training"] = {name: document["training"].get(name) for name in TRAINING_FACTS}
     if "distributions" in document:
-        facts["distributions"] = {entry["column"]: _distribution(entry) for entry in document["distributions"]}
+        facts["distributions"] = {
+            entry["column"]: _distribution(entry) for entry in document["distributions"]
+        }
     return plain(facts), plain(sentences)
 
 
@@ -94,7 +111,9 @@ def _some(values, names):
 def _source(source):
     """Bytes of compressed and columnar files depend on the library that wrote them."""
     names = ["name", "rows", "columns", "header"]
-    return _some(source, [*names, "bytes", "sha256"] if source["name"].endswith(TEXT_FILES) else names)
+    return _some(
+        source, [*names, "bytes", "sha256"] if source["name"].endswith(TEXT_FILES) else names
+    )
 
 
 def _group(kind):

@@ -19,7 +19,10 @@ def output_facts(path):
     if path.is_dir():
         columns = [_columns(file) for file in sorted(path.glob("*.parquet"))]
         names = list(columns[0])
-        joined = {name: (columns[0][name][0], [v for part in columns for v in part[name][1]]) for name in names}
+        joined = {
+            name: (columns[0][name][0], [v for part in columns for v in part[name][1]])
+            for name in names
+        }
         facts, sentences, bits = facts_of_columns(joined)
         return facts | {"files": sorted(file.name for file in path.iterdir())}, sentences, bits
     return facts_of_columns(_columns(path))
@@ -32,13 +35,19 @@ def text_facts(text, delimiter=","):
 
 def facts_of_columns(columns):
     scores = np.array([float(score) for score in columns["score"][1]])
-    flagged = [k + 1 for k, flag in enumerate(columns["outlier"][1]) if flag in (True, "yes", "true")]
+    flagged = [
+        k + 1 for k, flag in enumerate(columns["outlier"][1]) if flag in (True, "yes", "true")
+    ]
     facts = {
         "columns": {name: kind for name, (kind, _) in columns.items()},
         "order": list(columns),
         "scores": scores,
         "flagged": flagged,
-        "head": {name: exact(values[:HEAD]) for name, (_, values) in columns.items() if name not in COMPUTED},
+        "head": {
+            name: exact(values[:HEAD])
+            for name, (_, values) in columns.items()
+            if name not in COMPUTED
+        },
     }
     reasons = columns.get("reasons", ("", []))[1]
     said = {str(k + 1): text for k, text in enumerate(reasons) if text and k + 1 in flagged}
@@ -61,7 +70,10 @@ def _columns(path):
     import pyarrow.parquet as pq
 
     table = pq.read_table(path) if path.suffix == ".parquet" else pa.ipc.open_file(path).read_all()
-    return {name: (str(table.schema.field(name).type), table[name].to_pylist()) for name in table.column_names}
+    return {
+        name: (str(table.schema.field(name).type), table[name].to_pylist())
+        for name in table.column_names
+    }
 
 
 def _text(text, delimiter):

@@ -14,6 +14,7 @@ def read_record():
 
 def write_record(records):
     lines = [
-        json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for record in records.values()
+        json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        for record in records.values()
     ]
     RECORD.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

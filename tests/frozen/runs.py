@@ -102,14 +102,34 @@ OPTIONS = [
 ]
 
 OUTPUT = [
-    *_command("csv out", "formula_csv", "detect table.csv --json -o scores.csv --with-data --reasons all --id id"),
-    *_command("csv out raw", "formula_csv", "detect table.csv --json -o scores.csv --with-data --raw --id text"),
-    *_command("csv out for excel", "formula_csv", "detect table.csv --json -o scores.csv --excel --reasons none"),
+    *_command(
+        "csv out",
+        "formula_csv",
+        "detect table.csv --json -o scores.csv --with-data --reasons all --id id",
+    ),
+    *_command(
+        "csv out raw",
+        "formula_csv",
+        "detect table.csv --json -o scores.csv --with-data --raw --id text",
+    ),
+    *_command(
+        "csv out for excel",
+        "formula_csv",
+        "detect table.csv --json -o scores.csv --excel --reasons none",
+    ),
     *_command("csv to the screen", "plain_csv", "detect table.csv -o - --no-report --quiet"),
     *_command("tsv out", "plain_csv", "detect table.csv --json -o scores.tsv"),
-    *_command("ndjson out", "plain_parquet", "detect table.parquet --json -o scores.ndjson --with-data"),
-    *_command("arrow out", "plain_parquet", "detect table.parquet --json -o scores.arrow --with-data --hide shop"),
-    *_command("xlsx out", "plain_parquet", "detect table.parquet --json -o scores.xlsx --with-data"),
+    *_command(
+        "ndjson out", "plain_parquet", "detect table.parquet --json -o scores.ndjson --with-data"
+    ),
+    *_command(
+        "arrow out",
+        "plain_parquet",
+        "detect table.parquet --json -o scores.arrow --with-data --hide shop",
+    ),
+    *_command(
+        "xlsx out", "plain_parquet", "detect table.parquet --json -o scores.xlsx --with-data"
+    ),
 ]
 
 SCORING = [
@@ -173,12 +193,17 @@ REFUSED = [
     *_refused("two thresholds", "detect good.csv --flag 3 --threshold 2 --json"),
     *_refused("large share", "detect good.csv --contamination 0.7 --json"),
     *_refused("unknown parameter", "detect good.csv --set n_trees=3 --json"),
-    *_refused("unknown columns", *[f"detect good.csv --{o} nowhere --json" for o in ("id", "hide", "label", "keep")]),
+    *_refused(
+        "unknown columns",
+        *[f"detect good.csv --{o} nowhere --json" for o in ("id", "hide", "label", "keep")],
+    ),
     *_refused("no model", "score gone.odefs good.csv --json", "score model.odefs good.csv --json"),
     *_refused("file exists", "detect good.csv -o known.csv --json"),
     *_refused("unknown ending", "detect good.csv -o scores.doc --json"),
 ]
 
-PYTHON = [Run(f"python {name}", f"python {call.group}", "call", call=name) for name, call in CALLS.items()]
+PYTHON = [
+    Run(f"python {name}", f"python {call.group}", "call", call=name) for name, call in CALLS.items()
+]
 
 RUNS = {run.name: run for run in [*READING, *OPTIONS, *OUTPUT, *SCORING, *REFUSED, *PYTHON]}

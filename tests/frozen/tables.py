@@ -35,7 +35,9 @@ def as_text(table, delimiter=",", decimal=".", header=True, quoting=csv.QUOTE_MI
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=quoting)
     if header:
         writer.writerow(table)
-    writer.writerows([_cell(value, decimal) for value in row] for row in zip(*table.values(), strict=True))
+    writer.writerows(
+        [_cell(value, decimal) for value in row] for row in zip(*table.values(), strict=True)
+    )
     return text.getvalue()
 
 
@@ -164,7 +166,9 @@ def ns_parquet(folder):
     table = as_arrow(mixed(120, 19))
     at = table.column("at").cast(pa.timestamp("ns"))
     zoned = at.cast(pa.timestamp("ns", "UTC"))
-    pq.write_table(table.set_column(6, "at", at).append_column("zoned", zoned), folder / "table.parquet")
+    pq.write_table(
+        table.set_column(6, "at", at).append_column("zoned", zoned), folder / "table.parquet"
+    )
 
 
 @_file
@@ -194,21 +198,28 @@ def plain_arrow(folder):
 
 @_file
 def plain_feather(folder):
-    pyarrow.feather.write_feather(as_arrow(mixed(100, 25)), folder / "table.feather", compression="zstd")
+    pyarrow.feather.write_feather(
+        as_arrow(mixed(100, 25)), folder / "table.feather", compression="zstd"
+    )
 
 
 @_file
 def plain_ndjson(folder):
     table = mixed(100, 26)
     rows = (dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True))
-    _save(folder / "table.ndjson", "".join(json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in rows))
+    _save(
+        folder / "table.ndjson",
+        "".join(json.dumps(row, default=str, ensure_ascii=False) + "\n" for row in rows),
+    )
 
 
 @_file
 def plain_xlsx(folder):
     import xlsxwriter
 
-    with xlsxwriter.Workbook(folder / "table.xlsx", {"default_date_format": "yyyy-mm-dd hh:mm"}) as book:
+    with xlsxwriter.Workbook(
+        folder / "table.xlsx", {"default_date_format": "yyyy-mm-dd hh:mm"}
+    ) as book:
         book.add_worksheet("empty")
         sheet = book.add_worksheet("data")
         for column, (name, values) in enumerate(mixed(90, 27).items()):
@@ -241,12 +252,17 @@ def broken_files(folder):
     _save(folder / "long.csv", "".join([*lines[:30], lines[30].strip() + ",1,2,3\n", *lines[31:]]))
     _save(folder / "quote.csv", "".join([*lines[:30], '1,"never closed,2\n', *lines[31:]]))
     _save(folder / "constant.csv", "a,b\n" + "1,x\n" * 60)
-    _save(folder / "known.csv", "a,known\n" + "".join(f"{k % 7},{'perhaps' if k == 9 else ''}\n" for k in range(60)))
+    _save(
+        folder / "known.csv",
+        "a,known\n" + "".join(f"{k % 7},{'perhaps' if k == 9 else ''}\n" for k in range(60)),
+    )
     _save(folder / "good.csv", text)
     (folder / "cut.csv.gz").write_bytes(gzip.compress(text.encode(), mtime=0)[:-200])
     (folder / "garbage.parquet").write_bytes(b"PAR1" + bytes(range(256)) * 4)
     (folder / "model.odefs").write_bytes(b"not a model")
     (folder / "parts").mkdir()
     pq.write_table(pa.table({"a": [1, 2, 3], "b": [1.0, 2.0, 4.0]}), folder / "parts" / "1.parquet")
-    pq.write_table(pa.table({"a": ["x", "y", "z"], "b": [1.0, 2.0, 4.0]}), folder / "parts" / "2.parquet")
+    pq.write_table(
+        pa.table({"a": ["x", "y", "z"], "b": [1.0, 2.0, 4.0]}), folder / "parts" / "2.parquet"
+    )
     (folder / "nothing").mkdir()

@@ -24,5 +24,8 @@ def test_run_gives_what_is_recorded(name, record):
     found = execute(RUNS[name])
     if "skipped" in found:
         pytest.skip(f"needs {found['skipped']}")
-    different = [f"{path}: {before!r} -> {after!r}" for path, before, after in run_differences(record[name], found)]
+    different = [
+        f"{path}: {before!r} -> {after!r}"
+        for path, before, after in run_differences(record[name], found)
+    ]
     assert not different, "\n".join(different[:20])

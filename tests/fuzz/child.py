@@ -19,7 +19,14 @@ def peak() -> int:
     """The largest memory this process ever held, in bytes."""
     # On Linux the kernel's own count: ru_maxrss begins at what the parent process has.
     if STATUS.exists():
-        return next(int(line.split()[1]) for line in STATUS.read_text().splitlines() if line.startswith("VmHWM")) * 1024
+        return (
+            next(
+                int(line.split()[1])
+                for line in STATUS.read_text().splitlines()
+                if line.startswith("VmHWM")
+            )
+            * 1024
+        )
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT
 
 
@@ -42,7 +49,12 @@ def main(kind: str) -> None:
             raise
         except BaseException as error:  # a panic of a library written in Rust is no Exception
             finding = "".join(traceback.format_exception(error))
-        answer = {"refused": refused, "finding": finding, "seconds": time.process_time() - began, "peak": peak()}
+        answer = {
+            "refused": refused,
+            "finding": finding,
+            "seconds": time.process_time() - began,
+            "peak": peak(),
+        }
         print(json.dumps(answer), file=answers, flush=True)
 
 

@@ -20,7 +20,12 @@ def main(kind: str, options: list[str]) -> None:
     with atheris.instrument_imports(include=["odefs"]):
         from importlib import import_module
 
-        for name in ("odefs.baselines", "odefs.report", "odefs.report.markdown", "odefs.tables.writers.files"):
+        for name in (
+            "odefs.baselines",
+            "odefs.report",
+            "odefs.report.markdown",
+            "odefs.tables.writers.files",
+        ):
             import_module(name)
         from . import targets
     from .model_bytes import repaired

@@ -22,7 +22,10 @@ from .targets import ENDINGS, seeds
 
 LARGEST = 4 * 2**20
 FINDINGS = ("error", "crash", "hang", "memory")
-MUTATE: dict[str, Callable[[random.Random, bytes, bytes], bytes]] = {"models": mutated_model, "csv": mutated_csv}
+MUTATE: dict[str, Callable[[random.Random, bytes, bytes], bytes]] = {
+    "models": mutated_model,
+    "csv": mutated_csv,
+}
 
 
 @dataclass
@@ -48,10 +51,19 @@ def mutant(kind: str, seed: int, number: int, files: list[bytes]) -> bytes:
 
 
 def run(
-    kind: str, n_files: int, seed: int = 0, workers: int = 1, tell: Callable[[Tally], None] = lambda tally: None
+    kind: str,
+    n_files: int,
+    seed: int = 0,
+    workers: int = 1,
+    tell: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
     """Try so many mutated files, in so many processes at once."""
-    files, tally, lock, stopped = list(seeds(kind).values()), Tally(), threading.Lock(), threading.Event()
+    files, tally, lock, stopped = (
+        list(seeds(kind).values()),
+        Tally(),
+        threading.Lock(),
+        threading.Event(),
+    )
     numbers: Iterator[int] = iter(range(n_files))
 
     def work() -> None:
@@ -90,23 +102,31 @@ def summary(kind: str, tally: Tally) -> str:
     }
     widths = [max(len(name), len(str(value))) for name, value in numbers.items()]
     rows = (["kind", *numbers], [kind, *map(str, numbers.values())])
-    return "\n".join("  ".join(f"{c:>{w}}" for c, w in zip(row, [6, *widths], strict=True)) for row in rows)
+    return "\n".join(
+        "  ".join(f"{c:>{w}}" for c, w in zip(row, [6, *widths], strict=True)) for row in rows
+    )
 
 
 def keep(kind: str, number: int, content: bytes, outcome: Outcome, folder: Path) -> None:
     """Write a finding and what was said about it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{outcome.verdict}-{number}{ENDINGS[kind]}").write_bytes(content)
-    (folder / f"{outcome.verdict}-{number}.txt").write_text(outcome.said, encoding="utf-8", errors="replace")
+    (folder / f"{outcome.verdict}-{number}.txt").write_text(
+        outcome.said, encoding="utf-8", errors="replace"
+    )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.mutate", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz.mutate", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("kind", choices=sorted(MUTATE))
     parser.add_argument("files", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="the folder that findings go to")
+    parser.add_argument(
+        "--findings", type=Path, default=Path("build/fuzz"), help="the folder that findings go to"
+    )
     chosen = parser.parse_args()
     began, folder = time.monotonic(), chosen.findings / chosen.kind
     kept = 0
@@ -119,7 +139,11 @@ def main() -> int:
         kept = len(tally.findings)
         if done % 500 == 0:
             seconds = time.monotonic() - began
-            print(f"{done:,} files, {len(tally.findings)} findings, {seconds:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"{done:,} files, {len(tally.findings)} findings, {seconds:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
 
     tally = run(chosen.kind, chosen.files, chosen.seed, chosen.workers, tell)
     print(summary(chosen.kind, tally))

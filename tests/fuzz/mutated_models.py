@@ -11,13 +11,67 @@ from .model_bytes import assembled, places, repaired, take_apart
 from .mutations import ANY, Mutation, apply_some
 
 NUMBERS: tuple[Any, ...] = (
-    *(0, 1, -1, 2, 3, 7, 255, 1000, 2**15, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64, 10**30, -(2**63), 10**400),
+    *(
+        0,
+        1,
+        -1,
+        2,
+        3,
+        7,
+        255,
+        1000,
+        2**15,
+        2**31,
+        2**32,
+        2**53,
+        2**62,
+        2**63,
+        2**64,
+        10**30,
+        -(2**63),
+        10**400,
+    ),
     *(0.0, -0.0, 0.5, 1.0, -1.0, 1e-320, 1e-45, 1e38, 1e300, 1.7e308, -1.7e308, 1e400),
 )
 OTHERS: tuple[Any, ...] = (
-    *(None, True, False, "", "x", "\x00", "\ud800", "lesinn", "iforest", "tails", "ODEFS", "LeSiNN", "number", "time"),
-    *("boolean", "category", "ISO dates", "numbers", "float32", "float64", "int64", "uint8", "bool", "float16"),
-    *([], {}, [0], [[]], {"$float": "nan"}, {"$float": "inf"}, {"is": "plain", "value": 1}, "a" * 5000),
+    *(
+        None,
+        True,
+        False,
+        "",
+        "x",
+        "\x00",
+        "\ud800",
+        "lesinn",
+        "iforest",
+        "tails",
+        "ODEFS",
+        "LeSiNN",
+        "number",
+        "time",
+    ),
+    *(
+        "boolean",
+        "category",
+        "ISO dates",
+        "numbers",
+        "float32",
+        "float64",
+        "int64",
+        "uint8",
+        "bool",
+        "float16",
+    ),
+    *(
+        [],
+        {},
+        [0],
+        [[]],
+        {"$float": "nan"},
+        {"$float": "inf"},
+        {"is": "plain", "value": 1},
+        "a" * 5000,
+    ),
 )
 
 
@@ -52,7 +106,9 @@ def edit_arrays(rng: random.Random, content: bytes, other: bytes) -> bytes:
         form = rng.choice(["<f", "<d", "<e", "<i", "<q", "<b", "<Q"])
         value = rng.choice(NUMBERS if form[1] in "fde" else [n for n in NUMBERS if type(n) is int])
         try:
-            packed = struct.pack(form, rng.choice((float("nan"), float("inf"), value)) if form[1] in "fde" else value)
+            packed = struct.pack(
+                form, rng.choice((float("nan"), float("inf"), value)) if form[1] in "fde" else value
+            )
         except (struct.error, OverflowError):
             packed = rng.randbytes(struct.calcsize(form))
         if len(cells) >= len(packed):
@@ -67,9 +123,13 @@ def edit_shapes(rng: random.Random, content: bytes, other: bytes) -> bytes:
     entry = rng.choice(header["arrays"])
     match rng.randrange(5):
         case 0:
-            entry["dtype"] = rng.choice(("float32", "float64", "int8", "int64", "uint64", "bool", "float16", "object"))
+            entry["dtype"] = rng.choice(
+                ("float32", "float64", "int8", "int64", "uint64", "bool", "float16", "object")
+            )
         case 1:
-            entry["shape"] = [rng.choice((0, 1, 2, 3, 8, 2**16, 2**31, 2**62)) for _ in range(rng.randrange(5))]
+            entry["shape"] = [
+                rng.choice((0, 1, 2, 3, 8, 2**16, 2**31, 2**62)) for _ in range(rng.randrange(5))
+            ]
         case 2:
             entry["shape"] = rng.sample(entry["shape"], len(entry["shape"]))
             entry["order"] = "F"

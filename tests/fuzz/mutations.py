@@ -10,7 +10,9 @@ Mutation = Callable[[random.Random, bytes, bytes], bytes]
 def piece(rng: random.Random, content: bytes, longest: int = 200) -> slice:
     """A random piece, mostly a short one."""
     start = rng.randrange(len(content) + 1)
-    return slice(start, min(len(content), start + rng.choice((1, 2, 4, 8, rng.randrange(1, longest + 1)))))
+    return slice(
+        start, min(len(content), start + rng.choice((1, 2, 4, 8, rng.randrange(1, longest + 1))))
+    )
 
 
 def flip_bits(rng: random.Random, content: bytes, other: bytes) -> bytes:
@@ -25,7 +27,9 @@ def set_bytes(rng: random.Random, content: bytes, other: bytes) -> bytes:
     out = bytearray(content)
     for _ in range(rng.choice((1, 2, 8))):
         if out:
-            out[rng.randrange(len(out))] = rng.choice((0, 9, 10, 13, 34, 44, 127, 128, 255, rng.randrange(256)))
+            out[rng.randrange(len(out))] = rng.choice(
+                (0, 9, 10, 13, 34, 44, 127, 128, 255, rng.randrange(256))
+            )
     return bytes(out)
 
 
@@ -76,7 +80,9 @@ ANY: Sequence[Mutation] = (
 )
 
 
-def apply_some(rng: random.Random, content: bytes, other: bytes, mutations: Sequence[Mutation]) -> bytes:
+def apply_some(
+    rng: random.Random, content: bytes, other: bytes, mutations: Sequence[Mutation]
+) -> bytes:
     """One to a few of the mutations, one after the other."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = rng.choice(mutations)(rng, content, other)

@@ -59,7 +59,12 @@ class Supervisor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._stop()
         self._errors.close()
         self._folder.cleanup()
@@ -81,14 +86,20 @@ class Supervisor:
         if answer is None:
             died = child.poll() is not None
             self._stop()
-            said = f"exit code {child.returncode}\n{self._last_words()}" if died else f"no answer within {SECONDS:g} s"
+            said = (
+                f"exit code {child.returncode}\n{self._last_words()}"
+                if died
+                else f"no answer within {SECONDS:g} s"
+            )
             return Outcome("crash" if died else "hang", said, SECONDS, 0)
         verdict = "error" if answer["finding"] else "refused" if answer["refused"] else "accepted"
         if answer["seconds"] > SECONDS:
             verdict = "hang"
         elif answer["peak"] > MEMORY or "MemoryError" in answer["finding"]:
             verdict = "memory"
-        return Outcome(verdict, answer["finding"] or answer["refused"], answer["seconds"], answer["peak"])
+        return Outcome(
+            verdict, answer["finding"] or answer["refused"], answer["seconds"], answer["peak"]
+        )
 
     def _start(self) -> subprocess.Popen[bytes]:
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
@@ -103,10 +114,16 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             cwd=self._folder.name,
-            env={**os.environ, **one, "PYTHONPATH": os.pathsep.join(path for path in paths if path)},
+            env={
+                **os.environ,
+                **one,
+                "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+            },
         )
         if self._answer(self._child, STARTUP, STARTUP) is None:
-            raise RuntimeError(f"the process that opens the files does not start: {self._last_words()}")
+            raise RuntimeError(
+                f"the process that opens the files does not start: {self._last_words()}"
+            )
         return self._child
 
     def _stop(self) -> None:
@@ -128,7 +145,9 @@ class Supervisor:
             child.wait()
 
     @staticmethod
-    def _answer(child: subprocess.Popen[bytes], limit: float, patience: float) -> dict[str, Any] | None:
+    def _answer(
+        child: subprocess.Popen[bytes], limit: float, patience: float
+    ) -> dict[str, Any] | None:
         """One line from the child; ``None`` where it has died, has worked longer than ``limit``, or lets wait longer than ``patience``."""
         assert child.stdout is not None
         began, worked = time.monotonic(), seconds_worked(child.pid)

@@ -41,9 +41,16 @@ SMALL: dict[str, Any] = {
 
 def refusal(error: BaseException) -> str | None:
     """The sentence, if the project itself raised this error on purpose; ``None`` for all others."""
-    known = isinstance(error, TableError | ModelFileError) or (type(error) is ValueError and _raised_here(error))
+    known = isinstance(error, TableError | ModelFileError) or (
+        type(error) is ValueError and _raised_here(error)
+    )
     sentence = str(error)
-    if not known or not sentence.strip() or len(sentence.splitlines()) > 1 or len(sentence) > LONGEST_SENTENCE:
+    if (
+        not known
+        or not sentence.strip()
+        or len(sentence.splitlines()) > 1
+        or len(sentence) > LONGEST_SENTENCE
+    ):
         return None
     return sentence
 
@@ -55,7 +62,11 @@ def _raised_here(error: BaseException) -> bool:
         trace = trace.tb_next
     if trace is None or not trace.tb_frame.f_code.co_filename.startswith(LIBRARY):
         return False
-    return linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno).strip().startswith("raise ")
+    return (
+        linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        .strip()
+        .startswith("raise ")
+    )
 
 
 def judge(use: Callable[[Path], None], path: Path) -> str:
@@ -89,7 +100,9 @@ def _must(use: Callable[..., None], *given: Any) -> None:
     try:
         use(*given)
     except ValueError as error:
-        raise AssertionError(f"a model was accepted and cannot be used: {type(error).__name__}: {error}") from error
+        raise AssertionError(
+            f"a model was accepted and cannot be used: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _use_estimator(model: Any) -> None:

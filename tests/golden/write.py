@@ -21,7 +21,9 @@ FOLDER = Path(__file__).parent
 
 
 def models():
-    few, learned = (FeatureSelection(n_outlier_examples=8, column_weights=kind) for kind in ("root", "learned"))
+    few, learned = (
+        FeatureSelection(n_outlier_examples=8, column_weights=kind) for kind in ("root", "learned")
+    )
     small = {"n_estimators": 2, "selection": few, "random_state": 0}
     return {
         "lesinn": ODEFS(n_subsets=4, subset_size=4, **small),
@@ -68,8 +70,12 @@ def write_table():
     )
     found = odefs.detect(frame, id="key", model=model, mark_missing=True, max_categories=5)
     found.save(FOLDER / f"v{VERSION}-table.odefs")
-    some = frame.iloc[:12].astype({"when": str}).replace({"when": {"NaT": None}}).drop(columns="key")
-    cells = {name: [None if pd.isna(cell) else cell for cell in some[name].tolist()] for name in some}
+    some = (
+        frame.iloc[:12].astype({"when": str}).replace({"when": {"NaT": None}}).drop(columns="key")
+    )
+    cells = {
+        name: [None if pd.isna(cell) else cell for cell in some[name].tolist()] for name in some
+    }
     # As they are read from the file beside the model.
     rows = pd.DataFrame(cells)
     pipeline = odefs.load(FOLDER / f"v{VERSION}-table.odefs")

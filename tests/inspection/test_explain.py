@@ -135,14 +135,17 @@ def test_total_contributions_are_the_sum(metric, weighted, table):
     X = {
         "noise": rng.normal(size=(300, 6)),
         "categories": rng.integers(0, 3, size=(300, 6)) * 0.7,
-        "tight clusters": rng.normal(size=(2, 6))[rng.integers(0, 2, 300)] * 3 + 1e-9 * rng.normal(size=(300, 6)),
+        "tight clusters": rng.normal(size=(2, 6))[rng.integers(0, 2, 300)] * 3
+        + 1e-9 * rng.normal(size=(300, 6)),
         "equal rows": np.ones((300, 6)),
     }[table]
     detector = LeSiNNDetector(metric=metric)
     state = detector.prepare(X[detector.sample(300, rng)], rng)
     w = rng.random(6) if weighted else None
     expected = detector.contributions(X, state, w).sum(axis=0)
-    assert_allclose(detector.total_contributions(X, state, w), expected, rtol=1e-6, atol=1e-6 * expected.sum())
+    assert_allclose(
+        detector.total_contributions(X, state, w), expected, rtol=1e-6, atol=1e-6 * expected.sum()
+    )
 
 
 @pytest.mark.parametrize("top", [None, 2])
@@ -163,7 +166,9 @@ def test_columns_that_lowered_a_score_are_no_reasons():
     explanation, top = model.explain(X[:20]), model.explain(X[:20], top=5)
     for row in range(20):
         (reasons,) = explanation.reasons(row, k=5)
-        assert [reason.excess > 0 for reason in reasons] == [True] * int((explanation.excess[row] > 0).sum())
+        assert [reason.excess > 0 for reason in reasons] == [True] * int(
+            (explanation.excess[row] > 0).sum()
+        )
         assert top.reasons(row) == [reasons]
     assert explanation.top(5).values.shape == (20, 5)
     for k in (0, -1, 1.5):

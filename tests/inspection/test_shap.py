@@ -39,7 +39,9 @@ def test_values_and_base_add_up_to_the_score(shap, model, noisy):
     found = explanation.to_shap()
     assert isinstance(found, shap.Explanation)
     assert found.shape == noisy.shape
-    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.outlier_scores(noisy), rtol=1e-6)
+    np.testing.assert_allclose(
+        found.values.sum(axis=1) + found.base_values, model.outlier_scores(noisy), rtol=1e-6
+    )
     np.testing.assert_allclose(found.base_values, 1.0, rtol=1e-6)
     assert np.array_equal(found.values, explanation.excess)
     assert np.array_equal(found.data, noisy)
@@ -47,7 +49,9 @@ def test_values_and_base_add_up_to_the_score(shap, model, noisy):
     assert found[0].values.argmax() in (3, 4)
 
 
-@pytest.mark.parametrize("plot", ["beeswarm", "bar", "heatmap", "violin", "waterfall", "bar of a row", "scatter"])
+@pytest.mark.parametrize(
+    "plot", ["beeswarm", "bar", "heatmap", "violin", "waterfall", "bar of a row", "scatter"]
+)
 def test_plots_draw(shap, model, noisy, plot):
     import matplotlib.pyplot as plt
 
@@ -65,7 +69,11 @@ def test_plots_draw(shap, model, noisy, plot):
         draw[plot]()
         figure = plt.gcf()
         figure.canvas.draw()
-        words = {text.get_text() for axes in figure.axes for text in (*axes.get_yticklabels(), axes.xaxis.label)}
+        words = {
+            text.get_text()
+            for axes in figure.axes
+            for text in (*axes.get_yticklabels(), axes.xaxis.label)
+        }
         assert any("x3" in word for word in words)
     finally:
         plt.close("all")
@@ -100,5 +108,7 @@ def test_without_the_extra_the_install_command_is_said():
         "try: odefs.LeSiNN().fit(X).explain(X).to_shap()\n"
         "except ModuleNotFoundError as error: print(error)"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert shown == "to_shap needs SHAP, which is not installed: pip install 'odefs[shap]'.\n"

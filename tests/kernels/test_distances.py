@@ -32,7 +32,8 @@ def _data(kind, n, d, dtype, rng):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
 @pytest.mark.parametrize(
-    "kind", ["normal", "binary", "scaled binary", "duplicates", "far from the origin", "unequal scales"]
+    "kind",
+    ["normal", "binary", "scaled binary", "duplicates", "far from the origin", "unequal scales"],
 )
 def test_scores_agree_with_the_formula(kind, metric, dtype):
     rng = np.random.default_rng(1)
@@ -69,7 +70,9 @@ def test_any_shape_and_any_holes(n, d, n_subsets, size, missing, seed):
     np.testing.assert_allclose(detector.score(X, state, w), expected, rtol=1e-6, atol=1e-9)
     contributions = detector.contributions(X, state, w)
     known = ~np.isnan(expected)
-    np.testing.assert_allclose(contributions.sum(axis=1)[known], expected[known], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        contributions.sum(axis=1)[known], expected[known], rtol=1e-6, atol=1e-9
+    )
     assert np.isnan(contributions[~known]).all()
     assert (contributions[known][np.isnan(X[known])] == 0).all()
 
@@ -99,7 +102,9 @@ def test_values_between_two_far_apart():
     detector = LeSiNNDetector(n_subsets=4, subset_size=4)
     state = detector.prepare(references, np.random.default_rng(0))
     X = np.array([[1.7], [1e9 - 3.0], [0.0], [1e9]])
-    np.testing.assert_allclose(detector.score(X, state), naive.lesinn(X, references, 4, "euclidean"), rtol=1e-9)
+    np.testing.assert_allclose(
+        detector.score(X, state), naive.lesinn(X, references, 4, "euclidean"), rtol=1e-9
+    )
 
 
 def test_linearised_scores_are_the_squared_ones():

@@ -26,7 +26,11 @@ TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 def score(name, detector, X, state, w=None, columns=None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ODEFS_KERNEL", name)
-        return detector.score(X, state, w) if columns is None else detector.score_columns(X, columns, state, w)
+        return (
+            detector.score(X, state, w)
+            if columns is None
+            else detector.score_columns(X, columns, state, w)
+        )
 
 
 def formula(X, references, n_subsets, w):
@@ -68,7 +72,11 @@ def test_training_sees_the_same_squares(kind, n_rows, n_columns, n_subsets, size
     rng = np.random.default_rng(seed)
     rows = make(kind, (n_rows + n_subsets * size, n_columns), rng)
     X, references = rows[:n_rows], rows[n_rows:]
-    w = np.where(rng.random(n_columns) < 0.3, 0.0, rng.random(n_columns)) if weighted else np.ones(n_columns)
+    w = (
+        np.where(rng.random(n_columns) < 0.3, 0.0, rng.random(n_columns))
+        if weighted
+        else np.ones(n_columns)
+    )
     detector = LeSiNNDetector(n_subsets, size)
     state = detector.prepare(references, rng)
     found = {}
@@ -80,7 +88,9 @@ def test_training_sees_the_same_squares(kind, n_rows, n_columns, n_subsets, size
     distances = np.stack([np.square(X - reference) @ w for reference in references], axis=1)
     nearest = distances.reshape(n_rows, size, n_subsets).min(axis=1).mean(axis=1)
     for name in KERNELS:
-        assert (np.abs(found[name] - found["numpy"]) <= tolerance + 1e-9 * found["numpy"]).all(), name
+        assert (np.abs(found[name] - found["numpy"]) <= tolerance + 1e-9 * found["numpy"]).all(), (
+            name
+        )
         scale = 1e-9 * nearest + 1e-10 * (np.square(np.abs(rows).max(axis=0)) @ w)
         assert (np.abs(found[name] @ w - nearest) <= scale).all(), name
 
@@ -126,10 +136,17 @@ def test_kernels_agree(n, d, size, n_subsets, kind, missing, weighted, dtype, se
         scores = score(name, detector, X, state, w)
         # Duplicates under weights are apart by the rounding of their products, or not at all.
         np.testing.assert_allclose(
-            scores, expected, rtol=TOLERANCE[dtype], atol=np.finfo(dtype).eps * size_of_values, err_msg=name
+            scores,
+            expected,
+            rtol=TOLERANCE[dtype],
+            atol=np.finfo(dtype).eps * size_of_values,
+            err_msg=name,
         )
     np.testing.assert_allclose(
-        score("numpy", detector, X, state, w), expected, rtol=1e-4 if dtype == np.float32 else 1e-6, atol=1e-6
+        score("numpy", detector, X, state, w),
+        expected,
+        rtol=1e-4 if dtype == np.float32 else 1e-6,
+        atol=1e-6,
     )
 
 
@@ -139,12 +156,18 @@ def test_kernels_agree(n, d, size, n_subsets, kind, missing, weighted, dtype, se
 def test_expanded_squares_that_cancel_are_computed_directly(name, dtype, kind):
     """Rows on and beside references, among rows far from all of them: what is expanded for most must be exact for these."""
     rng = np.random.default_rng(5)
-    rows = rng.normal(size=(80, 20)) if kind == "normal" else (rng.random((80, 20)) < 0.5).astype(float)
+    rows = (
+        rng.normal(size=(80, 20))
+        if kind == "normal"
+        else (rng.random((80, 20)) < 0.5).astype(float)
+    )
     rows = rows.astype(dtype)
     detector = LeSiNNDetector(n_subsets=10, subset_size=8)
     state = detector.prepare(rows, rng)
     assert state.packed(None, False).product is not None
-    X = np.concatenate([rows, rows * dtype(1 + 1e-3), rows + dtype(1e-4), rng.normal(size=(50, 20)).astype(dtype)])
+    X = np.concatenate(
+        [rows, rows * dtype(1 + 1e-3), rows + dtype(1e-4), rng.normal(size=(50, 20)).astype(dtype)]
+    )
     X = X[rng.permutation(len(X))]
     expected = formula(X, rows, 10, np.ones(20))
     np.testing.assert_allclose(score(name, detector, X, state), expected, rtol=TOLERANCE[dtype])
@@ -172,8 +195,18 @@ def test_a_row_has_the_same_bits_wherever_it_stands(name, dtype, holes):
         state = detector.prepare(rows, rng)
         for w in (None, rng.random(23)):
             together = score(name, detector, X, state, w)
-            for start, stop in [(0, 1), (3, 5), (7, 24), (31, 64), (40, 105), (150, 200), (199, 200)]:
-                assert np.array_equal(score(name, detector, X[start:stop], state, w), together[start:stop])
+            for start, stop in [
+                (0, 1),
+                (3, 5),
+                (7, 24),
+                (31, 64),
+                (40, 105),
+                (150, 200),
+                (199, 200),
+            ]:
+                assert np.array_equal(
+                    score(name, detector, X[start:stop], state, w), together[start:stop]
+                )
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -193,7 +226,14 @@ def test_columns_are_picked_from_any_layout(name, dtype):
         wide[::2, ::2] = X
         packed = np.zeros(90, dtype=[("odd", "u1"), ("row", dtype, 31)])
         packed["row"] = X
-        for block in (X, np.asfortranarray(X), wide[::2, ::2], X[::-1][::-1], packed["row"], X.astype(np.float64)):
+        for block in (
+            X,
+            np.asfortranarray(X),
+            wide[::2, ::2],
+            X[::-1][::-1],
+            packed["row"],
+            X.astype(np.float64),
+        ):
             assert np.array_equal(score(name, detector, block, state, None, columns), expected)
 
 
@@ -211,7 +251,10 @@ def test_models_agree_whatever_the_kernel(name, monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(1500, 30))
     X[:30, :3] += 5
-    for make_model in (lambda: ODEFS(n_estimators=4, random_state=0), lambda: LeSiNN(random_state=0)):
+    for make_model in (
+        lambda: ODEFS(n_estimators=4, random_state=0),
+        lambda: LeSiNN(random_state=0),
+    ):
         monkeypatch.setenv("ODEFS_KERNEL", "numpy")
         expected = make_model().fit(X)
         monkeypatch.setenv("ODEFS_KERNEL", name)
@@ -281,7 +324,12 @@ def test_the_tests_are_not_run_under_a_kernel_that_cannot_run_here(tmp_path):
         str(Path(__file__).with_name("test_stable_products.py")),
     ]
     done = subprocess.run(
-        line, cwd=ROOT, env={**os.environ, "ODEFS_KERNEL": "fortran"}, capture_output=True, text=True, check=False
+        line,
+        cwd=ROOT,
+        env={**os.environ, "ODEFS_KERNEL": "fortran"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "ODEFS_KERNEL='fortran'" in done.stdout + done.stderr

@@ -69,7 +69,17 @@ def test_the_kernel_computes_the_formula(compiler, tmp_path):
     needs(compiler)
     program = tmp_path / "check.exe"
     source = ROOT / "tests" / "kernel_check.c"
-    run(compiler, *SETUP["flags_for"]([compiler]), "-I", FOLDER, source, "-o", program, "-lm", cwd=tmp_path)
+    run(
+        compiler,
+        *SETUP["flags_for"]([compiler]),
+        "-I",
+        FOLDER,
+        source,
+        "-o",
+        program,
+        "-lm",
+        cwd=tmp_path,
+    )
     runner = RUNNERS[compiler]
     if runner and shutil.which(runner[0]) is None:
         return
@@ -88,11 +98,16 @@ def test_the_library_for_windows_exports_what_is_bound(tmp_path):
     run(WINDOWS, *flags, "-shared", FOLDER / "_kernel.c", "-o", library, cwd=tmp_path)
     shown = run(WINDOWS.replace("gcc", "objdump"), "-p", library, cwd=tmp_path)
     table = shown.split("[Ordinal/Name Pointer] Table")[1].split("\n\n")[0]
-    assert set(re.findall(r"\bodefs_\w+", table)) == set(re.findall(r"\] +(?:\+base\[ *\d+\] +\w+ +)?(\w+)", table))
+    assert set(re.findall(r"\bodefs_\w+", table)) == set(
+        re.findall(r"\] +(?:\+base\[ *\d+\] +\w+ +)?(\w+)", table)
+    )
     assert set(re.findall(r"\bodefs_\w+", table)) == set(FUNCTIONS)
     # Nothing that only the machine with the compiler has.
     needed = {name.lower() for name in re.findall(r"DLL Name: (\S+)", shown)}
-    assert all(re.fullmatch(r"kernel32\.dll|msvcrt\.dll|ucrtbase\.dll|api-ms-win-crt-.*", name) for name in needed)
+    assert all(
+        re.fullmatch(r"kernel32\.dll|msvcrt\.dll|ucrtbase\.dll|api-ms-win-crt-.*", name)
+        for name in needed
+    )
 
 
 @pytest.mark.slow
@@ -103,7 +118,9 @@ def test_clang_builds_a_kernel_that_passes_the_same_tests(tmp_path):
     flags = [*SETUP["flags_for"](["clang"]), "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     run("clang", *flags, FOLDER / "_kernel.c", "-o", library, "-lm", cwd=tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
-    shown = run(sys.executable, "-c", "import odefs; print(odefs.__file__)", cwd=tmp_path, env=environment)
+    shown = run(
+        sys.executable, "-c", "import odefs; print(odefs.__file__)", cwd=tmp_path, env=environment
+    )
     assert shown.startswith(str(tmp_path))
     tests = ["tests/kernels/test_kernel.py"]
     options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist"]

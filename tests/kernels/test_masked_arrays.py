@@ -48,7 +48,9 @@ def test_estimators_take_masked_cells_for_missing_ones(estimator, X):
     explanation, same = model.explain(X), expected.explain(plain)
     assert np.array_equal(explanation.values, same.values)
     assert np.array_equal(explanation.data, plain, equal_nan=True)
-    assert np.array_equal(model.explain(X, top=2).data, expected.explain(plain, top=2).data, equal_nan=True)
+    assert np.array_equal(
+        model.explain(X, top=2).data, expected.explain(plain, top=2).data, equal_nan=True
+    )
     assert all(reason.value != HIDDEN for reasons in explanation.reasons() for reason in reasons)
 
 
@@ -66,7 +68,12 @@ def test_masked_cells_are_refused_as_nan_is(estimator, X):
 
 
 @settings(deadline=None)
-@given(st.sampled_from([bool, np.int8, np.uint16, np.int64, np.float16, np.float32, np.float64, object]), st.data())
+@given(
+    st.sampled_from(
+        [bool, np.int8, np.uint16, np.int64, np.float16, np.float32, np.float64, object]
+    ),
+    st.data(),
+)
 def test_cells_that_are_not_masked_stay_what_they_are(dtype, data):
     shape = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 4)))
     flat = st.lists(st.integers(0, 100), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
@@ -85,7 +92,9 @@ def test_cells_that_are_not_masked_stay_what_they_are(dtype, data):
 def test_whole_numbers_and_blocks(dtype):
     numbers = np.random.default_rng(0).integers(0, 100, size=(200, 4)).astype(dtype)
     hole = np.ma.array(numbers, mask=np.random.default_rng(1).random(numbers.shape) < 0.05)
-    plain = hole.astype(float).filled(np.nan).astype(np.float64 if dtype is np.int64 else np.float32)
+    plain = (
+        hole.astype(float).filled(np.nan).astype(np.float64 if dtype is np.int64 else np.float32)
+    )
     model = LeSiNN(missing="ignore", random_state=0)
     expected = clone(model).fit(plain).outlier_scores_
     assert np.array_equal(clone(model).fit(hole).outlier_scores_, expected)
@@ -104,30 +113,43 @@ def test_dask_partitions():
     from odefs.engines.dask.partitions import _as_rows
 
     part = np.ma.array([[1, 2], [3, 4]], mask=[[True, False], [False, False]])
-    assert np.array_equal(_as_rows(part, np.dtype(np.float32)), [[np.nan, 2], [3, 4]], equal_nan=True)
+    assert np.array_equal(
+        _as_rows(part, np.dtype(np.float32)), [[np.nan, 2], [3, 4]], equal_nan=True
+    )
 
 
 def test_tables_take_masked_cells_for_missing_ones(X):
     frame = pd.DataFrame(X.filled(np.nan), columns=[f"x{k}" for k in range(6)])
     assert np.array_equal(TableEncoder().fit_transform(X), TableEncoder().fit_transform(frame))
     assert np.array_equal(
-        TableEncoder(mark_missing=True).fit(X).transform(X), TableEncoder(mark_missing=True).fit_transform(frame)
+        TableEncoder(mark_missing=True).fit(X).transform(X),
+        TableEncoder(mark_missing=True).fit_transform(frame),
     )
     model = ODEFS(n_estimators=2, scaling="none", random_state=0)
     found = odefs.detect(X, model=model)
     assert np.array_equal(found.scores, odefs.detect(frame, model=model).scores)
-    assert all(reason.value != HIDDEN for reasons in found.reasons(range(len(X))) for reason in reasons)
+    assert all(
+        reason.value != HIDDEN for reasons in found.reasons(range(len(X))) for reason in reasons
+    )
     pipeline = make_pipeline(TableEncoder(), clone(model)).fit(X)
     assert np.array_equal(pipeline.score_samples(X), pipeline.score_samples(X.filled(np.nan)))
     explanation = odefs.explain(pipeline, X)
     assert np.array_equal(explanation.data.astype(float), X.filled(np.nan), equal_nan=True)
 
 
-@pytest.mark.parametrize("dtype", ["U6", "S6", "M8[D]", "M8[ns]", "m8[s]", np.dtypes.StringDType()], ids=str)
+@pytest.mark.parametrize(
+    "dtype", ["U6", "S6", "M8[D]", "M8[ns]", "m8[s]", np.dtypes.StringDType()], ids=str
+)
 def test_text_and_dates_that_are_masked_are_missing(dtype):
     dates = np.array(["2024-01-03", "2024-01-04", "2024-01-05"], dtype="M8[D]")
     is_text = np.dtype(dtype).kind not in "mM"
-    cells = np.array(["a", "hidden", "b"]) if is_text else dates - dates[0] if dtype == "m8[s]" else dates
+    cells = (
+        np.array(["a", "hidden", "b"])
+        if is_text
+        else dates - dates[0]
+        if dtype == "m8[s]"
+        else dates
+    )
     X = np.ma.array(cells.astype(dtype)[:, None], mask=[[False], [True], [False]])
     found = unmasked(X)
     assert found.shape == X.shape
@@ -138,12 +160,16 @@ def test_text_and_dates_that_are_masked_are_missing(dtype):
 
 
 def test_long_integers_keep_their_digits():
-    long = np.ma.array([[2**60 + k, k] for k in range(40)], mask=[[k == 3, False] for k in range(40)])
+    long = np.ma.array(
+        [[2**60 + k, k] for k in range(40)], mask=[[k == 3, False] for k in range(40)]
+    )
     column = columns_of(long)["x0"]
     assert np.isnan(column.values[3])
     exact = column.exact
     assert exact.category_codes[3] == -1
-    assert [exact.levels[code] for code in exact.category_codes[[0, 1, 39]]] == [str(2**60 + k) for k in (0, 1, 39)]
+    assert [exact.levels[code] for code in exact.category_codes[[0, 1, 39]]] == [
+        str(2**60 + k) for k in (0, 1, 39)
+    ]
 
 
 def test_a_selector_hands_on_nan(X):
@@ -163,5 +189,6 @@ def test_the_adapter_of_pyod(X):
     model = OfPyOD(missing="ignore", random_state=0).fit(X)
     assert np.array_equal(model.decision_function(X), model.decision_function(X.filled(np.nan)))
     assert np.array_equal(
-        model.decision_scores_, OfPyOD(missing="ignore", random_state=0).fit(X.filled(np.nan)).decision_scores_
+        model.decision_scores_,
+        OfPyOD(missing="ignore", random_state=0).fit(X.filled(np.nan)).decision_scores_,
     )

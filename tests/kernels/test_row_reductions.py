@@ -76,7 +76,8 @@ def test_measures(kind):
 def test_flags(asked, kind):
     scores = numbers(kind, 321, np.random.default_rng(2))
     here, there = (
-        flag_rows(values, 0.6, FlagConvention("auto", rate=2.0), **asked) for values in (scores, in_file(scores))
+        flag_rows(values, 0.6, FlagConvention("auto", rate=2.0), **asked)
+        for values in (scores, in_file(scores))
     )
     assert isinstance(there.is_outlier, FileArray)
     assert np.array_equal(here.is_outlier, there.is_outlier)
@@ -105,7 +106,12 @@ def test_known_rows_of_a_large_table(tmp_path):
     tracemalloc.stop()
     assert np.array_equal(cases["known_outliers"], np.flatnonzero(cells))
     assert np.array_equal(cases["known_normal"], np.flatnonzero(~cells))
-    assert (said.kind, said.column, said.count, said.n_normal) == ("known_cases", "told", 80_000, 320_000)
+    assert (said.kind, said.column, said.count, said.n_normal) == (
+        "known_cases",
+        "told",
+        80_000,
+        320_000,
+    )
     assert peak < 24 * cells.size
     pl.DataFrame({"told": ["1", None, "maybe"]}).write_parquet(files[1])
     pl.DataFrame({"told": ["0"] * 70_000}).write_parquet(files[0])

@@ -46,7 +46,9 @@ def test_a_row_has_the_same_product_at_every_place(n_references, n_columns, dtyp
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 30), st.data())
 def test_any_part_of_a_table_has_the_bits_of_the_whole(n_rows, n_columns, n_references, data):
     rng = np.random.default_rng(n_rows)
-    X = rng.normal(size=(n_rows, n_columns)).astype(data.draw(st.sampled_from([np.float32, np.float64])))
+    X = rng.normal(size=(n_rows, n_columns)).astype(
+        data.draw(st.sampled_from([np.float32, np.float64]))
+    )
     r = rng.normal(size=(n_references, n_columns)).astype(X.dtype)
     start = data.draw(st.integers(0, n_rows - 1))
     stop = data.draw(st.integers(start + 1, n_rows))
@@ -55,7 +57,9 @@ def test_any_part_of_a_table_has_the_bits_of_the_whole(n_rows, n_columns, n_refe
     whole, part = nearest_squared(X, references), nearest_squared(X[start:stop], references)
     assert np.array_equal(part[:, : stop - start], whole[:, start:stop])
     X[rng.random(X.shape) < 0.2] = np.nan
-    assert np.array_equal(masked_squared(X[start:stop], r, w), masked_squared(X, r, w)[:, start:stop])
+    assert np.array_equal(
+        masked_squared(X[start:stop], r, w), masked_squared(X, r, w)[:, start:stop]
+    )
 
 
 def _unsteady(bad_places):
@@ -94,4 +98,6 @@ def test_without_a_steady_blas_rows_still_have_their_own_bits(monkeypatch, probe
     references = prepare_references(X[:40], 10)
     together = nearest_squared(X, references)
     for start, stop in [(0, 1), (3, 5), (150, 200)]:
-        assert np.array_equal(nearest_squared(X[start:stop], references)[:, : stop - start], together[:, start:stop])
+        assert np.array_equal(
+            nearest_squared(X[start:stop], references)[:, : stop - start], together[:, start:stop]
+        )

@@ -19,7 +19,10 @@ from odefs import ModelFileError
 FILES = {path.stem: path.read_bytes() for path in sorted(GOLDEN.glob("v1-*.odefs"))}
 ROWS = np.random.default_rng(0).normal(size=(20, 5)) * 3
 SETTINGS = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
 )
 
 
@@ -89,11 +92,25 @@ def test_arbitrary_bytes_are_refused(content, tmp_path):
 odd = st.one_of(
     st.none(),
     st.booleans(),
-    st.sampled_from([0, -1, 1, 2, 3, 2**31, 2**63, 2**64, 10**30, -(2**63), 10**400, 1e308, -1e-300, 0.5]),
+    st.sampled_from(
+        [0, -1, 1, 2, 3, 2**31, 2**63, 2**64, 10**30, -(2**63), 10**400, 1e308, -1e-300, 0.5]
+    ),
     st.integers(),
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(
-        ["", "lesinn", "iforest", "tails", "float32", "float64", "int64", "uint8", "bool", "object", "ODEFS"]
+        [
+            "",
+            "lesinn",
+            "iforest",
+            "tails",
+            "float32",
+            "float64",
+            "int64",
+            "uint8",
+            "bool",
+            "object",
+            "ODEFS",
+        ]
     ),
     st.text(max_size=5),
     st.just([]),
@@ -156,8 +173,12 @@ def test_mutated_arrays_with_a_valid_checksum(name, data, tmp_path):
 def test_other_shapes_and_types_of_arrays(name, data, tmp_path):
     header, rest = parts(FILES[name])
     entry = header["arrays"][data.draw(st.integers(0, len(header["arrays"]) - 1))]
-    lengths = st.one_of(st.integers(0, 9), st.sampled_from([2**16, 2**31, 2**32, 2**62, 2**63, 2**64]))
-    entry["shape"] = data.draw(st.one_of(st.permutations(entry["shape"]), st.lists(lengths, max_size=40)))
+    lengths = st.one_of(
+        st.integers(0, 9), st.sampled_from([2**16, 2**31, 2**32, 2**62, 2**63, 2**64])
+    )
+    entry["shape"] = data.draw(
+        st.one_of(st.permutations(entry["shape"]), st.lists(lengths, max_size=40))
+    )
     entry["dtype"] = data.draw(
         st.sampled_from([entry["dtype"], "float32", "int8", "bool", "float16", "uint64", "object"])
     )
@@ -210,7 +231,11 @@ def changed(name, **values):
         size = int(np.prod(entry["shape"])) * dtype.itemsize
         change_to = values.pop(entry["name"].replace("/", "__"), None)
         if change_to is not None:
-            array = np.frombuffer(bytes(rest[position : position + size]), dtype).reshape(entry["shape"]).copy()
+            array = (
+                np.frombuffer(bytes(rest[position : position + size]), dtype)
+                .reshape(entry["shape"])
+                .copy()
+            )
             change_to(array)
             rest[position : position + size] = array.tobytes()
         position += -(-size // 64) * 64
@@ -237,13 +262,25 @@ def put(place, value):
         (changed("v1-lesinn", scaling__width=put(0, 0.0)), "not positive"),
         (changed("v1-lesinn", scaling__low=put(0, np.nan)), "scaling is not finite"),
         (changed("v1-lesinn", baseline=put(0, np.nan)), "usual contributions"),
-        (changed("v1-lesinn", learned__feature_importances_=put(0, np.inf)), "feature_importances_"),
+        (
+            changed("v1-lesinn", learned__feature_importances_=put(0, np.inf)),
+            "feature_importances_",
+        ),
         (changed("v1-lesinn", learned__feature_weights___present=put(0, 0)), "feature_weights_"),
         (changed("v1-lesinn-weighted-missing", components__0__w=put(0, -1.0)), "feature weights"),
-        (changed("v1-iforest", components__0__state__column=put((0, 0), 99)), "columns that do not exist"),
-        (changed("v1-iforest", components__0__state__column=put((0, 0), -1)), "columns that do not exist"),
+        (
+            changed("v1-iforest", components__0__state__column=put((0, 0), 99)),
+            "columns that do not exist",
+        ),
+        (
+            changed("v1-iforest", components__0__state__column=put((0, 0), -1)),
+            "columns that do not exist",
+        ),
         (changed("v1-iforest", components__0__state__threshold=put((0, 0), np.nan)), "thresholds"),
-        (changed("v1-iforest", components__0__state__path_credit=put((0, 0, 0), np.nan)), "credits"),
+        (
+            changed("v1-iforest", components__0__state__path_credit=put((0, 0, 0), np.nan)),
+            "credits",
+        ),
         (changed("v1-tails", components__0__state__observed=put(0, 10**6)), "counts"),
         (changed("v1-tails", components__0__state__sorted_values=put((0, 0), 1e9)), "sorted"),
     ],
@@ -267,7 +304,10 @@ def test_arrays_that_would_lead_astray(content, sentence, tmp_path):
         (b'{"arrays": [7]}', "not an object"),
         (b'{"arrays": []}', "lacks a valid 'kind'"),
         (b'{"arrays": [], "kind": "os.system", "format": 1}', "no estimator is called 'os.system'"),
-        (b'{"arrays": [], "kind": "ODEFS", "format": 1, "n_features_in": 3}', "lacks a valid 'model'"),
+        (
+            b'{"arrays": [], "kind": "ODEFS", "format": 1, "n_features_in": 3}',
+            "lacks a valid 'model'",
+        ),
     ],
 )
 def test_headers_that_make_no_sense(header, sentence, tmp_path):
@@ -297,12 +337,21 @@ def test_an_array_is_used_once_and_no_array_is_left_over(tmp_path):
 def test_settings_that_would_understate_the_memory_of_scoring(name, setting, value, tmp_path):
     header, rest = parts(FILES[name])
     header["model"]["detector"]["settings"][setting] = value
-    assert "does not match its settings" in (refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded")
+    assert "does not match its settings" in (
+        refused_or_works(tmp_path / "m", assembled(header, rest)) or "loaded"
+    )
 
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("n_jobs", 10**6), ("n_jobs", 0), ("missing", "nonsense"), ("nonsense", 1), ("trust", 9), ("verbose", -1)],
+    [
+        ("n_jobs", 10**6),
+        ("n_jobs", 0),
+        ("missing", "nonsense"),
+        ("nonsense", 1),
+        ("trust", 9),
+        ("verbose", -1),
+    ],
 )
 def test_parameters_that_are_not_valid(parameter, value, tmp_path):
     header, rest = parts(FILES["v1-lesinn"])
@@ -367,9 +416,18 @@ def spec(kind, /, **values):
         (lambda encoder: encoder["specs"].clear(), "no columns"),
         (lambda encoder: encoder.update(columns=[1]), "not names that differ"),
         (lambda encoder: encoder.update(left_out={"x": "empty"}), "has no reason"),
-        (lambda encoder: encoder.update(left_out={"x": {"kind": "bad luck", "share": None}}), "does not exist"),
-        (lambda encoder: encoder.update(left_out={"x": {"kind": ["empty"], "share": None}}), "does not exist"),
-        (lambda encoder: encoder.update(left_out={"x": {"kind": "empty", "share": 2}}), "not a share"),
+        (
+            lambda encoder: encoder.update(left_out={"x": {"kind": "bad luck", "share": None}}),
+            "does not exist",
+        ),
+        (
+            lambda encoder: encoder.update(left_out={"x": {"kind": ["empty"], "share": None}}),
+            "does not exist",
+        ),
+        (
+            lambda encoder: encoder.update(left_out={"x": {"kind": "empty", "share": 2}}),
+            "not a share",
+        ),
         (lambda encoder: encoder["parameters"].update(na=[[]]), "words and numbers"),
         (lambda encoder: encoder["parameters"].update(drop="x"), "lacks a valid 'drop'"),
         (lambda encoder: encoder["parameters"].update(max_categories=1), "max_categories = 1"),
@@ -384,7 +442,8 @@ def test_encoders_that_could_not_encode(act, sentence, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("identifier", 1), ("hidden", [1]), ("flagged_share", "x"), ("source", []), ("run", None)]
+    ("key", "value"),
+    [("identifier", 1), ("hidden", [1]), ("flagged_share", "x"), ("source", []), ("run", None)],
 )
 def test_what_is_said_about_the_table_is_checked(key, value, tmp_path):
     header, rest = parts(TABLE)
@@ -395,5 +454,7 @@ def test_what_is_said_about_the_table_is_checked(key, value, tmp_path):
 def test_many_categories_cost_no_time(tmp_path):
     """Two hundred thousand names in the header are compared with each other once, not each with all."""
     header, rest = parts(TABLE)
-    spec("category", levels=[str(i) for i in range(200_000)], units=[1.0] * 200_002)(header["extra"]["encoder"])
+    spec("category", levels=[str(i) for i in range(200_000)], units=[1.0] * 200_002)(
+        header["extra"]["encoder"]
+    )
     assert "encoded columns and" in refused_or_works(tmp_path / "m", assembled(header, rest))

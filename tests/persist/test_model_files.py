@@ -38,7 +38,9 @@ def estimators():
         "paper": ODEFS.paper(**FEW),
         "weighted": ODEFS(selection=FeatureSelection(column_weights="learned"), **FEW),
         "shared": ODEFS(
-            selection=FeatureSelection(reference_rows="shared", metric="sqeuclidean"), scaling="none", **FEW
+            selection=FeatureSelection(reference_rows="shared", metric="sqeuclidean"),
+            scaling="none",
+            **FEW,
         ),
         "settings": ODEFS(detector=LeSiNNDetector(10, 4), contamination=0.1, **FEW),
         "iforest": ODEFS(detector=IForestDetector(n_trees=10, subset_size=32), **FEW),
@@ -161,7 +163,9 @@ def test_attributes_of_the_training_rows_say_where_they_are(noisy, tmp_path):
     loaded = saved(ODEFS(**FEW).fit(noisy), tmp_path)
     for name in OF_TRAINING_ROWS:
         assert not hasattr(loaded, name)
-        with pytest.raises(AttributeError, match=rf"loaded from a file has no {name}.*outlier_scores\(X\)"):
+        with pytest.raises(
+            AttributeError, match=rf"loaded from a file has no {name}.*outlier_scores\(X\)"
+        ):
             getattr(loaded, name)
     with pytest.raises(AttributeError, match="'ODEFS' object has no attribute 'nonsense'"):
         _ = loaded.nonsense
@@ -212,7 +216,11 @@ def test_a_generator_is_not_stored(noisy, tmp_path):
 def test_callers_store_their_own_beside_the_model(noisy, tmp_path):
     model = LeSiNN(random_state=0).fit(noisy)
     extra = {"columns": ["a", None, 1.5, {"deep": [True, -3]}], "text": "ü\n", "big": 2**70}
-    arrays = {"codes": np.arange(6, dtype=np.uint16).reshape(2, 3).T, "none": np.empty((0, 3)), "one": np.float32(2)}
+    arrays = {
+        "codes": np.arange(6, dtype=np.uint16).reshape(2, 3).T,
+        "none": np.empty((0, 3)),
+        "one": np.float32(2),
+    }
     save_model(model, tmp_path / "m", extra=extra, extra_arrays=arrays)
     back = read_model(tmp_path / "m")
     assert back.extra == extra
@@ -243,7 +251,11 @@ def test_what_stands_beside_must_be_plain(extra, sentence, noisy, tmp_path):
     with pytest.raises((TypeError, ValueError), match=sentence):
         save_model(LeSiNN().fit(noisy), tmp_path / "m", extra=extra)
     with pytest.raises(TypeError, match="extra/names is an array of object"):
-        save_model(LeSiNN().fit(noisy), tmp_path / "m", extra_arrays={"names": np.array(["a"], dtype=object)})
+        save_model(
+            LeSiNN().fit(noisy),
+            tmp_path / "m",
+            extra_arrays={"names": np.array(["a"], dtype=object)},
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -387,7 +399,11 @@ def test_a_disk_that_is_full_half_way(tmp_path):
         "try: model.save('m.odefs')\nexcept OSError as error: print(error.strerror)"
     )
     done = subprocess.run(
-        [sys.executable, "-B", "-c", script], cwd=tmp_path, check=True, capture_output=True, text=True
+        [sys.executable, "-B", "-c", script],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     assert done.stdout.strip() == "File too large"
     assert list(tmp_path.iterdir()) == []
@@ -464,7 +480,9 @@ odefs.load(path)
 bad = ("import", "exec", "compile", "marshal.loads", "pickle.find_class", "os.system", "subprocess.Popen", "ctypes.dlopen")
 print([event for event, args in seen if event in bad], [args[0] for event, args in seen if event == "open"] == [path])
 """
-    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path
+    )
     assert done.stdout.strip() == "[] True"
 
 
@@ -478,7 +496,9 @@ def test_a_file_that_is_said_to_be_longer_than_memory_is_refused(tmp_path, accou
     size = 2**42
     if accounted:
         header = b'{"arrays":[{"dtype":"uint8","name":"a","shape":[%d]}]}' % (size - 192)
-    start = PREAMBLE.pack(*PREAMBLE.unpack(content[: PREAMBLE.size])[:3], len(header), size, b"0" * 32)
+    start = PREAMBLE.pack(
+        *PREAMBLE.unpack(content[: PREAMBLE.size])[:3], len(header), size, b"0" * 32
+    )
     path = tmp_path / "holes.odefs"
     path.write_bytes(start + header)
     os.truncate(path, size)
@@ -490,13 +510,18 @@ try:
 except odefs.ModelFileError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
     assert ("too large for the memory" if accounted else "its header describes") in done.stdout
 
 
 def test_a_model_is_not_saved_under_parameters_that_it_was_not_fitted_with(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3))
-    for change, said in (({"detector": "tails"}, "'tails'.*'lesinn'"), ({"n_subsets": 7}, "n_subsets': 7")):
+    for change, said in (
+        ({"detector": "tails"}, "'tails'.*'lesinn'"),
+        ({"n_subsets": 7}, "n_subsets': 7"),
+    ):
         model = ODEFS(**FEW).fit(X).set_params(**change)
         with pytest.raises(ModelFileError, match=f"cannot be saved.*{said}.*fit it again"):
             model.save(tmp_path / "m.odefs")
@@ -512,7 +537,9 @@ def test_a_model_is_not_saved_under_parameters_that_it_was_not_fitted_with(tmp_p
 
 
 @pytest.mark.parametrize(
-    "path", sorted(set(GOLDEN.glob("*.odefs")) - set(GOLDEN.glob("*-table.odefs"))), ids=lambda path: path.stem
+    "path",
+    sorted(set(GOLDEN.glob("*.odefs")) - set(GOLDEN.glob("*-table.odefs"))),
+    ids=lambda path: path.stem,
 )
 def test_files_of_every_format_version_stay_readable(path):
     expected = json.loads(path.with_suffix(".json").read_text())
@@ -520,7 +547,9 @@ def test_files_of_every_format_version_stay_readable(path):
     model = odefs.load(path)
     np.testing.assert_allclose(model.outlier_scores(X), expected["outlier_scores"], rtol=1e-9)
     np.testing.assert_array_equal(model.predict(X), expected["predict"])
-    np.testing.assert_allclose(model.explain(X).values, expected["contributions"], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        model.explain(X).values, expected["contributions"], rtol=1e-9, atol=1e-12
+    )
     assert model.offset_ == expected["offset"]
     assert PREAMBLE.unpack(path.read_bytes()[: PREAMBLE.size])[1] == int(path.stem[1])
 
@@ -533,9 +562,13 @@ def test_table_models_of_every_format_version_stay_readable(path):
     encoded = pipeline[0].transform(frame)
     # Tables are scored in float32, whose last digits depend on the processor.
     np.testing.assert_allclose(encoded, expected["encoded"], rtol=1e-6)
-    np.testing.assert_allclose(pipeline[-1].outlier_scores(encoded), expected["outlier_scores"], rtol=1e-5)
+    np.testing.assert_allclose(
+        pipeline[-1].outlier_scores(encoded), expected["outlier_scores"], rtol=1e-5
+    )
     np.testing.assert_array_equal(pipeline.predict(frame), expected["predict"])
-    np.testing.assert_allclose(odefs.explain(pipeline, frame).values, expected["contributions"], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        odefs.explain(pipeline, frame).values, expected["contributions"], rtol=1e-4, atol=1e-6
+    )
     assert pipeline[-1].offset_ == expected["offset"]
 
 

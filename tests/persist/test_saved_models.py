@@ -19,7 +19,18 @@ TABLE = transactions_path()
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
-    done = odefs("detect", TABLE, "--id", "transaction", "--save", "m.odefs", "--no-report", "-o", "s.csv", cwd=folder)
+    done = odefs(
+        "detect",
+        TABLE,
+        "--id",
+        "transaction",
+        "--save",
+        "m.odefs",
+        "--no-report",
+        "-o",
+        "s.csv",
+        cwd=folder,
+    )
     assert "It contains rows of the training table" in done.stdout
     return folder
 
@@ -71,15 +82,24 @@ def test_thresholds_need_no_new_fit_and_too_many_flags_exit_3(saved):
     assert "8 rows stand out" in done.stdout
     assert done.returncode == 3
     assert "1.00% of the rows are flagged, more than the 0.50% allowed" in done.stderr
-    assert odefs("score", "m.odefs", TABLE, "--flag", 2, "--max-flagged", 0.005, cwd=saved).returncode == 0
-    assert "80 rows stand out" in odefs("score", "m.odefs", TABLE, "--contamination", 0.1, cwd=saved).stdout
+    assert (
+        odefs("score", "m.odefs", TABLE, "--flag", 2, "--max-flagged", 0.005, cwd=saved).returncode
+        == 0
+    )
+    assert (
+        "80 rows stand out"
+        in odefs("score", "m.odefs", TABLE, "--contamination", 0.1, cwd=saved).stdout
+    )
 
 
 @pytest.mark.slow
 def test_rows_are_explained_by_name(saved):
     done = odefs("explain", "m.odefs", TABLE, "--rows", "T0422,T0058", cwd=saved)
     best = next(row for row in read(saved / "s.csv") if row["transaction"] == "T0422")
-    assert f"transaction T0422: score {float(best['score']):.2f}, rank {best['rank']} of 800, stands out" in done.stdout
+    assert (
+        f"transaction T0422: score {float(best['score']):.2f}, rank {best['rank']} of 800, stands out"
+        in done.stdout
+    )
     assert "transaction T0058: " in done.stdout
     assert "of the rows; similar rows have " in done.stdout
     assert "% of the score" in done.stdout
@@ -108,19 +128,54 @@ def test_ranges_are_ids_where_there_are_ids_and_numbers_where_there_are_none(tmp
         assert done.returncode == 0, done.stderr
         return [(entry["row"], entry["name"]) for entry in json.loads(done.stdout)["rows"]]
 
-    odefs("detect", "t.csv", "--id", "invoice", "--save", "id.odefs", "--no-report", "--quiet", cwd=tmp_path)
-    odefs("detect", "t.csv", "--drop", "invoice", "--save", "no.odefs", "--no-report", "--quiet", cwd=tmp_path)
+    odefs(
+        "detect",
+        "t.csv",
+        "--id",
+        "invoice",
+        "--save",
+        "id.odefs",
+        "--no-report",
+        "--quiet",
+        cwd=tmp_path,
+    )
+    odefs(
+        "detect",
+        "t.csv",
+        "--drop",
+        "invoice",
+        "--save",
+        "no.odefs",
+        "--no-report",
+        "--quiet",
+        cwd=tmp_path,
+    )
     place = {int(name): row + 1 for row, name in enumerate(ids)}
     expected = [(place[7], "7"), *sorted((place[name], str(name)) for name in (20, 21, 22))]
-    assert named("id.odefs", "t.csv", "7,20-22") == named("id.odefs", "t.parquet", "7, 20-22") == expected
+    assert (
+        named("id.odefs", "t.csv", "7,20-22")
+        == named("id.odefs", "t.parquet", "7, 20-22")
+        == expected
+    )
     numbers = [(7, "7"), (20, "20"), (21, "21"), (22, "22")]
     assert (
-        named("no.odefs", "t.csv", "7,20-22") == named("id.odefs", "t.csv", "7,20-22", "--hide", "invoice") == numbers
+        named("no.odefs", "t.csv", "7,20-22")
+        == named("id.odefs", "t.csv", "7,20-22", "--hide", "invoice")
+        == numbers
     )
     assert named("no.odefs", "t.csv", "2,1,1-2,2") == [(2, "2"), (1, "1")], "each row once"
-    for model, absent in (("id.odefs", "101"), ("id.odefs", "0-0"), ("no.odefs", "101"), ("no.odefs", "99-101")):
+    for model, absent in (
+        ("id.odefs", "101"),
+        ("id.odefs", "0-0"),
+        ("no.odefs", "101"),
+        ("no.odefs", "99-101"),
+    ):
         done = odefs("explain", model, "t.csv", "--rows", f"20,{absent}", cwd=tmp_path)
-        assert (done.returncode, repr(absent) in done.stderr, "--rows" in done.stderr) == (1, True, True)
+        assert (done.returncode, repr(absent) in done.stderr, "--rows" in done.stderr) == (
+            1,
+            True,
+            True,
+        )
 
 
 @pytest.mark.slow
@@ -138,7 +193,9 @@ def test_models_that_cannot_be_used_are_told(saved, tmp_path):
     done = odefs("score", "m.odefs", TABLE, cwd=tmp_path)
     assert done.returncode == 1
     assert "m.odefs cannot be loaded" in done.stderr
-    library.LeSiNN().fit(np.random.default_rng(0).normal(size=(50, 3))).save(tmp_path / "array.odefs")
+    library.LeSiNN().fit(np.random.default_rng(0).normal(size=(50, 3))).save(
+        tmp_path / "array.odefs"
+    )
     assert "fitted to an array" in odefs("score", "array.odefs", TABLE, cwd=tmp_path).stderr
     pl.read_csv(TABLE).drop("amount").write_csv(tmp_path / "t.csv")
     done = odefs("score", saved / "m.odefs", "t.csv", cwd=tmp_path)
@@ -148,10 +205,14 @@ def test_models_that_cannot_be_used_are_told(saved, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [library.LeSiNN(scaling="none", random_state=0), library.ODEFS(scaling="none", random_state=0)], ids=str
+    "model",
+    [library.LeSiNN(scaling="none", random_state=0), library.ODEFS(scaling="none", random_state=0)],
+    ids=str,
 )
 def test_pipelines_that_python_saved_are_taken(model, tmp_path):
-    frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    frame = pl.DataFrame(
+        {"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]}
+    )
     frame.write_csv(tmp_path / "t.csv")
     library.save(make_pipeline(library.TableEncoder(), model).fit(frame), tmp_path / "m.odefs")
     scored = odefs("score", "m.odefs", "t.csv", cwd=tmp_path)
@@ -174,9 +235,15 @@ def test_pipelines_that_python_saved_are_taken(model, tmp_path):
 def test_settings_as_numpy_and_pandas_hand_them_over(settings, tmp_path):
     """A grid search puts NumPy's numbers in, and names of columns come in whatever holds them."""
     frame = pl.DataFrame(
-        {"shop": ["a", "b"] * 50, "price": [float(i % 7) for i in range(100)], "note": ["x", "y"] * 50}
+        {
+            "shop": ["a", "b"] * 50,
+            "price": [float(i % 7) for i in range(100)],
+            "note": ["x", "y"] * 50,
+        }
     )
-    pipeline = make_pipeline(library.TableEncoder(**settings), library.ODEFS(random_state=0)).fit(frame)
+    pipeline = make_pipeline(library.TableEncoder(**settings), library.ODEFS(random_state=0)).fit(
+        frame
+    )
     library.save(pipeline, tmp_path / "m.odefs")
     loaded = library.load(tmp_path / "m.odefs")
     assert np.array_equal(loaded.score_samples(frame), pipeline.score_samples(frame))

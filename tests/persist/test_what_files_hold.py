@@ -21,9 +21,19 @@ def table():
             "cust": [f"customer-{i:04d}" for i in range(N)],
             "secretcol": [f"secret-{i % 7}" for i in range(N)],
             "amount": rng.normal(100, 5, N).round(3),
-            "paid": [*(f"{x:.2f}".replace(".", ",") for x in rng.normal(50, 2, N - 1)), "JANE ROE owes 7"],
-            "ssn": [*[None] * 200, *(str(100 + i % 30) for i in range(N - 201)), "JOHN DOE 123-45-6789"],
-            "mixed": [*[None] * 200, *(f"{4000 + i}" if i % 2 else f"plate-{i}" for i in range(N - 200))],
+            "paid": [
+                *(f"{x:.2f}".replace(".", ",") for x in rng.normal(50, 2, N - 1)),
+                "JANE ROE owes 7",
+            ],
+            "ssn": [
+                *[None] * 200,
+                *(str(100 + i % 30) for i in range(N - 201)),
+                "JOHN DOE 123-45-6789",
+            ],
+            "mixed": [
+                *[None] * 200,
+                *(f"{4000 + i}" if i % 2 else f"plate-{i}" for i in range(N - 200)),
+            ],
             "letter": [f"Dear madam, this is letter {i}" for i in range(N)],
             "same": ["one and only"] * N,
         }
@@ -48,7 +58,16 @@ def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
     assert cells_in(tmp_path / "m.odefs", long, unused) == []
     frame.to_csv(tmp_path / "t.csv", index=False)
     done = run(
-        "detect", "t.csv", "--id", "cust", "--drop", "secretcol", "--save", "c.odefs", "--no-report", cwd=tmp_path
+        "detect",
+        "t.csv",
+        "--id",
+        "cust",
+        "--drop",
+        "secretcol",
+        "--save",
+        "c.odefs",
+        "--no-report",
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     assert cells_in(tmp_path / "c.odefs", long, unused) == []
@@ -69,7 +88,16 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
     """A new part is to be thought about, and told in SECURITY.md."""
     table().to_csv(tmp_path / "t.csv", index=False)
     done = run(
-        "detect", "t.csv", "--id", "cust", "--drop", "secretcol", "--save", "c.odefs", "--no-report", cwd=tmp_path
+        "detect",
+        "t.csv",
+        "--id",
+        "cust",
+        "--drop",
+        "secretcol",
+        "--save",
+        "c.odefs",
+        "--no-report",
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     extra = read_file(tmp_path / "c.odefs")[0]["extra"]
@@ -78,7 +106,15 @@ def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
         "source": ["bytes", "columns", "name", "rows", "sha256"],
         "run": ["command", "parameters", "resolved", "seed", "versions"],
     }
-    assert sorted(extra) == ["encoder", "flagged_share", "hidden", "identifier", "run", "shares_above", "source"]
+    assert sorted(extra) == [
+        "encoder",
+        "flagged_share",
+        "hidden",
+        "identifier",
+        "run",
+        "shares_above",
+        "source",
+    ]
     assert extra["source"]["name"] == "t.csv"
     assert "--drop secretcol" in extra["run"]["command"]
     page = " ".join((ROOT / "SECURITY.md").read_text().split())

@@ -50,7 +50,10 @@ FILES = {
         """,
     "rooms/partner.py": "import odefs.rooms.apart\n",
     "long.py": f"a = '{'x' * 95}'\nb = '{'x' * 94}'\nc = '{'x' * 115}'\n",
-    "branches.py": "def most(x):\n" + 10 * "    if x: x = 1\n" + "\n\ndef fewer(x):\n" + 9 * "    if x: x = 1\n",
+    "branches.py": "def most(x):\n"
+    + 10 * "    if x: x = 1\n"
+    + "\n\ndef fewer(x):\n"
+    + 9 * "    if x: x = 1\n",
 }
 
 
@@ -83,7 +86,9 @@ def test_sizes_by_package(tables):
     assert packages[""] == ["files", "lines", "code", "docstrings", "comments", "functions"]
     assert list(packages) == ["", "rooms", "root", "total", "C sources"]
     assert [packages[name][0] for name in ("rooms", "root", "total")] == [5, 5, 10]
-    assert packages["total"] == [a + b for a, b in zip(packages["rooms"], packages["root"], strict=True)]
+    assert packages["total"] == [
+        a + b for a, b in zip(packages["rooms"], packages["root"], strict=True)
+    ]
     # Of sizes.py: four lines of the module and one of LIMIT; of __init__.py one.
     assert packages["root"][3:] == [6, 1, 3]
     assert packages["C sources"][:2] == [1, 2]

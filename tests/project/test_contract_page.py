@@ -13,7 +13,10 @@ RECORDS = read_records(ROOT / "results" / "contract.jsonl")
 
 
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
-    assert write_page(RECORDS, tmp_path).read_text() == (ROOT / "docs" / "explanation" / "contract.md").read_text()
+    assert (
+        write_page(RECORDS, tmp_path).read_text()
+        == (ROOT / "docs" / "explanation" / "contract.md").read_text()
+    )
 
 
 def test_the_records_hold_every_estimator_and_ours_fail_nothing():
@@ -52,7 +55,9 @@ def test_what_the_checks_cannot_begin_with_is_one_failure():
 
 def test_what_is_known_is_not_run_again_and_what_is_missing_is_told(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("benchmarks.contract.run_checks", lambda estimator: asked.append(estimator) or [])
+    monkeypatch.setattr(
+        "benchmarks.contract.run_checks", lambda estimator: asked.append(estimator) or []
+    )
     subjects = [
         Subject("odefs", "LeSiNN()", "odefs", "LeSiNN"),
         Subject("nonesuch", "Forest()", "nonesuch", "Forest"),
@@ -63,7 +68,9 @@ def test_what_is_known_is_not_run_again_and_what_is_missing_is_told(tmp_path, mo
     assert [type(one) for one in asked] == [LeSiNN]
 
 
-@pytest.mark.parametrize("subject", [s for s in SUBJECTS if s.library == "odefs"], ids=lambda s: s.shown)
+@pytest.mark.parametrize(
+    "subject", [s for s in SUBJECTS if s.library == "odefs"], ids=lambda s: s.shown
+)
 def test_estimators_are_made_as_they_are_shown(subject):
     made = subject.make()
     assert type(made).__name__ in subject.shown

@@ -13,7 +13,10 @@ import pytest
 from locations import ROOT
 from odefs.datasets.transactions import transactions_path
 
-PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    "README.md",
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
+]
 
 
 def code_blocks(name):
@@ -54,10 +57,14 @@ def test_the_readme_shows_what_the_command_prints(tmp_path):
     block = (ROOT / "README.md").read_text().split("```console\n")[1].split("```")[0]
     command, _, expected = block.partition("\n")
     _, program, *arguments = command.split()
-    arguments = [str(transactions_path()) if part == transactions_path().name else part for part in arguments]
+    arguments = [
+        str(transactions_path()) if part == transactions_path().name else part for part in arguments
+    ]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
     line = [str(Path(sys.executable).parent / program), *arguments]
-    shown = subprocess.run(line, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path).stdout
+    shown = subprocess.run(
+        line, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path
+    ).stdout
     assert [row.rstrip() for row in shown.strip().splitlines()] == expected.strip().splitlines()
 
 
@@ -108,7 +115,11 @@ EXAMPLES = [
 
 
 def test_modules_with_examples_are_found():
-    assert set(EXAMPLES) >= {"odefs.estimators.odefs", "odefs.tables.detection", "odefs.engines.dask.client"}
+    assert set(EXAMPLES) >= {
+        "odefs.estimators.odefs",
+        "odefs.tables.detection",
+        "odefs.engines.dask.client",
+    }
 
 
 @pytest.mark.parametrize("module", EXAMPLES)

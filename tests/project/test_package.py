@@ -27,13 +27,18 @@ def test_wheel_and_sdist_hold_what_they_should(built):
     assert "odefs/py.typed" in names
     assert "odefs/datasets/files/transactions.csv" in names
     assert not [
-        name for name in names if name.startswith(("tests/", "docs/", "benchmarks/")) or name.endswith((".c", ".h"))
+        name
+        for name in names
+        if name.startswith(("tests/", "docs/", "benchmarks/")) or name.endswith((".c", ".h"))
     ]
     with tarfile.open(sdist) as archive:
         for kept in (
             "LICENSE",
             "setup.py",
-            *(f"kernels/{path.name}" for path in (ROOT / "src/odefs/kernels").glob("_kernel*.[ch]")),
+            *(
+                f"kernels/{path.name}"
+                for path in (ROOT / "src/odefs/kernels").glob("_kernel*.[ch]")
+            ),
         ):
             assert any(name.endswith(f"/{kept}") for name in archive.getnames()), kept
 
@@ -44,11 +49,23 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     pins = constraints("detect", tmp_path)
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", pins, f"{wheel}[cli]", cwd=tmp_path)
+    run(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        pins,
+        f"{wheel}[cli]",
+        cwd=tmp_path,
+    )
     shown = run(tmp_path / "env" / "bin" / "odefs", "detect", "-o", "scores.csv", cwd=tmp_path)
     assert "distance_km = 9500.3" in shown
     assert (
-        (tmp_path / "scores.csv").read_text().startswith("transaction,row,line,score,rank,agreement,outlier,reasons\n")
+        (tmp_path / "scores.csv")
+        .read_text()
+        .startswith("transaction,row,line,score,rank,agreement,outlier,reasons\n")
     )
     readme = (ROOT / "README.md").read_text()
     example = readme.split("```python\n")[1].split("```")[0]
@@ -61,7 +78,17 @@ def test_the_core_needs_no_extras(built, tmp_path):
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     pins = constraints("core", tmp_path)
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", pins, wheel, cwd=tmp_path)
+    run(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        pins,
+        wheel,
+        cwd=tmp_path,
+    )
     run(
         python,
         "-c",
@@ -74,8 +101,12 @@ def test_the_core_needs_no_extras(built, tmp_path):
         ("odefs.LeSiNN().fit(X).explain(X).to_shap()", "shap"),
     ):
         script = f"import numpy, odefs; X = numpy.random.rand(50, 3)\ntry: {use}\nexcept ModuleNotFoundError as error: print(error)"
-        assert run(python, "-c", script, cwd=tmp_path).endswith(f"not installed: pip install 'odefs[{extra}]'.\n")
-    done = subprocess.run([tmp_path / "env" / "bin" / "odefs", "detect"], capture_output=True, text=True, check=False)
+        assert run(python, "-c", script, cwd=tmp_path).endswith(
+            f"not installed: pip install 'odefs[{extra}]'.\n"
+        )
+    done = subprocess.run(
+        [tmp_path / "env" / "bin" / "odefs", "detect"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "pip install 'odefs[cli]'" in done.stderr
     assert "Traceback" not in done.stderr
@@ -121,7 +152,9 @@ for use in {list(uses)!r}:
     except ModuleNotFoundError as error: print(error)
 """
     first, *said = run(sys.executable, "-W", "ignore", "-c", script, cwd=tmp_path).splitlines()
-    assert first.startswith("None <Detection: 50 rows"), "a notebook shows the line instead of the page"
+    assert first.startswith("None <Detection: 50 rows"), (
+        "a notebook shows the line instead of the page"
+    )
     assert len(said) == len(uses)
     for line, extra in zip(said, uses.values(), strict=True):
         assert f"pip install 'odefs[{extra}]'" in line
@@ -129,10 +162,10 @@ for use in {list(uses)!r}:
 
 @pytest.mark.parametrize("package", ["click", "rich", "polars"])
 def test_the_command_line_names_what_it_lacks(package, tmp_path):
-    script = (
-        f"ABSENT = {{{package!r}}}\n{WITHOUT}\nfrom odefs.cli.main import main\nsys.argv = ['odefs', 'detect']\nmain()"
+    script = f"ABSENT = {{{package!r}}}\n{WITHOUT}\nfrom odefs.cli.main import main\nsys.argv = ['odefs', 'detect']\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1
     assert f"needs {package}, which is not installed: pip install 'odefs[cli]'" in done.stderr
     assert len(messages(done)) == 1
@@ -150,13 +183,27 @@ def test_importing_loads_nothing_heavy():
 
 def test_help_loads_nothing_heavy():
     script = "sys.argv = ['odefs', '--help']; from odefs.cli.main import main\ntry: main()\nexcept SystemExit: pass"
-    loaded = set(run(sys.executable, "-c", f"import sys; {script}\nprint('\\n'.join(sys.modules))", cwd=ROOT).split())
+    loaded = set(
+        run(
+            sys.executable, "-c", f"import sys; {script}\nprint('\\n'.join(sys.modules))", cwd=ROOT
+        ).split()
+    )
     assert not loaded & {"numpy", "scipy", "sklearn", "polars", "rich", "pandas"}
 
 
 def test_estimators_load_no_extras():
     loaded = loaded_after("from odefs import ODEFS, LeSiNN; ODEFS(); LeSiNN()")
-    assert not loaded & {"polars", "click", "rich", "matplotlib", "torch", "dask", "pyod", "onnx", "shap"}
+    assert not loaded & {
+        "polars",
+        "click",
+        "rich",
+        "matplotlib",
+        "torch",
+        "dask",
+        "pyod",
+        "onnx",
+        "shap",
+    }
 
 
 def test_unknown_names_are_attribute_errors():

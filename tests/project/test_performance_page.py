@@ -13,7 +13,12 @@ from locations import ROOT
 
 
 def run(measured, met, benchmark="kernel", machine="one, 2 threads", what="speed"):
-    return {"benchmark": benchmark, "machine": machine, "used": "python", "results": [[what, measured, "8 x", met]]}
+    return {
+        "benchmark": benchmark,
+        "machine": machine,
+        "used": "python",
+        "results": [[what, measured, "8 x", met]],
+    }
 
 
 def page_of(records, folder):
@@ -21,7 +26,10 @@ def page_of(records, folder):
 
 
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
-    assert page_of(read_records(), tmp_path) == (ROOT / "docs" / "explanation" / "performance.md").read_text()
+    assert (
+        page_of(read_records(), tmp_path)
+        == (ROOT / "docs" / "explanation" / "performance.md").read_text()
+    )
 
 
 def test_every_benchmark_has_a_place_on_the_page():
@@ -43,7 +51,11 @@ def test_a_run_that_ended_otherwise_is_told(runs, cell, tmp_path):
 
 
 def test_machines_stand_side_by_side(tmp_path):
-    records = [run("9 x", True), run("3 x", False, machine="two, 4 threads"), run("1 s", True, "gpu", "three", "fit")]
+    records = [
+        run("9 x", True),
+        run("3 x", False, machine="two, 4 threads"),
+        run("1 s", True, "gpu", "three", "fit"),
+    ]
     page = page_of(records, tmp_path)
     assert "| what | target | one, 2 threads | two, 4 threads |" in page
     assert "| speed | 8 x | 9 x | 3 x, **missed** |" in page
@@ -60,7 +72,9 @@ def test_the_latest_runs_are_kept_for_each_machine(tmp_path):
 
 def test_a_record_names_the_machine_and_what_was_used():
     # A comparison of NumPy's numbers is not Python's own, which files need.
-    record = json.loads(json.dumps(record_of("start_up", [Result("import", "1 ms", "2 ms", np.True_)], "card")))
+    record = json.loads(
+        json.dumps(record_of("start_up", [Result("import", "1 ms", "2 ms", np.True_)], "card"))
+    )
     assert record["machine"].startswith("card, ")
     assert "kernel" in record["used"]
     assert record["results"] == [["import", "1 ms", "2 ms", True]]

@@ -26,7 +26,11 @@ def functions():
             for method, _ in inspect.getmembers(found, callable):
                 holder = inspect.getattr_static(found, method)
                 function = getattr(holder, "__func__", holder)
-                if not method.startswith("_") and f"{name}.{method}" not in INTERNAL and inspect.isfunction(function):
+                if (
+                    not method.startswith("_")
+                    and f"{name}.{method}" not in INTERNAL
+                    and inspect.isfunction(function)
+                ):
                     yield f"{name}.{method}", inspect.unwrap(function)
 
 
@@ -37,13 +41,17 @@ def types_in(annotation):
         yield from types_in(part)
 
 
-@pytest.mark.parametrize(("name", "function"), [pytest.param(*pair, id=pair[0]) for pair in functions()])
+@pytest.mark.parametrize(
+    ("name", "function"), [pytest.param(*pair, id=pair[0]) for pair in functions()]
+)
 def test_returned_types_are_public(name, function):
     returned = function.__annotations__.get("return")
     if isinstance(returned, str):  # imported by type checkers only
         returned = getattr(odefs, returned, None)
     for kind in types_in(returned):
-        assert not kind.__module__.startswith("odefs.") or id(kind) in PUBLIC, f"{name} returns {kind}"
+        assert not kind.__module__.startswith("odefs.") or id(kind) in PUBLIC, (
+            f"{name} returns {kind}"
+        )
 
 
 @pytest.mark.parametrize("holder", [odefs.Detection, odefs.Explanation, odefs.TopExplanation])

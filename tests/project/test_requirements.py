@@ -39,14 +39,17 @@ def test_no_file_is_forgotten():
 def test_no_host_is_named(path):
     if path.is_file():
         assert not re.search(
-            r"://|--(extra-)?index|--find-links|--trusted-host|\w\.(org|com|net|io)\b", path.read_text()
+            r"://|--(extra-)?index|--find-links|--trusted-host|\w\.(org|com|net|io)\b",
+            path.read_text(),
         )
 
 
 def test_a_layer_adds_to_the_one_below():
     seen = set()
     for below, name in zip((None, *LAYERS), LAYERS, strict=False):
-        included = re.findall(r"^-r (\S+)$", (FOLDER / f"{name}.txt").read_text(), flags=re.MULTILINE)
+        included = re.findall(
+            r"^-r (\S+)$", (FOLDER / f"{name}.txt").read_text(), flags=re.MULTILINE
+        )
         assert included == ([f"{below}.txt"] if below else [])
         names = {line.name for line in lines_of(name)}
         assert not names & seen
@@ -59,7 +62,9 @@ def test_each_list_is_in_its_layer():
     seen = {"torch"} & {line.name for line in lines_of("torch")}
     for name in LAYERS:
         seen |= {line.name for line in lines_of(name)}
-        asked = re.findall(r"^[a-z][\w.-]*", (FOLDER / f"{name}.in").read_text(), flags=re.MULTILINE)
+        asked = re.findall(
+            r"^[a-z][\w.-]*", (FOLDER / f"{name}.in").read_text(), flags=re.MULTILINE
+        )
         assert asked
         assert {canonicalize_name(one) for one in asked} <= seen
 
@@ -76,18 +81,24 @@ def test_the_tests_run_on_the_pins():
             if needed.marker is None or needed.marker.evaluate({"extra": ""}):
                 known = pinned.get(canonicalize_name(needed.name))
                 assert known, f"{line.name} needs {needed}, which is not pinned"
-                assert needed.specifier.contains(known.version, prereleases=True), f"{line.name} needs {needed}"
+                assert needed.specifier.contains(known.version, prereleases=True), (
+                    f"{line.name} needs {needed}"
+                )
 
 
 def test_both_builds_of_pytorch_have_one_version():
     (without_cuda,) = lines_of("torch-cpu")
-    assert Version(without_cuda.version).public in {line.version for line in lines_of("torch") if line.name == "torch"}
+    assert Version(without_cuda.version).public in {
+        line.version for line in lines_of("torch") if line.name == "torch"
+    }
 
 
 def bounds():
     """Lower bounds of the dependencies and of the extras that ``make lowest`` installs."""
     left_out = {"gpu", "bench", "docs", "dev"}
-    extras = [group for name, group in PROJECT["optional-dependencies"].items() if name not in left_out]
+    extras = [
+        group for name, group in PROJECT["optional-dependencies"].items() if name not in left_out
+    ]
     for text in {one for group in (PROJECT["dependencies"], *extras) for one in group}:
         requirement = Requirement(text)
         (specifier,) = requirement.specifier
@@ -99,7 +110,11 @@ def test_the_lowest_versions_are_those_that_are_allowed():
     """The first release at or above a bound is its number, or a patch of it where that one was withdrawn."""
     lowest = {line.name: line.version for line in lines_of("lowest")}
     for name, bound in bounds():
-        assert Version(lowest[name]).release[:2] == (*Version(bound).release, 0)[:2], (name, bound, lowest[name])
+        assert Version(lowest[name]).release[:2] == (*Version(bound).release, 0)[:2], (
+            name,
+            bound,
+            lowest[name],
+        )
 
 
 def test_pins_satisfy_pyproject():
@@ -124,7 +139,12 @@ def test_versions_of_python_agree():
 def test_make_refuses_versions_of_python_that_have_no_pins(version, tmp_path):
     python = tmp_path / "another python"
     python.write_text(f"import sys; sys.version_info = {version}; exec(sys.argv[2])")
-    line = ["make", f"VENV={tmp_path}/venv", f'PYTHON={sys.executable} "{python}"', f"{tmp_path}/venv/.created"]
+    line = [
+        "make",
+        f"VENV={tmp_path}/venv",
+        f'PYTHON={sys.executable} "{python}"',
+        f"{tmp_path}/venv/.created",
+    ]
     done = subprocess.run(line, cwd=ROOT, check=False, capture_output=True, text=True)
     assert done.returncode == 2
     versions = re.findall(r":: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
@@ -139,9 +159,14 @@ def test_new_tests_run_on_the_lowest_versions_too():
     makefile = (ROOT / "Makefile").read_text().replace("\\\n", "")
     left_out = re.search(r"^NOT_LOWEST := (.*)$", makefile, flags=re.MULTILINE)[1].split()
     every = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob("*/test_*.py")}
-    matched = [{path for path in every if fnmatch(path, f"tests/{one.replace('%', '*')}.py")} for one in left_out]
+    matched = [
+        {path for path in every if fnmatch(path, f"tests/{one.replace('%', '*')}.py")}
+        for one in left_out
+    ]
     assert all(matched)
-    done = subprocess.run(["make", "-n", "lowest"], cwd=ROOT, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "-n", "lowest"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
     assert set(re.findall(r"tests/\w+/test_\w+\.py", done.stdout)) == every - set().union(*matched)
 
 

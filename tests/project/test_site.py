@@ -57,7 +57,9 @@ class Page(HTMLParser):
         self.places |= {attrs.get("id"), attrs.get("name") if tag == "a" else None}
         if tag == "a":
             self.leads.append(attrs.get("href") or "")
-        elif tag == "link" and {"stylesheet", "preload", "icon"} & set((attrs.get("rel") or "").split()):
+        elif tag == "link" and {"stylesheet", "preload", "icon"} & set(
+            (attrs.get("rel") or "").split()
+        ):
             self.loads.append(attrs["href"])
         elif tag in ("script", "img", "iframe", "source") and attrs.get("src"):
             self.loads.append(attrs["src"])
@@ -66,7 +68,12 @@ class Page(HTMLParser):
 def named_in_api(html):
     """Names that the site's API reference describes."""
     pages = (html / "api" / "generated").glob("*.html")
-    return set().union(*(re.findall(r'class="sig sig-object py" id="([\w.]+)"', page.read_text()) for page in pages))
+    return set().union(
+        *(
+            re.findall(r'class="sig sig-object py" id="([\w.]+)"', page.read_text())
+            for page in pages
+        )
+    )
 
 
 def check_links(html):
@@ -84,7 +91,9 @@ def check_links(html):
             leads_to = (path.parent / unquote(file)).resolve() if file else path
             assert leads_to.exists(), f"{name} leads to {target}"
             if place and leads_to in pages:
-                assert unquote(place) in pages[leads_to].places, f"{name} leads to {target}, a place that is not there"
+                assert unquote(place) in pages[leads_to].places, (
+                    f"{name} leads to {target}, a place that is not there"
+                )
 
 
 @pytest.mark.slow
@@ -100,34 +109,58 @@ def test_the_site(tmp_path):
         assert (html / f"{name}.html").exists(), name
     described = named_in_api(html)
     assert {f"odefs.{name}" for name in odefs.__all__ if name != "__version__"} <= described
-    assert {"odefs.ODEFS.fit", "odefs.ODEFS.explain", "odefs.ODEFS.paper", "odefs.ODEFS.trust_"} <= described
-    assert {"odefs.baselines.CINFO", "odefs.detectors.Detector", "odefs.theory.theorem1"} <= described
+    assert {
+        "odefs.ODEFS.fit",
+        "odefs.ODEFS.explain",
+        "odefs.ODEFS.paper",
+        "odefs.ODEFS.trust_",
+    } <= described
+    assert {
+        "odefs.baselines.CINFO",
+        "odefs.detectors.Detector",
+        "odefs.theory.theorem1",
+    } <= described
     check_links(html)
     assert "math" in Page(html / "method" / "formulas.html").tags
     for script in (ROOT / "docs" / "examples").glob("*.py"):
-        assert list((html / "_images").glob(f"sphx_glr_{script.stem}_*.png")), f"{script.name} draws nothing"
+        assert list((html / "_images").glob(f"sphx_glr_{script.stem}_*.png")), (
+            f"{script.name} draws nothing"
+        )
     if not (CHROMIUM and DRIVER):
-        pytest.skip("built and checked, but not looked at: chromium and chromedriver are not installed")
+        pytest.skip(
+            "built and checked, but not looked at: chromium and chromedriver are not installed"
+        )
     look_at(html, tmp_path)
 
 
 def look_at(html, folder):
     browser = start_browser(folder / "profile", folder / "downloads")
     try:
-        for name in ("index", "gallery/when_selection_helps", "reference/formulas", "explanation/results"):
+        for name in (
+            "index",
+            "gallery/when_selection_helps",
+            "reference/formulas",
+            "explanation/results",
+        ):
             forget_logs(browser)
             browser.set_window_size(1200, 1000)
             browser.get((html / f"{name}.html").as_uri())
             check_quiet(browser, may_say=("INFO",))
             assert browser.find_element(By.TAG_NAME, "h1").is_displayed()
             pictures = browser.find_elements(By.CSS_SELECTOR, "article img")
-            browser.execute_script("document.querySelectorAll('img').forEach(image => image.loading = 'eager')")
+            browser.execute_script(
+                "document.querySelectorAll('img').forEach(image => image.loading = 'eager')"
+            )
             shown = "return Promise.all(arguments[0].map(image => image.decode())).then(() => true)"
             assert browser.execute_script(shown, pictures)
-            wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            wide = (
+                "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             for width in (1200, 500):
                 browser.set_window_size(width, 900)
-                assert browser.execute_script(wide) <= 0, f"{name} is wider than a window of {width}"
+                assert browser.execute_script(wide) <= 0, (
+                    f"{name} is wider than a window of {width}"
+                )
     finally:
         browser.quit()
 

@@ -63,21 +63,40 @@ def test_every_python_runs_the_kernel_with_the_same_bits(built, tmp_path):
     wheel, _ = built
     pins = tmp_path / "pins.txt"
     pins.write_text("\n".join(pins_up_to("core")))
-    environment = {name: value for name, value in os.environ.items() if name not in ("ODEFS_KERNEL", "PYTHONPATH")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("ODEFS_KERNEL", "PYTHONPATH")
+    }
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     fits = []
     for (_, minor), executable in interpreters().items():
         env = tmp_path / f"3.{minor}"
         run(executable, "-m", "venv", "--without-pip", env, cwd=tmp_path)
-        python = next(path for path in (env / "bin" / "python", env / "Scripts" / "python.exe") if path.exists())
-        run(*pip, "--python", python, "install", "--only-binary=:all:", f"--constraint={pins}", wheel, cwd=tmp_path)
+        python = next(
+            path
+            for path in (env / "bin" / "python", env / "Scripts" / "python.exe")
+            if path.exists()
+        )
+        run(
+            *pip,
+            "--python",
+            python,
+            "install",
+            "--only-binary=:all:",
+            f"--constraint={pins}",
+            wheel,
+            cwd=tmp_path,
+        )
         fits.append(json.loads(run(python, "-c", FIT, cwd=tmp_path, env=environment)))
         assert fits[-1]["python"] == [3, minor]
     print(*fits, sep="\n")
     assert fits
     assert all(fit["kernel"].startswith("compiled") for fit in fits)
     libraries = {tuple(fit[name] for name in ("numpy", "scipy", "blas")) for fit in fits}
-    assert len({fit["scores"] for fit in fits}) <= len(libraries), "one set of libraries, one result"
+    assert len({fit["scores"] for fit in fits}) <= len(libraries), (
+        "one set of libraries, one result"
+    )
 
 
 @pytest.fixture
@@ -95,7 +114,9 @@ def source_with_leftovers(tmp_path):
 
 @pytest.mark.slow
 def test_a_release_without_the_kernel_is_for_its_platform_only(source_with_leftovers, tmp_path):
-    done = build_wheel(source_with_leftovers, tmp_path, CC="false", ODEFS_REQUIRE_KERNEL="0", CIBUILDWHEEL="1")
+    done = build_wheel(
+        source_with_leftovers, tmp_path, CC="false", ODEFS_REQUIRE_KERNEL="0", CIBUILDWHEEL="1"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = tmp_path.glob("*.whl")
     *_, python, abi, platform = path.stem.split("-")
@@ -113,17 +134,23 @@ def test_a_machine_without_a_compiler_installs_and_works(compiler, source_with_l
     with zipfile.ZipFile(path) as wheel:
         assert not [name for name in wheel.namelist() if "/_kernel" in name]
         wheel.extractall(tmp_path / "site")
-    script = "import numpy, odefs; odefs.ODEFS().fit(numpy.random.rand(300, 4)); odefs.show_versions()"
+    script = (
+        "import numpy, odefs; odefs.ODEFS().fit(numpy.random.rand(300, 4)); odefs.show_versions()"
+    )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     environment.pop("ODEFS_KERNEL", None)
-    shown = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    shown = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
     assert shown.returncode == 0, shown.stderr
     assert "numpy (the compiled one was not built)" in shown.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["false", "no-such-compiler"])
-def test_a_build_that_requires_the_kernel_fails_without_it(compiler, source_with_leftovers, tmp_path):
+def test_a_build_that_requires_the_kernel_fails_without_it(
+    compiler, source_with_leftovers, tmp_path
+):
     done = build_wheel(source_with_leftovers, tmp_path, CC=compiler, ODEFS_REQUIRE_KERNEL="1")
     assert done.returncode != 0
     assert not list(tmp_path.glob("*.whl"))

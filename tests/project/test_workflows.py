@@ -53,10 +53,14 @@ def test_permissions_are_given_to_jobs_and_are_few(path):
     assert yaml.safe_load(path.read_text())["permissions"] == {}
     for name, job in jobs_of(path).items():
         writes = {key for key, value in job["permissions"].items() if value != "read"}
-        assert writes <= ({"id-token", "pages"} if (path.stem, name) in MAY_HAVE_A_TOKEN else set()), name
+        assert writes <= (
+            {"id-token", "pages"} if (path.stem, name) in MAY_HAVE_A_TOKEN else set()
+        ), name
         if writes:
             assert job["environment"]["name"], name
-            assert not [step for step in job["steps"] if "run" in step], f"{name} runs a script beside its token"
+            assert not [step for step in job["steps"] if "run" in step], (
+                f"{name} runs a script beside its token"
+            )
 
 
 @every_workflow
@@ -90,7 +94,12 @@ def test_the_job_to_require_needs_all_others():
 
 def test_hooks_have_the_pinned_versions():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    asked = {one for repo in hooks for hook in repo["hooks"] for one in hook.get("additional_dependencies", [])}
+    asked = {
+        one
+        for repo in hooks
+        for hook in repo["hooks"]
+        for one in hook.get("additional_dependencies", [])
+    }
     pinned = {line.name: line.version for layer in LAYERS for line in lines_of(layer)}
     versions = dict(one.split("==") for one in asked)
     assert len(versions) == len(asked)
@@ -102,13 +111,20 @@ def test_dependency_groups_are_pinned():
     """What the groups name is in the layers that make installs."""
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
     pinned = {line.name for name in (*LAYERS, "fuzz") for line in lines_of(name)}
-    asked = {re.match(r"[\w.-]+", one)[0] for group in groups.values() for one in group if isinstance(one, str)}
+    asked = {
+        re.match(r"[\w.-]+", one)[0]
+        for group in groups.values()
+        for one in group
+        if isinstance(one, str)
+    }
     assert asked
     assert asked <= pinned
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", [("zizmor", "--offline", "--no-progress", "--pedantic", ".github"), ("actionlint",)])
+@pytest.mark.parametrize(
+    "line", [("zizmor", "--offline", "--no-progress", "--pedantic", ".github"), ("actionlint",)]
+)
 def test_linters_find_nothing(line):
     if shutil.which(line[0]) is None:
         pytest.skip(f"{line[0]} is not installed; pre-commit runs it")

@@ -34,7 +34,13 @@ def found():
     )
     return replace(
         detection,
-        source={"name": "transactions.csv", "rows": 800, "columns": 16, "bytes": 63012, "sha256": "ab" * 32},
+        source={
+            "name": "transactions.csv",
+            "rows": 800,
+            "columns": 16,
+            "bytes": 63012,
+            "sha256": "ab" * 32,
+        },
         run=run,
     )
 
@@ -81,7 +87,10 @@ def test_counts_of_all_thresholds_are_exact_and_the_chosen_one_flags_the_flagged
     scores = report.summary["scores"]
     for threshold, count in scores["choices"]:
         assert count == int((found.scores > threshold).sum())
-    assert scores["choices"][scores["chosen"]] == [scores["short_threshold"], int(found.is_outlier.sum())]
+    assert scores["choices"][scores["chosen"]] == [
+        scores["short_threshold"],
+        int(found.is_outlier.sum()),
+    ]
     assert len(str(scores["short_threshold"])) < len(str(scores["threshold"]))
 
 
@@ -101,7 +110,9 @@ def test_kinds_match_what_was_planted(report):
     _, truth = make_transactions()
     kinds, top = report.summary["kinds"], report.summary["top"]
     assert sum(kind["count"] for kind in kinds) == report.summary["flagged"]
-    by_words = {messages.kind(kind): [truth.get(top[i]["name"]) for i in kind["members"]] for kind in kinds}
+    by_words = {
+        messages.kind(kind): [truth.get(top[i]["name"]) for i in kind["members"]] for kind in kinds
+    }
     (place,) = (kinds for said, kinds in by_words.items() if "distance_km high" in said)
     assert place == ["place"] * 8
     assert set(by_words["amount high"]) == {"amount"}
@@ -111,7 +122,10 @@ def test_kinds_match_what_was_planted(report):
 def test_page_needs_nothing_from_outside(page):
     seen = Texts(page)
     links = [
-        value for _, a in seen.elements for name, value in a.items() if name in ("src", "href", "srcset", "action")
+        value
+        for _, a in seen.elements
+        for name, value in a.items()
+        if name in ("src", "href", "srcset", "action")
     ]
     assert all(link.startswith(("#", "data:")) for link in links)
     assert "default-src 'none'" in page
@@ -125,7 +139,9 @@ def test_controls_have_labels_and_charts_have_words(page):
     charts = [a for _, a in elements if a.get("class") == "chart"]
     assert len(charts) >= 3
     assert all(chart["role"] == "img" and len(chart["aria-label"]) > 30 for chart in charts)
-    assert [a["aria-sort"] for tag, a in elements if tag == "th" and "aria-sort" in a] == ["ascending"]
+    assert [a["aria-sort"] for tag, a in elements if tag == "th" and "aria-sort" in a] == [
+        "ascending"
+    ]
 
 
 def test_page_opens_with_the_finding_and_follows_its_order(page, report):
@@ -133,11 +149,16 @@ def test_page_opens_with_the_finding_and_follows_its_order(page, report):
     assert messages.headline(report.summary) in seen.text
     assert f"{report.summary['flagged']} of 800 rows stand out, mostly by distance_km" in seen.text
     heads = [a["id"] for tag, a in seen.elements if tag == "h2"]
-    assert heads == [f"{name}-title" for name in ("kinds", "read", "scores", "top", "columns", "map", "model")]
+    assert heads == [
+        f"{name}-title" for name in ("kinds", "read", "scores", "top", "columns", "map", "model")
+    ]
 
 
 def test_threshold_command_drops_what_it_replaces(report):
-    assert report.summary["commands"]["other_threshold"] == "odefs detect transactions.csv --id transaction"
+    assert (
+        report.summary["commands"]["other_threshold"]
+        == "odefs detect transactions.csv --id transaction"
+    )
 
 
 def test_the_command_for_another_threshold_may_replace_its_files(found):
@@ -147,16 +168,28 @@ def test_the_command_for_another_threshold_may_replace_its_files(found):
         ("--save=m.odefs --force", ""),
         ("--top 3", ""),
     ):
-        again = build_report(replace(found, run=replace(found.run, command=f"odefs detect {options} -- -t.csv")))
-        assert again.summary["commands"]["other_threshold"] == f"odefs detect {added}{options} -- -t.csv"
+        again = build_report(
+            replace(found, run=replace(found.run, command=f"odefs detect {options} -- -t.csv"))
+        )
+        assert (
+            again.summary["commands"]["other_threshold"]
+            == f"odefs detect {added}{options} -- -t.csv"
+        )
 
 
 def test_equal_values_are_neither_lower_nor_higher():
-    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 2.0] * 20 + [9.0] * 20, "b": np.arange(100) % 7 * 1.0})
+    frame = pl.DataFrame(
+        {"a": [1.0, 2.0, 3.0, 2.0] * 20 + [9.0] * 20, "b": np.arange(100) % 7 * 1.0}
+    )
     reasons = [
-        reason for row in detect(frame, flag=20).reasons(range(80, 100)) for reason in row if reason.column == "a"
+        reason
+        for row in detect(frame, flag=20).reasons(range(80, 100))
+        for reason in row
+        if reason.column == "a"
     ]
-    assert {(reason.percentile, reason.equal, reason.beyond) for reason in reasons} == {(90.0, 20.0, 80.0)}
+    assert {(reason.percentile, reason.equal, reason.beyond) for reason in reasons} == {
+        (90.0, 20.0, 80.0)
+    }
     sentences = [
         sentence
         for row in build_report(detect(frame, flag=20)).summary["top"]
@@ -186,7 +219,9 @@ def test_far_rows_move_the_average_and_that_is_said():
     X[:2] = 1e6, -1e6
     summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
     assert summary["scores"]["median"] < 0.01
-    assert messages.ordinary(summary["scores"]["median"]).startswith("Half of the rows score 0.0001")
+    assert messages.ordinary(summary["scores"]["median"]).startswith(
+        "Half of the rows score 0.0001"
+    )
     assert messages.ordinary(0.97) == "An ordinary row scores 1.0."
 
 
@@ -194,7 +229,9 @@ def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):
     scores = report.summary["scores"]
     picture = ElementTree.fromstring(static_scores(scores))
     fills = [part.get("fill") for part in picture.iter("{http://www.w3.org/2000/svg}rect")]
-    assert fills.count(ACCENT) == sum(low >= scores["short_threshold"] for low in scores["edges"][:-1])
+    assert fills.count(ACCENT) == sum(
+        low >= scores["short_threshold"] for low in scores["edges"][:-1]
+    )
     assert len(fills) == 1 + len(scores["counts"])
     odd = (
         {"edges": [0.5, 1.5], "counts": [7], "short_threshold": 1.0, "scale": "linear"},
@@ -260,7 +297,11 @@ def test_notebook_view_has_a_frame_and_a_still_picture(report):
 
 
 def test_saving_goes_by_the_ending_and_replaces_only_when_forced(report, tmp_path):
-    for name, text in (("a.html", report.html()), ("a.json", report.json()), ("a.md", report.markdown())):
+    for name, text in (
+        ("a.html", report.html()),
+        ("a.json", report.json()),
+        ("a.md", report.markdown()),
+    ):
         assert report.save(tmp_path / name).read_text(encoding="utf-8") == text
     with pytest.raises(FileExistsError, match=r"a\.html exists"):
         report.save(tmp_path / "a.html")
@@ -275,7 +316,9 @@ def test_page_of_a_large_table_stays_below_two_megabytes():
     rng = np.random.default_rng(0)
     n = 100_000
     columns = {f"measured quantity {k:02d}": rng.normal(size=n) for k in range(42)}
-    texts = np.array([f"a value with many letters, number {i:03d} of its column" for i in range(12)])
+    texts = np.array(
+        [f"a value with many letters, number {i:03d} of its column" for i in range(12)]
+    )
     columns |= {f"described as {k}": rng.choice(texts, n) for k in range(8)}
     for k in range(3):
         columns[f"measured quantity {k:02d}"][k * 900 : k * 900 + 1200] += 9

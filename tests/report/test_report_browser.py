@@ -81,7 +81,10 @@ def text(browser, selector):
 
 
 def shown_names(browser):
-    return [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, "#outliers tr.row:not([hidden]) .open")]
+    return [
+        cell.text
+        for cell in browser.find_elements(By.CSS_SELECTOR, "#outliers tr.row:not([hidden]) .open")
+    ]
 
 
 def focused(browser):
@@ -115,7 +118,9 @@ def test_charts_are_drawn(page, summary):
     page.find_element(By.CSS_SELECTOR, "#training > summary").click()
     training = summary["training"]
     WebDriverWait(page, 10).until(lambda b: count(b, "#chart-weights .cell"))
-    assert count(page, "#chart-weights .cell") == len(training["columns"]) * len(training["components"])
+    assert count(page, "#chart-weights .cell") == len(training["columns"]) * len(
+        training["components"]
+    )
 
 
 def test_bars_are_as_high_as_their_counts_and_the_threshold_stands_between_them(page, summary):
@@ -134,7 +139,8 @@ def test_bars_are_as_high_as_their_counts_and_the_threshold_stands_between_them(
 def test_the_objective_of_every_component_is_a_line(page, report, tmp_path):
     rounds = [[-0.01, -0.02, -0.025, -0.026], [-0.011, -0.03, -0.031]]
     components = [
-        part | {"objective": rounds[k % 2]} for k, part in enumerate(report.summary["training"]["components"])
+        part | {"objective": rounds[k % 2]}
+        for k, part in enumerate(report.summary["training"]["components"])
     ]
     summary = report.summary | {"training": report.summary["training"] | {"components": components}}
     replace(report, summary=summary).save(tmp_path / "rounds.html")
@@ -173,7 +179,9 @@ def test_a_click_opens_a_row_and_a_second_one_closes_it(page, summary):
     for reason in first["reasons"]:
         assert messages.sentence(reason) in details
     assert "beyond the right end" in details
-    assert page.find_element(By.CSS_SELECTOR, "tr.row .open").get_attribute("aria-expanded") == "true"
+    assert (
+        page.find_element(By.CSS_SELECTOR, "tr.row .open").get_attribute("aria-expanded") == "true"
+    )
     assert state(page, "picked") == 0
     assert text(page, "#chart-map .picked") == first["name"]
     assert count(page, "#chart-map .ring.shown") == 1
@@ -197,11 +205,15 @@ def test_sorting_follows_the_headers(page, summary):
 
 
 def test_searching_narrows_and_clearing_widens(page, summary):
-    reasons = {row["name"]: " ".join(map(messages.short_reason, row["reasons"])) for row in summary["top"]}
+    reasons = {
+        row["name"]: " ".join(map(messages.short_reason, row["reasons"])) for row in summary["top"]
+    }
     expected = [name for name, said in reasons.items() if "amount = " in said]
     page.find_element(By.ID, "search").send_keys("AMOUNT = ")
     assert shown_names(page) == expected
-    assert text(page, "#table-status") == f'{len(expected)} of {len(reasons)} rows: with "amount =".'
+    assert (
+        text(page, "#table-status") == f'{len(expected)} of {len(reasons)} rows: with "amount =".'
+    )
     page.find_element(By.ID, "clear").click()
     assert len(shown_names(page)) == 25
     page.find_element(By.ID, "more").click()
@@ -228,7 +240,10 @@ def test_counts_command_table_map_and_csv_follow_the_threshold(page, summary):
     assert value > summary["scores"]["threshold"]
     above = int(text(page, "#threshold-count").split()[0])
     assert text(page, "#threshold-count") == f"{above} of 800 rows score above {value:g}."
-    assert text(page, "#threshold-command") == f"odefs detect transactions.csv --id transaction --threshold {value:g}"
+    assert (
+        text(page, "#threshold-command")
+        == f"odefs detect transactions.csv --id transaction --threshold {value:g}"
+    )
     assert slider.get_attribute("aria-valuetext") == f"{value:g}"
     flags = page.find_elements(By.CSS_SELECTOR, "#outliers td.flag.yes")
     assert len(flags) == above < summary["flagged"]
@@ -240,7 +255,11 @@ def test_counts_command_table_map_and_csv_follow_the_threshold(page, summary):
     WebDriverWait(page, 10).until(lambda _: saved.exists())
     lines = list(csv.DictReader(io.StringIO(saved.read_text())))
     assert len(lines) == above
-    assert lines[0] == {"transaction": summary["top"][0]["name"], "score": lines[0]["score"], "rank": "1"}
+    assert lines[0] == {
+        "transaction": summary["top"][0]["name"],
+        "score": lines[0]["score"],
+        "rank": "1",
+    }
     assert all(float(line["score"]) > value for line in lines)
     page.find_element(By.ID, "threshold-reset").click()
     assert text(page, "#threshold-count") == start_sentence(summary)
@@ -251,22 +270,28 @@ def test_saved_rows_hold_no_formula(page, report, tmp_path):
     names = ["=1+1", "'=x", "-5", "\t=1", "plain", *report.drawing["names"][5:]]
     replace(report, drawing=report.drawing | {"names": names}).save(tmp_path / "formulas.html")
     visit(page, tmp_path / "formulas.html")
-    lines = list(csv.reader(io.StringIO(page.execute_script("return odefsReport.csv()"), newline="")))
+    lines = list(
+        csv.reader(io.StringIO(page.execute_script("return odefsReport.csv()"), newline=""))
+    )
     assert [line[0] for line in lines[1:6]] == ["'=1+1", "''=x", "-5", "'\t=1", "plain"]
 
 
 def test_the_map_opens_rows_and_an_area_narrows_the_table(page, summary):
     chart = page.find_element(By.CSS_SELECTOR, "#chart-map svg")
-    page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chart)
+    page.execute_script(
+        "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", chart
+    )
     # Points are drawn from the lowest score to the highest.
     point = page.find_elements(By.CSS_SELECTOR, "#chart-map .point")[-1 - 8]
     ActionChains(page).move_to_element(point).click().perform()
     assert f"Why {summary['top'][8]['name']} stands out" in text(page, "tr.details")
     assert "Its row is open in the table" in text(page, "#map-status")
-    ActionChains(page).move_to_element_with_offset(chart, 300, -150).click_and_hold().move_by_offset(
-        180, 300
-    ).release().perform()
-    WebDriverWait(page, 5).until(lambda b: "in the area marked on the map" in text(b, "#table-status"))
+    ActionChains(page).move_to_element_with_offset(
+        chart, 300, -150
+    ).click_and_hold().move_by_offset(180, 300).release().perform()
+    WebDriverWait(page, 5).until(
+        lambda b: "in the area marked on the map" in text(b, "#table-status")
+    )
     narrowed = int(text(page, "#table-status").split()[0])
     assert 0 < narrowed < len(summary["top"])
     was = state(page, "area")
@@ -363,7 +388,9 @@ INJECTED = (
 def test_nothing_that_is_put_into_the_page_runs(page, pages, tmp_path):
     """Whoever could slip markup past the escaping still gets no script and no style: the policy names the page's own by hash."""
     content = (pages / "plain.html").read_text(encoding="utf-8")
-    (tmp_path / "injected.html").write_text(content.replace("<main>", "<main>" + "".join(INJECTED)), encoding="utf-8")
+    (tmp_path / "injected.html").write_text(
+        content.replace("<main>", "<main>" + "".join(INJECTED)), encoding="utf-8"
+    )
     visit(page, tmp_path / "injected.html")
     assert count(page, "main > script") == 2
     assert page.execute_script("return document.documentElement.dataset.owned ?? null") is None

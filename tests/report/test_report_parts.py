@@ -23,7 +23,9 @@ def row_with(*reasons, count=1, flagged=True):
 
 
 def test_kinds_merge_rare_ones_and_count_identical_rows():
-    rows = [row_with(("a", "high", 9.0, 0.8), count=10)] + [row_with(("b", "low", -1.0, 0.7)) for _ in range(40)]
+    rows = [row_with(("a", "high", 9.0, 0.8), count=10)] + [
+        row_with(("b", "low", -1.0, 0.7)) for _ in range(40)
+    ]
     rows += [row_with((f"c{i}", "high", 5.0, 0.5)) for i in range(3)] + [
         row_with(("a", "high", 1.0, 0.9), flagged=False)
     ]
@@ -38,7 +40,9 @@ def test_kinds_merge_rare_ones_and_count_identical_rows():
 
 
 def test_a_kind_names_one_value_where_it_is_the_rule_and_several_where_they_are_few():
-    one = [row_with(("country", "value", "XX", 0.6), ("amount", "high", 9.0, 0.3)) for _ in range(17)]
+    one = [
+        row_with(("country", "value", "XX", 0.6), ("amount", "high", 9.0, 0.3)) for _ in range(17)
+    ]
     few = [row_with(("city", "value", value, 0.6)) for value in ("P", "Q") * 4]
     many = [row_with(("code", "value", f"v{i}", 0.6)) for i in range(9)]
     said = [messages.kind(kind) for kind in collect_kinds(one + few + many)]
@@ -48,9 +52,15 @@ def test_a_kind_names_one_value_where_it_is_the_rule_and_several_where_they_are_
 def test_what_is_usual_beside_all_rows_of_a_kind():
     rows = [row_with(("a", "high", 9.0 + i, 0.8), ("b", "value", "x", 0.7)) for i in range(5)]
     for i, row in enumerate(rows):
-        row["reasons"][0]["usual"], row["reasons"][1]["usual"] = [float(i), 2.0 + i], ["p" if i == 0 else "q", 0.5]
+        row["reasons"][0]["usual"], row["reasons"][1]["usual"] = (
+            [float(i), 2.0 + i],
+            ["p" if i == 0 else "q", 0.5],
+        )
     (kind,) = collect_kinds(rows)
-    assert {trait["column"]: trait["usual"] for trait in kind["traits"]} == {"a": [0.0, 6.0], "b": ["q", 0.5]}
+    assert {trait["column"]: trait["usual"] for trait in kind["traits"]} == {
+        "a": [0.0, 6.0],
+        "b": ["q", 0.5],
+    }
     for row in rows:
         row["reasons"][0]["usual"] = [None, 1.7e308]
     (kind,) = collect_kinds(rows)
@@ -139,7 +149,8 @@ def contrast(one, other):
 def test_contrast_is_enough_in_light_dark_and_print():
     css = (files("odefs.report") / "templates" / "style.css").read_text()
     themes = [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{(.*?)\}", css, re.S)
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r":root \{(.*?)\}", css, re.S)
     ]
     assert len(themes) == 3
     for theme in themes:

@@ -56,7 +56,11 @@ def test_markup_in_data_names_and_file_name_shows_as_text():
 
 def test_the_policy_allows_the_page_s_own_script_and_style_and_nothing_else():
     page = build_report(detect(mixed_frame())).html()
-    policy = next(a["content"] for tag, a in Texts(page).elements if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"]
+        for tag, a in Texts(page).elements
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
     assert "unsafe" not in policy
     assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == "'none'"
@@ -71,7 +75,11 @@ def test_the_page_holds_no_script_from_a_cache(tmp_path):
     """Files that others may have written to the user's cache do not reach the page."""
     planted = tmp_path / ".cache" / "odefs"
     planted.mkdir(parents=True)
-    for version in {one.version for one in distributions() if one.metadata["Name"] in ("vl-convert-python", "odefs")}:
+    for version in {
+        one.version
+        for one in distributions()
+        if one.metadata["Name"] in ("vl-convert-python", "odefs")
+    }:
         (planted / f"vega-embed-{version}.js").write_text("window.TAMPERED = 1;")
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
     code = (
@@ -79,7 +87,12 @@ def test_the_page_holds_no_script_from_a_cache(tmp_path):
         "print('TAMPERED' in odefs.detect(pl.read_csv(transactions_path())).report().html())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, cwd=tmp_path
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
     )
     assert done.stdout.strip() == "False"
 
@@ -103,14 +116,24 @@ def test_hidden_columns_show_no_value_in_any_form():
     )
     detection = detect(frame, id="who", hide=["secret", "salary", "who"])
     detection = replace(
-        detection, notes=[Note("missing_code", "salary", count=6, value=9876543.21), Note("leading_zeros", "shop")]
+        detection,
+        notes=[
+            Note("missing_code", "salary", count=6, value=9876543.21),
+            Note("leading_zeros", "shop"),
+        ],
     )
     report = build_report(detection)
-    reasons = [reason for row in report.summary["top"] for reason in row["reasons"] if reason["hidden"]]
-    assert {reason["column"] for reason in reasons} == {"secret", "salary"}, "the hidden columns must be reasons here"
+    reasons = [
+        reason for row in report.summary["top"] for reason in row["reasons"] if reason["hidden"]
+    ]
+    assert {reason["column"] for reason in reasons} == {"secret", "salary"}, (
+        "the hidden columns must be reasons here"
+    )
     for text in (report.html(), report.json(), report.markdown(), report._repr_html_()):
         assert not re.search(r"SECRET|PERSON|9,?876,?543|7,?654,?3\d\d", text)
         assert "(hidden)" in text or '"hidden": true' in text
-    assert [(note["kind"], note["column"]) for note in report.summary["notes"]] == [("leading_zeros", "shop")]
+    assert [(note["kind"], note["column"]) for note in report.summary["notes"]] == [
+        ("leading_zeros", "shop")
+    ]
     assert report.summary["map"] is None or "salary" not in report.summary["map"]["columns"]
     assert report.summary["top"][0]["name"] == report.summary["top"][0]["row"]

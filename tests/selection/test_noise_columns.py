@@ -87,7 +87,9 @@ def test_one_far_value_outside_the_sample_is_enough(rng):
     farthest = np.full(12, 4.8)
     farthest[3] = 9.0
     assert farthest_by_chance(10**6) > 4.8
-    found = noise_columns(X, farthest, 10**6, rng, lambda task, arguments: [task(one) for one in arguments])
+    found = noise_columns(
+        X, farthest, 10**6, rng, lambda task, arguments: [task(one) for one in arguments]
+    )
     assert 3 not in found
     assert len(found) >= 10
 
@@ -120,7 +122,11 @@ def test_missing_cells_make_no_relation(rng):
 def test_missing_cells_make_no_tail(rng, share, together):
     """Normal values with gaps are as normal as without, and columns that miss the same rows are not related by that."""
     noise = rng.normal(size=(N, 20))
-    noise[np.repeat(rng.random((N, 1)) < share, 20, axis=1) if together else rng.random((N, 20)) < share] = np.nan
+    noise[
+        np.repeat(rng.random((N, 1)) < share, 20, axis=1)
+        if together
+        else rng.random((N, 20)) < share
+    ] = np.nan
     found = found_in(np.hstack([chain(rng, N, 4), noise]))
     assert not set(found) & set(range(4))
     assert len(found) >= 17
@@ -131,7 +137,12 @@ def test_many_columns_are_compared_with_a_sample(rng, monkeypatch):
 
     monkeypatch.setattr(noise, "MAX_PARTNERS", 64)
     monkeypatch.setattr(noise, "MAX_CELLS", 2**17)
-    X = np.hstack([np.repeat(rng.normal(size=(N, 1)), 60, axis=1) + rng.normal(size=(N, 60)), rng.random((N, 90))])
+    X = np.hstack(
+        [
+            np.repeat(rng.normal(size=(N, 1)), 60, axis=1) + rng.normal(size=(N, 60)),
+            rng.random((N, 90)),
+        ]
+    )
     found = found_in(X)
     assert not set(found) & set(range(60))
     assert len(found) >= 85
@@ -177,7 +188,9 @@ def test_a_value_never_seen_is_still_seen_in_a_noise_column(among_noise):
 
 def test_a_noise_column_counts_a_tenth(among_noise):
     X, _ = among_noise
-    damped, kept = (ODEFS(random_state=0, noise_columns=choice).fit(X) for choice in ("damp", "keep"))
+    damped, kept = (
+        ODEFS(random_state=0, noise_columns=choice).fit(X) for choice in ("damp", "keep")
+    )
     ratio = kept._model.scaling.width / damped._model.scaling.width
     expected = np.ones(50)
     expected[damped.noise_columns_] = DAMPING
@@ -189,7 +202,11 @@ def test_the_paper_and_other_scalings(among_noise):
     assert ODEFS.paper(random_state=0, n_estimators=2).fit(X).noise_columns_.size == 0
     for scaling in ("minmax", "rootstd", "none"):
         model = ODEFS(
-            random_state=0, scaling=scaling, n_estimators=2, trust=0.5, selection=FeatureSelection(n_rounds=1)
+            random_state=0,
+            scaling=scaling,
+            n_estimators=2,
+            trust=0.5,
+            selection=FeatureSelection(n_rounds=1),
         ).fit(X)
         assert model.noise_columns_.size >= 38
     with pytest.raises(ValueError, match="noise_columns"):

@@ -23,12 +23,16 @@ def make_objective(loss, seed=0, m_star=12, m=40, d=15):
     rng = np.random.default_rng(seed)
     G_outlier = rng.random((m_star, d))
     G_outlier[:, :3] += 0.7
-    return RankingObjective(np.concatenate([G_outlier, rng.random((m, d))]), m_star, LOSSES[loss], L1)
+    return RankingObjective(
+        np.concatenate([G_outlier, rng.random((m, d))]), m_star, LOSSES[loss], L1
+    )
 
 
 def solve(solver, objective, v, tol):
     """One component as a batch of one."""
-    found = SOLVERS[solver](objective.of(None), v[None], np.zeros((1, objective.G.shape[-1])), tol, 20_000)
+    found = SOLVERS[solver](
+        objective.of(None), v[None], np.zeros((1, objective.G.shape[-1])), tol, 20_000
+    )
     return found.w[0]
 
 
@@ -71,7 +75,9 @@ def test_gradient_agrees_with_differences(loss):
     w, v = rng.random(15), rng.random(12)
     value, gradient = objective.smooth_value_and_gradient(w, v)
     assert value == pytest.approx(objective.smooth_value(w, v))
-    np.testing.assert_allclose(gradient, approx_fprime(w, lambda u: objective.smooth_value(u, v), 1e-7), atol=1e-6)
+    np.testing.assert_allclose(
+        gradient, approx_fprime(w, lambda u: objective.smooth_value(u, v), 1e-7), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -86,7 +92,9 @@ def test_solvers_are_first_order_optimal(solver, loss):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("loss", "tolerance"), [("logistic", 1e-6), ("hinge", 1e-6), ("sigmoid", 1e-2)])
+@pytest.mark.parametrize(
+    ("loss", "tolerance"), [("logistic", 1e-6), ("hinge", 1e-6), ("sigmoid", 1e-2)]
+)
 def test_solvers_agree(loss, tolerance, seed):
     """Convex losses have one minimum; the sigmoid may lead two solvers to different ones of nearly the same height."""
     objective = make_objective(loss, seed)
@@ -130,7 +138,9 @@ def test_a_component_learns_as_if_alone(loss, self_paced):
     plan = make_plan(loss=loss, self_paced=self_paced, tol=1e-3)
 
     def learn(order):
-        found = learn_weights(plan, detector, 20, [rows[i] for i in order], [states[i] for i in order])
+        found = learn_weights(
+            plan, detector, 20, [rows[i] for i in order], [states[i] for i in order]
+        )
         return dict(zip(order, found, strict=True))
 
     together = learn(range(6))
@@ -138,14 +148,20 @@ def test_a_component_learns_as_if_alone(loss, self_paced):
     for order in ([0], [1], [2], [5, 3], [4, 2, 0]):
         for i, alone in learn(order).items():
             for name, value in vars(alone).items():
-                assert np.asarray(value).tobytes() == np.asarray(getattr(together[i], name)).tobytes(), (order, name)
+                assert (
+                    np.asarray(value).tobytes() == np.asarray(getattr(together[i], name)).tobytes()
+                ), (order, name)
 
 
 def test_components_lie_where_blas_gives_the_same_bits():
     """Some BLAS round products otherwise where a matrix begins at an odd multiple of 8 bytes, as every second one of odd size would."""
     G = np.random.default_rng(0).random((5, 7, 3))
     objective = RankingObjective(G, 2, LOSSES["sigmoid"], L1)
-    for one in (objective, objective.of(np.array([3, 1])), objective.of(np.array([True, False, True, True, False]))):
+    for one in (
+        objective,
+        objective.of(np.array([3, 1])),
+        objective.of(np.array([True, False, True, True, False])),
+    ):
         assert all(part.ctypes.data % 16 == 0 for part in one.G)
     assert np.array_equal(objective.of(np.array([3, 1])).G, G[[3, 1]])
 
@@ -175,7 +191,9 @@ def test_the_true_objective_never_rises(loss, self_paced, scale_loss, seed):
     detector = LeSiNNDetector(n_subsets=20, subset_size=8)
     state = detector.prepare(X[detector.sample(300, rng)], rng)
     plan = make_plan(loss=loss, self_paced=self_paced, standardize_scores=scale_loss)
-    (learned,) = learn_weights(plan, detector, 20, [np.concatenate([X[:20], X[rng.choice(300, 120)]])], [state])
+    (learned,) = learn_weights(
+        plan, detector, 20, [np.concatenate([X[:20], X[rng.choice(300, 120)]])], [state]
+    )
     assert len(learned.trace) >= 2
     assert (np.diff(learned.trace) <= 1e-12).all()
     assert learned.loss == learned.trace[-1]

@@ -15,19 +15,26 @@ from command import ODEFS, messages, odefs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="file systems in namespaces and /dev/full are Linux"),
+    pytest.mark.skipif(
+        sys.platform != "linux", reason="file systems in namespaces and /dev/full are Linux"
+    ),
 ]
 
 MOUNTED = """
 mount -t tmpfs -o size=8k none disk && cp -a old/. disk && cd disk && "$@"
 code=$?; cd ..; cp -a disk/. left; exit $code
 """
-LIMITED = 'cp -a old/. disk; cd disk; ulimit -f 2; "$@"; code=$?; cd ..; cp -a disk/. left; exit $code'
+LIMITED = (
+    'cp -a old/. disk; cd disk; ulimit -f 2; "$@"; code=$?; cd ..; cp -a disk/. left; exit $code'
+)
 
 
 def mounts():
     done = subprocess.run(
-        ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], check=False, capture_output=True, text=True
+        ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     return done.returncode == 0
 
@@ -120,7 +127,9 @@ def test_every_kind_of_file(run, table, tmp_path):
     assert done.stdout == "all tried\n", done.stderr
 
 
-@pytest.mark.parametrize("arguments", ["detect --no-report -o - --quiet", "--version", "detect --help"])
+@pytest.mark.parametrize(
+    "arguments", ["detect --no-report -o - --quiet", "--version", "detect --help"]
+)
 def test_standard_output(arguments, tmp_path):
     line = f"{ODEFS} {arguments} > /dev/full"
     done = odefs("-c", line, command=("bash",), cwd=tmp_path)
@@ -146,7 +155,10 @@ def test_the_folder_for_work_in_progress(run, tmp_path):
     """Arrays in files are written through memory, where a full disk would end the process by a signal."""
     (tmp_path / "working.py").write_text(WORKING)
     done = run(sys.executable, tmp_path / "working.py")
-    assert (done.returncode, done.stdout.strip()) == (0, f"{run.says} (TMPDIR names another folder)"), done.stderr
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        f"{run.says} (TMPDIR names another folder)",
+    ), done.stderr
 
 
 @pytest.mark.slow

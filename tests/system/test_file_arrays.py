@@ -47,7 +47,14 @@ def test_results_are_plain(array):
     assert isinstance(array.sum(), np.float64)
     assert isinstance(np.max(array), np.float64)
     assert isinstance(array[2], np.float64)
-    for found in (array + 1, array > 3, array[array > 3], array[[1, 2]], np.sqrt(array), np.vstack([array, array])):
+    for found in (
+        array + 1,
+        array > 3,
+        array[array > 3],
+        array[[1, 2]],
+        np.sqrt(array),
+        np.vstack([array, array]),
+    ):
         assert type(found) is np.ndarray
     assert np.array_equal(copy.deepcopy(array), array)
 
@@ -91,5 +98,7 @@ print("the same")
 def test_scores_come_back_from_other_processes(tmp_path):
     script = tmp_path / "parallel.py"
     script.write_text(PARALLEL)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.stdout == "the same\n", done.stderr

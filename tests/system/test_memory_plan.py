@@ -13,7 +13,9 @@ from odefs.cli.in_parts import is_large, require_memory
 from odefs.exceptions import TableError
 from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks are those of Linux")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="limits and peaks are those of Linux"
+)
 
 KEPT = 1.25
 """Peaks stay below this many times the limit."""
@@ -33,13 +35,16 @@ def table(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"), [("100MB", None), ("370MB", None), ("400MB", True), ("600MB", True), ("1GB", False)]
+    ("limit", "expected"),
+    [("100MB", None), ("370MB", None), ("400MB", True), ("600MB", True), ("1GB", False)],
 )
 def test_plans(limit, expected, table, monkeypatch):
     monkeypatch.setattr("odefs.system.memory.spare_memory", lambda: None)
     monkeypatch.setenv("ODEFS_MEMORY", limit)
     if expected is None:
-        with pytest.raises(TableError, match=r"needs at least 3\d\d MB of memory, and .* ODEFS_MEMORY allows"):
+        with pytest.raises(
+            TableError, match=r"needs at least 3\d\d MB of memory, and .* ODEFS_MEMORY allows"
+        ):
             is_large(str(table))
     else:
         assert is_large(str(table)) is expected
@@ -75,7 +80,9 @@ def test_estimates(table, tmp_path):
 
 def test_small_files_that_become_large_are_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setenv("ODEFS_MEMORY", "100GB")
-    pl.DataFrame({"a": np.zeros(4_000_000), "b": np.zeros(4_000_000)}).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({"a": np.zeros(4_000_000), "b": np.zeros(4_000_000)}).write_parquet(
+        tmp_path / "t.parquet"
+    )
     assert is_large(str(tmp_path / "t.parquet"))
     make_file(tmp_path / "u.parquet", 100_000)
     assert not is_large(str(tmp_path / "u.parquet"))
@@ -86,7 +93,10 @@ def test_the_command_says_so(tmp_path):
     done = measured("detect", "t.csv", "--no-report", cwd=tmp_path, ODEFS_MEMORY="100MB")
     assert (done.returncode, done.stdout) == (1, "")
     assert len(messages(done)) == 1
-    assert "t.csv: this run needs at least 261 MB of memory, and 100 MB is what ODEFS_MEMORY allows." in done.stderr
+    assert (
+        "t.csv: this run needs at least 261 MB of memory, and 100 MB is what ODEFS_MEMORY allows."
+        in done.stderr
+    )
 
 
 @pytest.mark.slow
@@ -94,7 +104,16 @@ def test_the_command_says_so(tmp_path):
 def test_a_container_gets_an_answer_or_a_sentence(limit, table, tmp_path):
     try:
         with control_group(limit * 10**6) as group:
-            done = measured("detect", table, "--quiet", "-o", "out.csv", "--no-report", cwd=tmp_path, group=group)
+            done = measured(
+                "detect",
+                table,
+                "--quiet",
+                "-o",
+                "out.csv",
+                "--no-report",
+                cwd=tmp_path,
+                group=group,
+            )
     except OSError as error:
         pytest.skip(f"no control group can be made here: {error}")
     if limit >= 400:
@@ -110,6 +129,8 @@ def test_a_container_gets_an_answer_or_a_sentence(limit, table, tmp_path):
 @pytest.mark.parametrize("limit", [400, 600, 1000])
 def test_the_limit_is_kept(suffix, limit, tmp_path):
     make_file(tmp_path / f"t.{suffix}", 600_000)
-    done = measured("detect", f"t.{suffix}", "--quiet", "--no-report", cwd=tmp_path, ODEFS_MEMORY=f"{limit}MB")
+    done = measured(
+        "detect", f"t.{suffix}", "--quiet", "--no-report", cwd=tmp_path, ODEFS_MEMORY=f"{limit}MB"
+    )
     assert done.returncode == 0, done
     assert done.peak < KEPT * limit * 10**6, done.peak

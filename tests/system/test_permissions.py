@@ -17,7 +17,9 @@ from odefs.system.atomic_write import replacing
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 
 OUTPUTS = ("o.csv", "o.csv.gz", "o.parquet", "o.arrow", "o.ndjson", "o.xlsx")
-AS_ROOT = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+AS_ROOT = pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away"
+)
 
 
 def mode(path):
@@ -25,17 +27,35 @@ def mode(path):
 
 
 def detect(cwd, output, *more):
-    arguments = ("detect", "-o", output, "--save", "m.odefs", "--report", "r.html", "--set", "n_estimators=2")
-    done = odefs(*arguments, *more, command=("sh", "-c", f'umask 022; exec "{ODEFS}" "$@"', "sh"), cwd=cwd)
+    arguments = (
+        "detect",
+        "-o",
+        output,
+        "--save",
+        "m.odefs",
+        "--report",
+        "r.html",
+        "--set",
+        "n_estimators=2",
+    )
+    done = odefs(
+        *arguments, *more, command=("sh", "-c", f'umask 022; exec "{ODEFS}" "$@"', "sh"), cwd=cwd
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_new_files_follow_the_umask_and_new_models_are_private(tmp_path):
     detect(tmp_path, "o.csv")
-    assert {path.name: mode(path) for path in tmp_path.iterdir()} == {"o.csv": 0o644, "r.html": 0o644, "m.odefs": 0o600}
+    assert {path.name: mode(path) for path in tmp_path.iterdir()} == {
+        "o.csv": 0o644,
+        "r.html": 0o644,
+        "m.odefs": 0o600,
+    }
 
 
-@pytest.mark.parametrize("output", [OUTPUTS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in OUTPUTS[1:])])
+@pytest.mark.parametrize(
+    "output", [OUTPUTS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in OUTPUTS[1:])]
+)
 def test_replaced_files_keep_their_mode(output, tmp_path):
     modes = {output: 0o600, "r.html": 0o640, "m.odefs": 0o664}
     for name, given in modes.items():
@@ -52,7 +72,9 @@ def test_replaced_files_keep_their_owner(tmp_path):
         (tmp_path / name).write_text("old")
         os.chown(tmp_path / name, 12345, 23456)
     detect(tmp_path, "o.csv", "--force")
-    assert {(path.stat().st_uid, path.stat().st_gid) for path in tmp_path.iterdir()} == {(12345, 23456)}
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in tmp_path.iterdir()} == {
+        (12345, 23456)
+    }
 
 
 @pytest.mark.slow
@@ -71,7 +93,10 @@ def test_a_folder_of_scores(tmp_path):
 
 
 def test_a_saved_estimator_is_private_and_keeps_a_mode_that_was_chosen(tmp_path):
-    model, path = LeSiNN(random_state=0).fit(np.random.default_rng(0).normal(size=(60, 5))), tmp_path / "m"
+    model, path = (
+        LeSiNN(random_state=0).fit(np.random.default_rng(0).normal(size=(60, 5))),
+        tmp_path / "m",
+    )
     model.save(path)
     assert mode(path) == 0o600
     path.chmod(0o644)
@@ -124,7 +149,10 @@ def test_who_may_not_give_files_away_opens_them_to_no_other_group(tmp_path):
         if not os.stat(parent).st_mode & 0o001:
             parent.chmod(mode(parent) | 0o011)
     done = subprocess.run(
-        [sys.executable, "-c", OTHER_USER, folder / "o.csv"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", OTHER_USER, folder / "o.csv"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode and "Permission" in done.stderr:
         pytest.skip("another user cannot run this Python")
@@ -156,7 +184,9 @@ def test_a_read_only_file_is_replaced_and_stays_read_only(tmp_path):
     for parent in folder.parents:
         if not os.stat(parent).st_mode & 0o001:
             parent.chmod(mode(parent) | 0o011)
-    done = subprocess.run([sys.executable, "-c", READ_ONLY, folder], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ONLY, folder], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert ((folder / "o.csv").read_text(), mode(folder / "o.csv")) == ("new", 0o444)
     assert [path.name for path in folder.iterdir()] == ["o.csv"]

@@ -112,7 +112,9 @@ def test_the_number_of_a_mac(monkeypatch):
     assert tempfile_owner.machine().count("m")
 
 
-@pytest.mark.parametrize("name", ["CON", "aux.csv", "nul.tar.csv", "Com1.csv", "a:b.csv", "a?.csv", "o.csv.", "o.csv "])
+@pytest.mark.parametrize(
+    "name", ["CON", "aux.csv", "nul.tar.csv", "Com1.csv", "a:b.csv", "a?.csv", "o.csv.", "o.csv "]
+)
 def test_names_that_windows_gives_to_no_file(name, tmp_path, monkeypatch):
     check_target(tmp_path / name, force=False)
     monkeypatch.setattr(sys, "platform", "win32")
@@ -186,12 +188,31 @@ def test_a_system_without_what_posix_has(in_parts, tmp_path):
     def run(*arguments):
         line = [sys.executable, "-c", LACKING, *arguments, "--force", "--quiet"]
         settings = {**os.environ, "ODEFS_IN_PARTS": in_parts, "TMPDIR": str(tmp_path.parent)}
-        done = subprocess.run(line, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            line, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False
+        )
         assert (done.returncode, done.stderr) == (0, "")
 
-    line = ("detect", "b[1].csv", "-o", "o.csv", "--save", "m.odefs", "--report", "r.json", "--set", "n_estimators=2")
+    line = (
+        "detect",
+        "b[1].csv",
+        "-o",
+        "o.csv",
+        "--save",
+        "m.odefs",
+        "--report",
+        "r.json",
+        "--set",
+        "n_estimators=2",
+    )
     run(*line)
     run(*line)
     run("score", "m.odefs", "b[1].csv", "-o", "s.parquet", "--no-report")
-    assert {path.name for path in tmp_path.iterdir()} == {"b[1].csv", "o.csv", "m.odefs", "r.json", "s.parquet"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "b[1].csv",
+        "o.csv",
+        "m.odefs",
+        "r.json",
+        "s.parquet",
+    }
     assert len(Path(tmp_path / "o.csv").read_text().splitlines()) == 92

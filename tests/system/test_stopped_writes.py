@@ -22,7 +22,10 @@ from odefs.tables.model_files import load_table_model
 from odefs.tables.score_batches import BatchScorer
 from odefs.tables.score_folder import score_partitions
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX"),
+]
 
 WAITS = """
 import os, stat, sys, time
@@ -48,7 +51,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 CODES = {signal.SIGINT: (130, "interrupted"), signal.SIGTERM: (143, "terminated")}
 QUICK = {(signal.SIGINT, "o.csv"), (signal.SIGTERM, "m.odefs"), (signal.SIGKILL, "r.html")}
 CASES = [
-    pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow, id=f"{case[0].name} {case[1]}")
+    pytest.param(
+        *case, marks=() if case in QUICK else pytest.mark.slow, id=f"{case[0].name} {case[1]}"
+    )
     for case in product(SIGNALS, TARGETS)
 ]
 
@@ -56,7 +61,9 @@ CASES = [
 def stop(kill, number, arguments, folder):
     """Run the command, send the signal while it writes; its exit code and what it said."""
     line = [sys.executable, "-c", WAITS, str(number), *map(str, arguments)]
-    with subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(
+        line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
         assert running.stdout.readline() == "writing\n"
         assert any(path.name.endswith(".part") for path in folder.rglob("*"))
         running.send_signal(kill)
@@ -84,10 +91,14 @@ def test_the_old_file_stays_until_the_new_one_is_whole(kill, target, tmp_path):
     for name, number in TARGETS.items():
         assert ((tmp_path / name).read_bytes() == b"old") == (number >= TARGETS[target])
     left = {path.name for path in tmp_path.iterdir()} - TARGETS.keys()
-    assert len(left) == (kill is signal.SIGKILL), "nothing can be cleared away after SIGKILL, and all else is"
+    assert len(left) == (kill is signal.SIGKILL), (
+        "nothing can be cleared away after SIGKILL, and all else is"
+    )
     if left:
         assert odefs(*arguments, cwd=tmp_path).returncode == 0
-        assert {path.name for path in tmp_path.iterdir()} == TARGETS.keys(), "the next run clears it away"
+        assert {path.name for path in tmp_path.iterdir()} == TARGETS.keys(), (
+            "the next run clears it away"
+        )
 
 
 @pytest.mark.slow
@@ -104,7 +115,11 @@ def test_a_folder_of_scores(kill, tmp_path):
     assert {path.name for path in (tmp_path / "out").glob("*.parquet")} == {"a.parquet"}
     done = odefs(*arguments, cwd=tmp_path)
     assert "2 files written, 1 already there" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "a.parquet",
+        "b.parquet",
+        "c.parquet",
+    ]
     first, *others = (pl.read_parquet(tmp_path / "out" / f"{name}.parquet") for name in "abc")
     assert all(first.equals(other) for other in others)
 
@@ -136,7 +151,8 @@ def test_processes_that_write_one_file(tmp_path):
     for process in running:
         assert process.stdout.readline() == "ready\n"
     whole = [
-        {(tmp_path / f"{kind[0]}{seed}{kind[1:]}").read_bytes() for seed in range(3)} for kind in ("m.odefs", "t.csv")
+        {(tmp_path / f"{kind[0]}{seed}{kind[1:]}").read_bytes() for seed in range(3)}
+        for kind in ("m.odefs", "t.csv")
     ]
     assert [len(contents) for contents in whole] == [3, 3]
     for process in running:
@@ -152,7 +168,10 @@ def test_processes_that_write_one_file(tmp_path):
     assert seen
     assert (tmp_path / "m.odefs").read_bytes() in whole[0]
     assert (tmp_path / "t.csv").read_bytes() in whole[1]
-    names = {f"{kind}" for seed in range(3) for kind in (f"m{seed}.odefs", f"t{seed}.csv")} | {"m.odefs", "t.csv"}
+    names = {f"{kind}" for seed in range(3) for kind in (f"m{seed}.odefs", f"t{seed}.csv")} | {
+        "m.odefs",
+        "t.csv",
+    }
     assert {path.name for path in tmp_path.iterdir()} == names
     for process in running:
         process.stdin.close()
@@ -161,14 +180,29 @@ def test_processes_that_write_one_file(tmp_path):
 
 @pytest.mark.slow
 def test_commands_that_write_one_output(tmp_path):
-    line = [str(ODEFS), "detect", "--force", "--quiet", "-o", "o.csv", "--save", "m.odefs", "--report", "r.json"]
-    running = [subprocess.Popen([*line, "--seed", str(seed)], cwd=tmp_path) for seed in (0, 0, 1, 1)]
+    line = [
+        str(ODEFS),
+        "detect",
+        "--force",
+        "--quiet",
+        "-o",
+        "o.csv",
+        "--save",
+        "m.odefs",
+        "--report",
+        "r.json",
+    ]
+    running = [
+        subprocess.Popen([*line, "--seed", str(seed)], cwd=tmp_path) for seed in (0, 0, 1, 1)
+    ]
     assert [process.wait(timeout=300) for process in running] == [0] * 4
     last = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert last.keys() == {"o.csv", "m.odefs", "r.json"}
     alone = []
     for seed in (0, 1):
-        assert subprocess.run([*line, "--seed", str(seed)], cwd=tmp_path, check=True).returncode == 0
+        assert (
+            subprocess.run([*line, "--seed", str(seed)], cwd=tmp_path, check=True).returncode == 0
+        )
         alone.append({name: (tmp_path / name).read_bytes() for name in last})
     assert all(last[name] in (alone[0][name], alone[1][name]) for name in last)
 
@@ -177,14 +211,18 @@ def test_threads_that_write_one_file(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 5))
     models = [LeSiNN(random_state=seed).fit(X) for seed in range(4)]
     threads = [
-        threading.Thread(target=lambda model=model: [model.save(tmp_path / "m") for _ in range(20)]) for model in models
+        threading.Thread(target=lambda model=model: [model.save(tmp_path / "m") for _ in range(20)])
+        for model in models
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
-    assert any(np.array_equal(load(tmp_path / "m").outlier_scores(X), model.outlier_scores_) for model in models)
+    assert any(
+        np.array_equal(load(tmp_path / "m").outlier_scores(X), model.outlier_scores_)
+        for model in models
+    )
 
 
 def test_what_others_still_write_is_left_to_them(tmp_path):
@@ -198,7 +236,12 @@ def test_what_others_still_write_is_left_to_them(tmp_path):
             path.write_bytes(b"")
         with replacing(tmp_path / "m") as other:
             other.write_bytes(b"other")
-        assert {path.name for path in tmp_path.iterdir()} == {"m", mine.name, elsewhere.name, of_another_file.name}
+        assert {path.name for path in tmp_path.iterdir()} == {
+            "m",
+            mine.name,
+            elsewhere.name,
+            of_another_file.name,
+        }
         delete_leftovers(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == {"m", mine.name, elsewhere.name}
     assert (tmp_path / "m").read_bytes() == b"mine"
@@ -253,11 +296,17 @@ def test_errors_of_reading_are_not_put_on_the_output(tmp_path):
         OSError(errno.EIO, "Input/output error"),
     )
     for error in inputs:
-        with pytest.raises(OSError, match=r"Perm|thrift|Input") as met, replacing(tmp_path / "o.csv"):
+        with (
+            pytest.raises(OSError, match=r"Perm|thrift|Input") as met,
+            replacing(tmp_path / "o.csv"),
+        ):
             raise error
         assert met.value is error
     for text in (str(tmp_path), "(os error 28)"):
-        with pytest.raises(OSError, match=r"o\.csv") as met, replacing(tmp_path / "o.csv") as partial:
+        with (
+            pytest.raises(OSError, match=r"o\.csv") as met,
+            replacing(tmp_path / "o.csv") as partial,
+        ):
             raise OSError(f"Failed to open local file {partial if text == str(tmp_path) else text}")
         assert met.value.filename == str(tmp_path / "o.csv")
     with pytest.raises(OSError, match=r"o\.csv"), replacing(tmp_path / "o.csv"):

@@ -9,7 +9,10 @@ import pytest
 
 from command import messages, odefs
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="locales are made with localedef")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="locales are made with localedef"),
+]
 
 PLAIN = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -51,7 +54,15 @@ def locales(tmp_path_factory):
     folder = tmp_path_factory.mktemp("locales")
     if shutil.which("localedef"):
         for language, charset in (("de_DE", "UTF-8"), ("tr_TR", "UTF-8"), ("de_DE", "ISO-8859-1")):
-            line = ["localedef", "-c", "-i", language, "-f", charset, str(folder / f"{language}.{charset}")]
+            line = [
+                "localedef",
+                "-c",
+                "-i",
+                language,
+                "-f",
+                charset,
+                str(folder / f"{language}.{charset}"),
+            ]
             subprocess.run(line, check=False, capture_output=True)
     return folder
 
@@ -67,12 +78,32 @@ def leaves(table, locales, tmp_path_factory):
         name = os.fsdecode(NAME.encode())
         (cwd / name).write_text(table, encoding="utf-8")
         environment = {**PLAIN, "LOCPATH": str(locales), **settings}
-        line = ("detect", name, "-o", "o.csv", "--save", "m.odefs", "--report", "r.html", "--set", "n_estimators=3")
+        line = (
+            "detect",
+            name,
+            "-o",
+            "o.csv",
+            "--save",
+            "m.odefs",
+            "--report",
+            "r.html",
+            "--set",
+            "n_estimators=3",
+        )
         done = odefs(*line, "--quiet", cwd=cwd, **environment)
         assert (done.returncode, messages(done)) == (0, [])
         if score:
             done = odefs(
-                "score", "m.odefs", name, "-o", "o.parquet", "--report", "r.json", "--quiet", cwd=cwd, **environment
+                "score",
+                "m.odefs",
+                name,
+                "-o",
+                "o.parquet",
+                "--report",
+                "r.json",
+                "--quiet",
+                cwd=cwd,
+                **environment,
             )
             assert (done.returncode, messages(done)) == (0, [])
         return {
@@ -101,7 +132,9 @@ def test_one_thing_changed(leaves):
     before = leaves(PLAIN, "score")
     assert len(before) == 5
     differ = {
-        name: {file for file, content in leaves(settings, "score").items() if content != before[file]}
+        name: {
+            file for file, content in leaves(settings, "score").items() if content != before[file]
+        }
         for name, settings in SINGLE.items()
     }
     # In Latin 1 the bytes of the table's name are other letters, and its name stands in these files.
@@ -115,7 +148,9 @@ def test_a_name_that_is_no_text(tmp_path, table):
     name = os.fsdecode(b"t\xe4ble.csv")
     (tmp_path / name).write_text(table, encoding="utf-8")
     output = os.fsdecode(b"o\xe4.parquet")
-    done = odefs("detect", name, "-o", output, "--set", "n_estimators=2", "--quiet", cwd=tmp_path, **PLAIN)
+    done = odefs(
+        "detect", name, "-o", output, "--set", "n_estimators=2", "--quiet", cwd=tmp_path, **PLAIN
+    )
     assert (done.returncode, messages(done)) == (0, [])
     page = os.fsdecode(b"t\xe4ble.outliers.html")
     assert {path.name for path in tmp_path.iterdir()} == {name, output, page}

@@ -53,7 +53,9 @@ assert model.outlier_scores_.shape == (400,) and float(model.outlier_scores_.sum
 files = os.listdir(os.path.join({str(tmp_path)!r}, os.listdir({str(tmp_path)!r})[0]))
 assert files, "the child took the parent's files"
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.iterdir())
 

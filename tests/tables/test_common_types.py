@@ -27,7 +27,10 @@ def both_ways(folder):
 
 def write_parts(folder, columns, name="a"):
     for number, column in enumerate(columns, 1):
-        pq.write_table(pa.table({name: column, "other": pa.array([1.0] * len(column))}), folder / f"{number}.parquet")
+        pq.write_table(
+            pa.table({name: column, "other": pa.array([1.0] * len(column))}),
+            folder / f"{number}.parquet",
+        )
 
 
 def numbers(cells, kind):
@@ -42,46 +45,94 @@ JOINED = {
         [numbers([2**32 - 1], pa.uint32()), numbers([-2, 3], pa.int32()), numbers([7], pa.uint8())],
         pl.Int64,
     ),
-    "int64 uint64": ([numbers([-1, LARGE], pa.int64()), numbers([2**64 - 1, 3], pa.uint64())], pl.Decimal(20, 0)),
-    "int64 float64": ([numbers([1, LARGE], pa.int64()), numbers([2.5, None], pa.float64())], pl.Float64),
-    "float64 int64": ([numbers([float("nan"), 1.5], pa.float64()), numbers([LARGE, None], pa.int64())], pl.Float64),
+    "int64 uint64": (
+        [numbers([-1, LARGE], pa.int64()), numbers([2**64 - 1, 3], pa.uint64())],
+        pl.Decimal(20, 0),
+    ),
+    "int64 float64": (
+        [numbers([1, LARGE], pa.int64()), numbers([2.5, None], pa.float64())],
+        pl.Float64,
+    ),
+    "float64 int64": (
+        [numbers([float("nan"), 1.5], pa.float64()), numbers([LARGE, None], pa.int64())],
+        pl.Float64,
+    ),
     "int8 float32": ([numbers([1, 2], pa.int8()), numbers([0.5, None], pa.float32())], pl.Float64),
-    "float32 float64": ([numbers([0.1, 2.5], pa.float32()), numbers([0.1, None], pa.float64())], pl.Float64),
+    "float32 float64": (
+        [numbers([0.1, 2.5], pa.float32()), numbers([0.1, None], pa.float64())],
+        pl.Float64,
+    ),
     "null int16": ([NONE, numbers([3, 4], pa.int16())], pl.Int16),
-    "int16 null float64": ([numbers([3, 4], pa.int16()), NONE, numbers([0.5], pa.float64())], pl.Float64),
+    "int16 null float64": (
+        [numbers([3, 4], pa.int16()), NONE, numbers([0.5], pa.float64())],
+        pl.Float64,
+    ),
     "null null text": ([NONE, NONE, pa.array(["x", None])], pl.String),
     "text null": ([pa.array(["x", "y"]), NONE], pl.String),
-    "text categories": ([pa.array(["x", "y"]), pa.array(["z", "y"]).dictionary_encode()], pl.String),
-    "categories null text": ([pa.array(["z", "y"]).dictionary_encode(), NONE, pa.array(["x", None])], pl.String),
+    "text categories": (
+        [pa.array(["x", "y"]), pa.array(["z", "y"]).dictionary_encode()],
+        pl.String,
+    ),
+    "categories null text": (
+        [pa.array(["z", "y"]).dictionary_encode(), NONE, pa.array(["x", None])],
+        pl.String,
+    ),
     "null bool": ([NONE, pa.array([True, None])], pl.Boolean),
     "null date": ([NONE, pa.array([date(2024, 1, 1), None])], pl.Date),
     "null list": ([NONE, pa.array([[1], None])], pl.List(pl.Int64)),
     "null null": ([NONE, NONE], pl.Null),
     "decimals": (
-        [pa.array([Decimal("1.5")], pa.decimal128(3, 1)), pa.array([Decimal("123456.789")], pa.decimal128(9, 3))],
+        [
+            pa.array([Decimal("1.5")], pa.decimal128(3, 1)),
+            pa.array([Decimal("123456.789")], pa.decimal128(9, 3)),
+        ],
         pl.Decimal(9, 3),
     ),
     "long decimals": (
-        [pa.array([Decimal("1.5")], pa.decimal128(38, 1)), pa.array([Decimal("0.25")], pa.decimal128(38, 30))],
+        [
+            pa.array([Decimal("1.5")], pa.decimal128(38, 1)),
+            pa.array([Decimal("0.25")], pa.decimal128(38, 30)),
+        ],
         pl.Float64,
     ),
-    "decimal int": ([pa.array([Decimal("1.5")], pa.decimal128(3, 1)), pa.array([LARGE, None])], pl.Decimal(21, 1)),
+    "decimal int": (
+        [pa.array([Decimal("1.5")], pa.decimal128(3, 1)), pa.array([LARGE, None])],
+        pl.Decimal(21, 1),
+    ),
     "decimal float": (
-        [pa.array([Decimal(cents).scaleb(-2) for cents in range(1, 400)], pa.decimal128(10, 2)), pa.array([0.5])],
+        [
+            pa.array([Decimal(cents).scaleb(-2) for cents in range(1, 400)], pa.decimal128(10, 2)),
+            pa.array([0.5]),
+        ],
         pl.Float64,
     ),
     "binary": ([pa.array([b"ab"], pa.binary(2)), pa.array([b"abc"])], pl.Binary),
-    "int decimal": ([pa.array([7, None]), pa.array([Decimal("1.5")], pa.decimal128(3, 1))], pl.Decimal(21, 1)),
-    "ms us": ([pa.array([5, -5], pa.timestamp("ms")), pa.array([7, None], pa.timestamp("us"))], pl.Datetime("us")),
+    "int decimal": (
+        [pa.array([7, None]), pa.array([Decimal("1.5")], pa.decimal128(3, 1))],
+        pl.Decimal(21, 1),
+    ),
+    "ms us": (
+        [pa.array([5, -5], pa.timestamp("ms")), pa.array([7, None], pa.timestamp("us"))],
+        pl.Datetime("us"),
+    ),
     "ns ms": (
-        [pa.array([1999, -1, -1000, None], pa.timestamp("ns")), pa.array([2**44, -(2**45)], pa.timestamp("ms"))],
+        [
+            pa.array([1999, -1, -1000, None], pa.timestamp("ns")),
+            pa.array([2**44, -(2**45)], pa.timestamp("ms")),
+        ],
         pl.Datetime("us"),
     ),
     "zoned": (
-        [pa.array([1999, -1], pa.timestamp("ns", "UTC")), pa.array([datetime(2024, 1, 1, tzinfo=UTC)])],
+        [
+            pa.array([1999, -1], pa.timestamp("ns", "UTC")),
+            pa.array([datetime(2024, 1, 1, tzinfo=UTC)]),
+        ],
         pl.Datetime("us", "UTC"),
     ),
-    "times of day": ([pa.array([5], pa.time32("ms")), pa.array([7, None], pa.time64("us"))], pl.Time),
+    "times of day": (
+        [pa.array([5], pa.time32("ms")), pa.array([7, None], pa.time64("us"))],
+        pl.Time,
+    ),
 }
 
 
@@ -123,7 +174,9 @@ def test_how_texts_are_held_is_no_part_of_a_type(tmp_path):
     """Nor is whether cells may lack."""
     fields = [pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.large_string())]
     pq.write_table(pa.table({"a": [1, 2], "b": ["x", "y"]}), tmp_path / "1.parquet")
-    pq.write_table(pa.table({"a": [3, 4], "b": ["z", None]}).cast(pa.schema(fields)), tmp_path / "2.parquet")
+    pq.write_table(
+        pa.table({"a": [3, 4], "b": ["z", None]}).cast(pa.schema(fields)), tmp_path / "2.parquet"
+    )
     here, there = both_ways(tmp_path)
     assert here.equals(there)
     assert here.rows() == [(1, "x"), (2, "y"), (3, "z"), (4, None)]
@@ -133,14 +186,23 @@ NANO = pa.array([1_704_067_200_123_456_789, None, -1], pa.timestamp("ns"))
 BESIDE = {
     "categories": [pa.table({"a": NANO, "b": pa.array(["x", "y", "x"]).dictionary_encode()})],
     "required": [
-        pa.table([NANO, pa.array([1, 2, 3])], pa.schema([("a", NANO.type), pa.field("b", pa.int64(), False)]))
+        pa.table(
+            [NANO, pa.array([1, 2, 3])],
+            pa.schema([("a", NANO.type), pa.field("b", pa.int64(), False)]),
+        )
     ],
     "zoned": [
-        pa.table({"a": NANO.cast(pa.timestamp("ns", "UTC")), "b": pa.array(["x", "y", "x"]).dictionary_encode()})
+        pa.table(
+            {
+                "a": NANO.cast(pa.timestamp("ns", "UTC")),
+                "b": pa.array(["x", "y", "x"]).dictionary_encode(),
+            }
+        )
     ],
     "dictionary": [pa.table({"a": NANO.dictionary_encode(), "b": [1.0, 2.0, 3.0]})],
     "other types": [
-        pa.table({"a": NANO, "b": pa.array([1.0, 2.0, 3.0], kind)}) for kind in (pa.float64(), pa.float32())
+        pa.table({"a": NANO, "b": pa.array([1.0, 2.0, 3.0], kind)})
+        for kind in (pa.float64(), pa.float32())
     ],
 }
 
@@ -153,26 +215,41 @@ def test_nanoseconds_stay_what_they_are_beside_columns_that_are_cast(tables, tmp
     cells = pl.Series(pl.from_arrow(NANO)).to_list() * len(tables)
     assert [cell and cell.replace(tzinfo=None) for cell in here["a"]] == cells
     assert [cell and cell.replace(tzinfo=None) for cell in there["a"]] == cells
-    assert there["b"].cast(pl.String).to_list() == here["b"].cast(there["b"].dtype).cast(pl.String).to_list()
+    assert (
+        there["b"].cast(pl.String).to_list()
+        == here["b"].cast(there["b"].dtype).cast(pl.String).to_list()
+    )
 
 
 def test_categories_that_polars_has_named_beforehand(tmp_path):
     for number, shops in enumerate((["a", "b"], ["c", "b"], ["d", "a"])):
-        pl.DataFrame({"shop": pl.Series(shops, dtype=pl.Enum(shops))}).write_parquet(tmp_path / f"{number}.parquet")
+        pl.DataFrame({"shop": pl.Series(shops, dtype=pl.Enum(shops))}).write_parquet(
+            tmp_path / f"{number}.parquet"
+        )
     here, there = both_ways(tmp_path)
-    assert here["shop"].cast(pl.String).to_list() == there["shop"].to_list() == ["a", "b", "c", "b", "d", "a"]
+    assert (
+        here["shop"].cast(pl.String).to_list()
+        == there["shop"].to_list()
+        == ["a", "b", "c", "b", "d", "a"]
+    )
 
 
 def test_columns_in_another_order(tmp_path):
-    pq.write_table(pa.table({"^b$": [1, 2], "a": ["x", "y"], "*": [1.5, 2.5]}), tmp_path / "1.parquet")
-    pq.write_table(pa.table({"*": [3, 4], "^b$": [2.5, None], "a": pa.nulls(2)}), tmp_path / "2.parquet")
+    pq.write_table(
+        pa.table({"^b$": [1, 2], "a": ["x", "y"], "*": [1.5, 2.5]}), tmp_path / "1.parquet"
+    )
+    pq.write_table(
+        pa.table({"*": [3, 4], "^b$": [2.5, None], "a": pa.nulls(2)}), tmp_path / "2.parquet"
+    )
     here, there = both_ways(tmp_path)
     assert here.columns == ["^b$", "a", "*"]
     assert here.equals(there)
     assert here.rows() == [(1, "x", 1.5), (2, "y", 2.5), (2.5, None, 3), (None, None, 4)]
     pq.write_table(pa.table({"*": [3], "^b$": [2.5], "c": ["x"]}), tmp_path / "2.parquet")
     for mode in MODES:
-        with pytest.raises(TableError, match=r"2\.parquet: its columns are not those of 1\.parquet"):
+        with pytest.raises(
+            TableError, match=r"2\.parquet: its columns are not those of 1\.parquet"
+        ):
             read(tmp_path, mode)
 
 
@@ -190,7 +267,8 @@ def months():
                 "amount": amount,
                 "count": rng.integers(0, 9, n),
                 "remark": rng.choice(["a", "b", "c"], n),
-                "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 10**6, n), "s"),
+                "when": pd.Timestamp("2024-01-01")
+                + pd.to_timedelta(rng.integers(0, 10**6, n), "s"),
             }
         )
         found.append(frame)
@@ -214,26 +292,35 @@ def test_the_command_finds_the_same_either_way(tmp_path):
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert "larger than memory" in there.stdout
     a, b = read_csv(tmp_path / "here.csv"), read_csv(tmp_path / "there.csv")
-    np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
+    np.testing.assert_allclose(
+        [float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6
+    )
     for column in ("key", "outlier", "reasons", "amount", "count", "remark", "when"):
         assert [row[column] for row in a] == [row[column] for row in b]
     done = run("score", "m.odefs", "t/x*.parquet", "-o", "again.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     again = read_csv(tmp_path / "again.csv")
     assert [row["key"] for row in again] == [row["key"] for row in a]
-    np.testing.assert_allclose([float(r["score"]) for r in again], [float(r["score"]) for r in a], rtol=1e-6)
+    np.testing.assert_allclose(
+        [float(r["score"]) for r in again], [float(r["score"]) for r in a], rtol=1e-6
+    )
 
 
 def test_a_matrix_over_parts_of_mixed_numbers(tmp_path):
     pq.write_table(pa.table({"a": numbers([1, 2], pa.int8()), "b": NONE}), tmp_path / "1.parquet")
-    pq.write_table(pa.table({"b": numbers([LARGE, 4], pa.int64()), "a": [0.1, None]}), tmp_path / "2.parquet")
     pq.write_table(
-        pa.table({"a": numbers([0.5], pa.float32()), "b": numbers([2**64 - 1], pa.uint64())}), tmp_path / "3.parquet"
+        pa.table({"b": numbers([LARGE, 4], pa.int64()), "a": [0.1, None]}), tmp_path / "2.parquet"
+    )
+    pq.write_table(
+        pa.table({"a": numbers([0.5], pa.float32()), "b": numbers([2**64 - 1], pa.uint64())}),
+        tmp_path / "3.parquet",
     )
     blocks = RowBlocks.from_parquet(tmp_path)
     assert (blocks.dtype, blocks.names) == (np.float64, ("a", "b"))
     expected = [[1, np.nan], [2, np.nan], [0.1, LARGE], [np.nan, 4], [0.5, 2**64 - 1]]
-    assert np.array_equal(np.concatenate(list(blocks)), np.array(expected, dtype=np.float64), equal_nan=True)
+    assert np.array_equal(
+        np.concatenate(list(blocks)), np.array(expected, dtype=np.float64), equal_nan=True
+    )
     pq.write_table(pa.table({"a": [1.0], "c": [1.0]}), tmp_path / "3.parquet")
     with pytest.raises(ValueError, match=r"3\.parquet: its columns are not those of 1\.parquet"):
         RowBlocks.from_parquet(tmp_path)

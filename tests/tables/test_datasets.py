@@ -32,7 +32,13 @@ red, c, no
 
 def test_one_hot_over_occurring_values_missing_last():
     arrays = convert.arff_one_hot(ARFF)
-    assert arrays.feature_names.tolist() == ["colour=red", "colour=blue", "odd name=a,b", "odd name=c", "odd name=?"]
+    assert arrays.feature_names.tolist() == [
+        "colour=red",
+        "colour=blue",
+        "odd name=a,b",
+        "odd name=c",
+        "odd name=?",
+    ]
     assert arrays.X.tolist() == [[1, 0, 1, 0, 0], [0, 1, 0, 0, 1], [1, 0, 0, 1, 0]]
     assert arrays.y.tolist() == [0, 1, 0]
     assert arrays.X.dtype == arrays.y.dtype == np.uint8
@@ -91,7 +97,9 @@ def test_advertisements_names_come_from_the_zip():
     names = convert.advertisements(zipped(ad_names=NAMES, ad_data=data)).feature_names.tolist()
     assert names == ["local", "url*images+buttons", "url*target+æion"]
     other = convert.advertisements(zipped(ad_names=NAMES + b"one more: 0,1.\n", ad_data=data))
-    assert other.feature_names.tolist() == ["x3", "x4", "x5"], "names of other columns are not taken"
+    assert other.feature_names.tolist() == ["x3", "x4", "x5"], (
+        "names of other columns are not taken"
+    )
 
 
 def mat_bytes(X, y):
@@ -110,7 +118,13 @@ def test_the_digest_sees_name_type_shape_and_bytes():
     a = np.arange(6, dtype=np.uint8)
     digests = {
         store.digest(arrays)
-        for arrays in ({"X": a}, {"Y": a}, {"X": a.astype(np.int8)}, {"X": a.reshape(2, 3)}, {"X": a[::-1]})
+        for arrays in (
+            {"X": a},
+            {"Y": a},
+            {"X": a.astype(np.int8)},
+            {"X": a.reshape(2, 3)},
+            {"X": a[::-1]},
+        )
     }
     assert len(digests) == 5
     assert store.digest({"X": a}) == store.digest({"X": a[::-1][::-1]})
@@ -214,12 +228,16 @@ def test_blob_ids_are_those_of_git(tmp_path):
     assert {entry.name for entry in registry.ENTRIES if entry.blob} == {"advertisements", "speech"}
 
 
-def test_another_source_file_is_refused_even_if_its_values_are_the_same(server, small_entry, monkeypatch):
+def test_another_source_file_is_refused_even_if_its_values_are_the_same(
+    server, small_entry, monkeypatch
+):
     answers, address = server
     X, y = small_entry
     good = mat_bytes(X, y)
     other = b"m" + good[1:]  # a word of the header's free text
-    monkeypatch.setitem(registry.BY_NAME, "musk", replace(registry.BY_NAME["musk"], blob=store.blob_id(good)))
+    monkeypatch.setitem(
+        registry.BY_NAME, "musk", replace(registry.BY_NAME["musk"], blob=store.blob_id(good))
+    )
     answers["/good"], answers["/other"] = (good, len(good)), (other, len(other))
     with pytest.raises(store.DatasetError, match=f"{store.blob_id(other)}.*{store.blob_id(good)}"):
         store.download("musk", f"{address}/other")

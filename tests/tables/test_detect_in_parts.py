@@ -41,7 +41,9 @@ def make_frame(n=6000):
             "noise": rng.normal(size=n).astype(np.float32),
         }
     )
-    return frame.with_columns(pl.when(pl.col("count") == 3).then(None).otherwise(pl.col("count")).alias("count"))
+    return frame.with_columns(
+        pl.when(pl.col("count") == 3).then(None).otherwise(pl.col("count")).alias("count")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,9 @@ def flags(n=200_000):
     return pl.DataFrame({f"f{k}": rng.random(n) < 0.01 for k in range(8)})
 
 
-@pytest.mark.parametrize("file", ["t.parquet", "t.csv", "t.csv.gz", "t.ndjson", "t.arrow", "packed.arrow"])
+@pytest.mark.parametrize(
+    "file", ["t.parquet", "t.csv", "t.csv.gz", "t.ndjson", "t.arrow", "packed.arrow"]
+)
 def test_cells_count_however_small_they_are_in_a_file(file, tmp_path, monkeypatch):
     """A flag is a bit in parquet and arrow and two bytes in a csv file; in a run each cell is at least a number of 8 bytes, twice."""
     frame, path = flags(), tmp_path / file
@@ -95,7 +99,10 @@ def test_cells_of_text_count_as_in_parquet(file, tmp_path):
         table.write_parquet(tmp_path / f"{name}.parquet")
         getattr(table, f"write_{file[2:]}")(tmp_path / file.replace("t.", f"{name}.", 1))
     assert bytes_in_memory(tmp_path / file) > bytes_in_memory(tmp_path / "t.parquet")
-    assert bytes_in_memory(tmp_path / file.replace("t.", "n.", 1)) < bytes_in_memory(tmp_path / file) / 1.5
+    assert (
+        bytes_in_memory(tmp_path / file.replace("t.", "n.", 1))
+        < bytes_in_memory(tmp_path / file) / 1.5
+    )
 
 
 def test_keys_count_however_they_are_spaced(tmp_path):
@@ -114,7 +121,11 @@ def test_a_packed_file_may_begin_with_nothing(tmp_path):
     text = gzip.compress(b"1,2,3\n" * 50_000)
     (tmp_path / "a.csv.gz").write_bytes(text)
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"") + text)
-    assert bytes_in_memory(tmp_path / "b.csv.gz") >= bytes_in_memory(tmp_path / "a.csv.gz") > 150_000 * 24
+    assert (
+        bytes_in_memory(tmp_path / "b.csv.gz")
+        >= bytes_in_memory(tmp_path / "a.csv.gz")
+        > 150_000 * 24
+    )
 
 
 def test_sheets_that_are_too_large_are_refused(tmp_path):
@@ -132,7 +143,9 @@ def test_sheets_that_are_too_large_are_refused(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("file", ["t.xlsx", "t.xls", "t.arrow", "t.parquet", "t.csv.gz", "t", "t.csv"])
+@pytest.mark.parametrize(
+    "file", ["t.xlsx", "t.xls", "t.arrow", "t.parquet", "t.csv.gz", "t", "t.csv"]
+)
 def test_sizes_leave_broken_files_to_the_reader(file, tmp_path):
     (tmp_path / file).write_bytes(b"\x1f\x8bnothing" if file == "t.csv.gz" else b"")
     assert fits(tmp_path / file)
@@ -164,15 +177,26 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     ]
     a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
     assert [row["key"] for row in a] == [row["key"] for row in b]
-    np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
+    np.testing.assert_allclose(
+        [float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6
+    )
     assert [row["outlier"] for row in a] == [row["outlier"] for row in b]
     # The same rows with the same scores and reasons are shown.
-    shown = [[line.split()[:3] for line in done.stdout.splitlines() if " k00" in line] for done in (here, there)]
+    shown = [
+        [line.split()[:3] for line in done.stdout.splitlines() if " k00" in line]
+        for done in (here, there)
+    ]
     assert len(shown[0]) == 10
     assert shown[0] == shown[1]
     if kind == "parquet":
-        scores = next(odefs.score_batches(tmp_path / "m.odefs", frame.to_arrow().combine_chunks().to_batches()))
-        np.testing.assert_allclose(scores.column("score").to_numpy(), [float(r["score"]) for r in a], rtol=1e-6)
+        scores = next(
+            odefs.score_batches(
+                tmp_path / "m.odefs", frame.to_arrow().combine_chunks().to_batches()
+            )
+        )
+        np.testing.assert_allclose(
+            scores.column("score").to_numpy(), [float(r["score"]) for r in a], rtol=1e-6
+        )
 
 
 @pytest.mark.slow
@@ -208,7 +232,17 @@ def test_labels_with_missing_cells_are_refused(in_memory, tmp_path):
 
 def test_json_and_parquet_output(frame, tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
-    done = run("detect", "t.parquet", "--json", "-o", "s.parquet", "--flag", "7", cwd=tmp_path, ODEFS_IN_PARTS="1")
+    done = run(
+        "detect",
+        "t.parquet",
+        "--json",
+        "-o",
+        "s.parquet",
+        "--flag",
+        "7",
+        cwd=tmp_path,
+        ODEFS_IN_PARTS="1",
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["rows"] == 6000
@@ -241,7 +275,9 @@ def test_text_among_numbers(in_memory, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     n, words = 8192, 700
     prices = [f"$ {value:.2f}" for value in rng.normal(100, 10, n - words)] + ["unknown"] * words
-    pl.DataFrame({"price": prices, "noise": rng.normal(size=n)}).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({"price": prices, "noise": rng.normal(size=n)}).write_parquet(
+        tmp_path / "t.parquet"
+    )
     model = odefs.ODEFS(random_state=0, n_estimators=2, scaling="none")
     table = ParquetTable((tmp_path / "t.parquet",))
     found = detect_table(table.load() if in_memory else table, model, odefs.TableEncoder())
@@ -259,13 +295,20 @@ def test_categories_of_files_that_know_different_ones(tmp_path):
     (tmp_path / "t").mkdir()
     for part, shops in enumerate((np.arange(100), np.arange(300), np.arange(100, 200))):
         cells = pd.Categorical([f"s{shop}" for shop in rng.choice(shops, 1000)])
-        pd.DataFrame({"a": rng.normal(size=1000), "shop": cells}).to_parquet(tmp_path / "t" / f"{part}.parquet")
+        pd.DataFrame({"a": rng.normal(size=1000), "shop": cells}).to_parquet(
+            tmp_path / "t" / f"{part}.parquet"
+        )
     common = ("detect", "t", "--reasons", "none", "--no-report", "-o")
-    here, there = run(*common, "here.csv", cwd=tmp_path), run(*common, "there.csv", cwd=tmp_path, ODEFS_IN_PARTS="1")
+    here, there = (
+        run(*common, "here.csv", cwd=tmp_path),
+        run(*common, "there.csv", cwd=tmp_path, ODEFS_IN_PARTS="1"),
+    )
     assert here.returncode == there.returncode == 0, there.stderr
     assert "larger than memory" in there.stdout
     a, b = read(tmp_path / "here.csv"), read(tmp_path / "there.csv")
-    np.testing.assert_allclose([float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6)
+    np.testing.assert_allclose(
+        [float(r["score"]) for r in b], [float(r["score"]) for r in a], rtol=1e-6
+    )
 
 
 def odd_columns(n, rng):
@@ -276,7 +319,10 @@ def odd_columns(n, rng):
         sixteen = pa.array([i.to_bytes(16, "big") for i in range(n)], pa.binary(16))
         yield "who", pa.ExtensionArray.from_storage(pa.uuid(), sixteen)
     if hasattr(pa, "json_"):
-        yield "told", pa.ExtensionArray.from_storage(pa.json_(), pa.array([f"[{i}]" for i in range(n)]))
+        yield (
+            "told",
+            pa.ExtensionArray.from_storage(pa.json_(), pa.array([f"[{i}]" for i in range(n)])),
+        )
 
 
 @pytest.mark.parametrize("in_memory", [True, False])
@@ -288,7 +334,11 @@ def test_durations_and_types_without_an_order(in_memory, tmp_path, monkeypatch):
     seconds = rng.integers(0, 3600, n)
     seconds[77] = 10**6
     rare = pa.array([None if i % 9 else int(i == 99) for i in range(n)], pa.duration("us"))
-    columns = {"a": pa.array(rng.normal(size=n)), "took": pa.array(seconds, pa.duration("s")), "rare": rare}
+    columns = {
+        "a": pa.array(rng.normal(size=n)),
+        "took": pa.array(seconds, pa.duration("s")),
+        "rare": rare,
+    }
     for name, column in odd_columns(n, rng):
         try:
             pq.write_table(pa.table({name: column}), tmp_path / "one.parquet")
@@ -301,10 +351,21 @@ def test_durations_and_types_without_an_order(in_memory, tmp_path, monkeypatch):
     table = table.load() if in_memory else table
     sampled = odefs.TableEncoder()
     learning.learn_encoder(sampled, table, table.names, seed=0)
-    assert sampled.columns == exact.columns == [name for name in ("a", "took", "shop") if name in columns]
-    assert sampled.left_out_.keys() == exact.left_out_.keys() == columns.keys() - {"a", "took", "shop"}
+    assert (
+        sampled.columns
+        == exact.columns
+        == [name for name in ("a", "took", "shop") if name in columns]
+    )
+    assert (
+        sampled.left_out_.keys() == exact.left_out_.keys() == columns.keys() - {"a", "took", "shop"}
+    )
     for one, other in zip(sampled.specs_, exact.specs_, strict=True):
-        assert (one.kind, one.low, one.high, one.levels) == (other.kind, other.low, other.high, other.levels)
+        assert (one.kind, one.low, one.high, one.levels) == (
+            other.kind,
+            other.low,
+            other.high,
+            other.levels,
+        )
     extremes = learning.find_extremes(table, ["took", "rare"])
     assert extremes["took"].rows == {"low": int(seconds.argmin()), "high": 77}
     assert (extremes["rare"].rows["high"], extremes["rare"].missing) == (99, rare.null_count)
@@ -339,7 +400,9 @@ def test_times_that_are_categories_have_one_name_either_way(tmp_path):
             f"{in_parts}.csv",
         )
         done = run(*command, cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
-        assert (done.returncode, "larger than memory" in done.stdout) == (0, in_parts == "1"), done.stderr
+        assert (done.returncode, "larger than memory" in done.stdout) == (0, in_parts == "1"), (
+            done.stderr
+        )
         found.append(read(tmp_path / f"{in_parts}.csv"))
     assert "when = 2030-03-19 01:30:00" in found[0][2900]["reasons"]
     assert any("when = 2030-03-17 00:00:00" in row["reasons"] for row in found[0])

@@ -42,7 +42,9 @@ def table_of_all_kinds():
             "date": [f"{day:02d}.06.{year}" for day, year in zip(days, years, strict=True)],
             "when": pl.Series(1_700_000_000_000 + seconds).cast(pl.Datetime("ms")),
             "account_id": rng.choice([101, 102, 103], N),
-            "shop": ["zoo" if i == ODD else name for i, name in enumerate(rng.choice(["a", "b"], N))],
+            "shop": [
+                "zoo" if i == ODD else name for i, name in enumerate(rng.choice(["a", "b"], N))
+            ],
             "flag": rng.random(N) < 0.1,
             "x": pl.Series(rng.normal(size=N)).set(pl.Series(hole), None),
         }
@@ -89,7 +91,9 @@ def test_outliers_are_those_of_an_encoder_that_saw_all_rows(table, left_out, dig
     assert np.mean(there.extent.is_outlier == here.is_outlier) > 0.999
     first = int(there.order[0])
     assert there.extent.numbers[first] == ODD
-    assert [r.column for r in there.reasons([first])[0]] == [r.column for r in here.reasons([ODD])[0]]
+    assert [r.column for r in there.reasons([first])[0]] == [
+        r.column for r in here.reasons([ODD])[0]
+    ]
     again = clone(here.model).fit(there.encoder.transform(table_of_all_kinds()))
     np.testing.assert_allclose(there.extent.scores, again.outlier_scores_, rtol=1e-6)
 
@@ -111,7 +115,11 @@ def test_memory_and_parts_agree_to_the_bit(heights, mark_missing, tmp_path, monk
         encoder = odefs.TableEncoder(mark_missing=mark_missing, category=["account_id"])
         model = odefs.ODEFS(random_state=0, n_estimators=3, scaling="none")
         found.append(detect_table(table.load() if in_memory else table, model, encoder))
-    found.append(odefs.detect(frame, model=found[0].model, mark_missing=mark_missing, category=["account_id"]))
+    found.append(
+        odefs.detect(
+            frame, model=found[0].model, mark_missing=mark_missing, category=["account_id"]
+        )
+    )
     here = found[0]
     assert here.part is None
     for other in found[1:]:
@@ -179,5 +187,7 @@ def test_the_spread_keeps_its_digits_far_from_zero(middle):
 
 def test_a_unit_is_the_root_of_half_the_range_times_the_standard_deviation():
     values = np.random.default_rng(0).normal(1e6, 1, 1000)
-    assert Spread.of(values).unit == pytest.approx(np.sqrt(np.ptp(values) / 2 * values.std()), rel=1e-9)
+    assert Spread.of(values).unit == pytest.approx(
+        np.sqrt(np.ptp(values) / 2 * values.std()), rel=1e-9
+    )
     assert Spread.of(np.full(3, 7.0)).unit == Spread().unit == 1.0

@@ -23,7 +23,8 @@ def mixed(n_rows, seed=0):
             "kind": pl.Series(rng.choice(["a", "b", "c"], n_rows)).set(pl.Series(hole), None),
             "name": [f"n{i}" for i in rng.integers(0, 80, n_rows)],
             "flag": rng.random(n_rows) < 0.3,
-            "time": np.datetime64("2024-01-01", "ms") + rng.integers(0, 10**10, n_rows).astype("timedelta64[ms]"),
+            "time": np.datetime64("2024-01-01", "ms")
+            + rng.integers(0, 10**10, n_rows).astype("timedelta64[ms]"),
         }
     )
 
@@ -60,7 +61,11 @@ def test_whole_numbers_may_span_more_than_a_float_holds():
 def test_whole_numbers_that_count_the_rows_are_seen():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
-        {"k": rng.permutation(50), "gap": rng.permutation(np.arange(50) * 3), "x": rng.normal(size=50)}
+        {
+            "k": rng.permutation(50),
+            "gap": rng.permutation(np.arange(50) * 3),
+            "x": rng.normal(size=50),
+        }
     )
     encoder = TableEncoder().fit(frame)
     assert encoder.left_out_ == {"k": Exclusion("row_counter")}
@@ -79,7 +84,9 @@ def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
     assert readers(frame.to_pandas()) == 1
     assert readers(frame) == readers(frame.to_arrow()) == frames.READERS
     assert readers(frame[: frames.SHORT_COLUMN_ROWS]) == 1
-    pandas, polars, arrow = (frames.columns_of(one) for one in (frame.to_pandas(), frame, pa.table(frame.to_arrow())))
+    pandas, polars, arrow = (
+        frames.columns_of(one) for one in (frame.to_pandas(), frame, pa.table(frame.to_arrow()))
+    )
     for name in frame.columns:
         kinds = {table[name].kind for table in (pandas, polars, arrow)}
         assert len(kinds) == 1

@@ -34,11 +34,18 @@ def sheet(path, columns, rows, formats=None):
     with Workbook(path) as book:
         out = book.add_worksheet()
         for place, name in enumerate(columns):
-            form = book.add_format({"num_format": formats[name]}) if name in (formats or {}) else None
+            form = (
+                book.add_format({"num_format": formats[name]}) if name in (formats or {}) else None
+            )
             out.write(0, place, name)
             for number, cell in enumerate(rows[place], 1):
                 if cell is not None:
-                    out.write(number, place, cell, *([] if form is None or isinstance(cell, str) else [form]))
+                    out.write(
+                        number,
+                        place,
+                        cell,
+                        *([] if form is None or isinstance(cell, str) else [form]),
+                    )
     return path
 
 
@@ -59,7 +66,9 @@ def test_a_column_whose_name_differs_from_a_result_by_case_alone_is_written(name
 def test_input_columns_that_differ_by_case_alone_are_written(tmp_path):
     frame = table(a=range(60), A=range(60, 120))
     found = odefs.detect(frame, model=odefs.ODEFS(n_estimators=2, random_state=0))
-    write_table(tmp_path / "t.xlsx", result_batches(table_of(frame), found, with_data=True, folds=True))
+    write_table(
+        tmp_path / "t.xlsx", result_batches(table_of(frame), found, with_data=True, folds=True)
+    )
     back = read_in_memory(tmp_path / "t.xlsx").frame
     assert back["a"].to_list() == frame["a"].to_list()
     assert back["A (input)"].to_list() == frame["A"].to_list()
@@ -126,11 +135,17 @@ def test_texts_that_are_too_long_for_a_cell_are_cut_with_a_word(tmp_path):
     columns = {"a": ["x" * 40_000, pairs, "y" * 32_767], "b": ["short", None, "z"]}
     notes = write_table(tmp_path / "t.xlsx", [columns])
     assert notes == (Note("excel_texts_cut", columns=("a",), limit=32_767),)
-    assert read_in_memory(tmp_path / "t.xlsx").frame["a"].str.len_chars().to_list() == [32_767, 16_383, 32_767]
+    assert read_in_memory(tmp_path / "t.xlsx").frame["a"].str.len_chars().to_list() == [
+        32_767,
+        16_383,
+        32_767,
+    ]
     table(story=["x" * 40_000, *map(str, range(59))]).write_parquet(tmp_path / "t.parquet")
     done = run("detect", "t.parquet", "-o", "y.xlsx", "--with-data", *QUICK, cwd=tmp_path)
     assert done.returncode == 0
-    assert messages(done) == [f"odefs: y.xlsx: {Note('excel_texts_cut', columns=('story',), limit=32_767)}"]
+    assert messages(done) == [
+        f"odefs: y.xlsx: {Note('excel_texts_cut', columns=('story',), limit=32_767)}"
+    ]
 
 
 ODD = ("\x00", "\x01", "\x0b", "\x1f", "\ufffe", "\uffff", "\ud800", "\t", "\r", "\n", "_x0041_")
@@ -142,14 +157,20 @@ def test_a_file_with_characters_that_xml_has_no_form_for_opens(odd, tmp_path):
     columns = {f"a{odd}b": [1, 2], f"A{odd}B": [3, 4], "text": [f"u{odd}v", odd], "last": [5, 6]}
     write_table(tmp_path / "t.xlsx", [columns])
     with ZipFile(tmp_path / "t.xlsx") as packed:
-        parts = {name: ElementTree.fromstring(packed.read(name)) for name in packed.namelist() if name.endswith("xml")}
+        parts = {
+            name: ElementTree.fromstring(packed.read(name))
+            for name in packed.namelist()
+            if name.endswith("xml")
+        }
     back = read_in_memory(tmp_path / "t.xlsx").frame
     assert back.height == 2
     assert back.columns[2:] == ["text", "last"]
     assert back.drop("text").rows() == [(1, 3, 5), (2, 4, 6)]
     (table,) = (root for name, root in parts.items() if "tables/" in name)
     named = [part.get("name") for part in table.iter() if part.tag.endswith("tableColumn")]
-    assert named == back.columns, "Excel repairs a file whose table calls its columns otherwise than the first row does"
+    assert named == back.columns, (
+        "Excel repairs a file whose table calls its columns otherwise than the first row does"
+    )
     if odd not in ("\ufffe", "\uffff", "\ud800", "\t"):
         assert back["text"].to_list() == columns["text"], "cells have a form for control characters"
 
@@ -169,7 +190,9 @@ def test_text_like_a_formula_is_a_text_cell_and_marked_as_such(tmp_path):
     write_table(tmp_path / "t.xlsx", [columns])
     assert read_in_memory(tmp_path / "t.xlsx").frame.to_dict(as_series=False) == columns
     with ZipFile(tmp_path / "t.xlsx") as packed:
-        sheet, styles = (packed.read(f"xl/{name}.xml").decode() for name in ("worksheets/sheet1", "styles"))
+        sheet, styles = (
+            packed.read(f"xl/{name}.xml").decode() for name in ("worksheets/sheet1", "styles")
+        )
     assert "<f>" not in sheet
     formats = re.findall(r"<xf [^>]*>", styles[styles.index("<cellXfs") :])
     marked = {place for place, form in enumerate(formats) if 'quotePrefix="1"' in form}
@@ -179,9 +202,22 @@ def test_text_like_a_formula_is_a_text_cell_and_marked_as_such(tmp_path):
 
 def test_a_sheet_without_room_is_refused_before_the_fit(tmp_path):
     require_room(tmp_path, MAX_ROWS - 1, MAX_COLUMNS)
-    pl.select(a=pl.int_range(MAX_ROWS), b=pl.int_range(MAX_ROWS) % 7).write_parquet(tmp_path / "t.parquet")
+    pl.select(a=pl.int_range(MAX_ROWS), b=pl.int_range(MAX_ROWS) % 7).write_parquet(
+        tmp_path / "t.parquet"
+    )
     # No column is left to fit to, of which it would be said next.
-    done = run("detect", "t.parquet", "-o", "y.xlsx", "--drop", "a", "--drop", "b", "--no-report", cwd=tmp_path)
+    done = run(
+        "detect",
+        "t.parquet",
+        "-o",
+        "y.xlsx",
+        "--drop",
+        "a",
+        "--drop",
+        "b",
+        "--no-report",
+        cwd=tmp_path,
+    )
     assert done.returncode == 1
     assert messages(done) == [
         "odefs: y.xlsx: 1,048,576 rows are more than the 1,048,575 that an Excel sheet holds: write parquet, csv, arrow or ndjson."
@@ -197,7 +233,9 @@ def test_a_model_is_not_asked_for_scores_that_have_no_room(tmp_path):
     wide.write_parquet(tmp_path / "wide.parquet")
     done = run("score", "m.odefs", "wide.parquet", "-o", "y.xlsx", "--with-data", cwd=tmp_path)
     assert done.returncode == 1
-    assert "y.xlsx: 16,388 columns are more than the 16,384 that an Excel sheet holds" in done.stderr
+    assert (
+        "y.xlsx: 16,388 columns are more than the 16,384 that an Excel sheet holds" in done.stderr
+    )
 
 
 def test_cells_of_another_type_far_down_are_kept(tmp_path):
@@ -206,9 +244,9 @@ def test_cells_of_another_type_far_down_are_kept(tmp_path):
     frame = read_in_memory(tmp_path / "t.xlsx").frame
     assert frame["late"][199] == "unknown"
     assert frame["late"].null_count() == 0
-    assert [float(cell) for cell in frame["late"].drop_nulls() if cell != "unknown"] == pytest.approx(
-        [cell for cell in late if cell != "unknown"], rel=1e-15, abs=0
-    )
+    assert [
+        float(cell) for cell in frame["late"].drop_nulls() if cell != "unknown"
+    ] == pytest.approx([cell for cell in late if cell != "unknown"], rel=1e-15, abs=0)
     assert frame["whole"].to_list() == [*map(float, range(200)), 0.25]
 
 
@@ -222,7 +260,11 @@ def test_text_that_looks_like_a_number_stays_as_it_is(tmp_path):
 def test_rows_stay_together_where_some_are_blank(tmp_path):
     columns = [["a", None, None, 0.1234567890125], [1, None, 3, 4]]
     sheet(tmp_path / "t.xlsx", ["mixed", "n"], columns)
-    assert read_in_memory(tmp_path / "t.xlsx").frame.rows() == [("a", 1), (None, 3), ("0.1234567890125", 4)]
+    assert read_in_memory(tmp_path / "t.xlsx").frame.rows() == [
+        ("a", 1),
+        (None, 3),
+        ("0.1234567890125", 4),
+    ]
 
 
 def test_cells_without_a_type_in_common_are_text(tmp_path):
@@ -250,14 +292,22 @@ def test_the_reader_behind_says_nothing_on_its_own(tmp_path):
 def test_times_of_day_are_times_as_in_other_files(tmp_path):
     minutes = [60 * (i % 4) + 540 for i in range(59)] + [60 * 3 + 17]
     times = [time(minute // 60, minute % 60) for minute in minutes]
-    cells = [times, [minute / 1440 for minute in minutes], table()["x"].to_list(), [datetime(2024, 1, 1, 8)] * 60]
+    cells = [
+        times,
+        [minute / 1440 for minute in minutes],
+        table()["x"].to_list(),
+        [datetime(2024, 1, 1, 8)] * 60,
+    ]
     formats = {"clock": "hh:mm", "share": "hh:mm", "day": "yyyy-mm-dd hh:mm"}
     sheet(tmp_path / "t.xlsx", ["clock", "share", "x", "day"], cells, formats)
     frame = read_in_memory(tmp_path / "t.xlsx").frame
     assert frame["clock"].to_list() == frame["share"].to_list() == times
     assert frame["day"].dtype == pl.Datetime
     frame.write_parquet(tmp_path / "t.parquet")
-    shown = [run("detect", name, *QUICK, cwd=tmp_path).stdout.split("\n", 1)[1] for name in ("t.xlsx", "t.parquet")]
+    shown = [
+        run("detect", name, *QUICK, cwd=tmp_path).stdout.split("\n", 1)[1]
+        for name in ("t.xlsx", "t.parquet")
+    ]
     assert shown[0] == shown[1]
     assert "1899" not in shown[0]
     assert "03:17" in shown[0]

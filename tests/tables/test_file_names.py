@@ -14,7 +14,19 @@ from opening import read_in_memory, read_in_parts
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 
-STEMS = ("b[1]", "a*b", "a?b", "~x", "a b", "a\nb", os.fsdecode(b"n\xe4"), "{a,b}", "^a$", "http:x", "*")
+STEMS = (
+    "b[1]",
+    "a*b",
+    "a?b",
+    "~x",
+    "a b",
+    "a\nb",
+    os.fsdecode(b"n\xe4"),
+    "{a,b}",
+    "^a$",
+    "http:x",
+    "*",
+)
 KINDS = {"arrow": "ipc", "xlsx": "excel"}
 QUICK = ("detect", "--no-report", "--quiet", "--set", "n_estimators=2")
 
@@ -64,12 +76,16 @@ def test_names_as_long_as_the_system_has_them(tmp_path):
     assert len(os.fsencode(name)) == 255
     (tmp_path / name).write_text("a,b\n" + "1,2\n3,4\n" * 30 + "900,7\n")
     output, model = "o" * 251 + ".csv", "m" * 255
-    done = odefs("detect", name, "-o", output, "--save", model, "--set", "n_estimators=2", cwd=tmp_path)
+    done = odefs(
+        "detect", name, "-o", output, "--save", model, "--set", "n_estimators=2", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     page = str(default_page(name))
     assert {path.name for path in tmp_path.iterdir()} == {name, output, model, page}
     assert page.endswith(".outliers.html")
-    assert odefs("detect", name, cwd=tmp_path).returncode == 0, "an earlier page of the same table is replaced"
+    assert odefs("detect", name, cwd=tmp_path).returncode == 0, (
+        "an earlier page of the same table is replaced"
+    )
 
 
 def test_a_name_that_is_too_long_is_refused_before_the_work(tmp_path):
@@ -97,11 +113,14 @@ LOCALES = {
     "ASCII streams": {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"},
 }
 ASCII_ONLY = "ASCII"
-TABLE = "größe,İI,name\n" + "".join(f"{i % 7},{i % 5},zürich{i}\n" for i in range(60)) + "900,77,łódź\n"
+TABLE = (
+    "größe,İI,name\n" + "".join(f"{i % 7},{i % 5},zürich{i}\n" for i in range(60)) + "900,77,łódź\n"
+)
 
 
 @pytest.mark.parametrize(
-    "locale", [pytest.param(name, marks=() if name == ASCII_ONLY else pytest.mark.slow) for name in LOCALES]
+    "locale",
+    [pytest.param(name, marks=() if name == ASCII_ONLY else pytest.mark.slow) for name in LOCALES],
 )
 def test_letters_survive_any_locale(locale, tmp_path):
     """On the screen, in csv, JSON and the page, in names of columns that are given, and in errors."""
@@ -114,7 +133,19 @@ def test_letters_survive_any_locale(locale, tmp_path):
         return odefs(*map(os.fsdecode, line), cwd=tmp_path, stdin=b"", **LOCALES[locale])
 
     quick = ("--set", "n_estimators=2")
-    done = run("detect", name, "--id", "name", "--category", "größe", "--report", "r.html", "-o", "o.csv", *quick)
+    done = run(
+        "detect",
+        name,
+        "--id",
+        "name",
+        "--category",
+        "größe",
+        "--report",
+        "r.html",
+        "-o",
+        "o.csv",
+        *quick,
+    )
     assert done.returncode == 0, done.stderr
     shown = done.stdout.decode()
     assert all(word in shown for word in ("täble.csv", "łódź", "İI = 77"))

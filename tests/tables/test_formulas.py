@@ -54,13 +54,21 @@ def is_dangerous(text):
 def scores(texts, name="id"):
     """A file of scores has these columns."""
     n = len(texts)
-    numbers = {"row": [*range(1, n + 1)], "score": [-1.5] * n, "rank": [1] * n, "outlier": ["no"] * n}
+    numbers = {
+        "row": [*range(1, n + 1)],
+        "score": [-1.5] * n,
+        "rank": [1] * n,
+        "outlier": ["no"] * n,
+    }
     return {name: texts, **numbers, "amount": [-5] * n}
 
 
 def in_batches(columns):
     """The first row, and the others."""
-    return [{name: cells[rows] for name, cells in columns.items()} for rows in (slice(1), slice(1, None))]
+    return [
+        {name: cells[rows] for name, cells in columns.items()}
+        for rows in (slice(1), slice(1, None))
+    ]
 
 
 @given(st.lists(TEXTS, min_size=2, max_size=6))
@@ -124,7 +132,13 @@ def test_scores_are_recognised_by_the_columns_that_are_written():
         ("row (id)", *RESULT_NAMES),
     ):
         assert is_own(names, None)
-    for names in ((), ("row",), ("a", "b", *RESULT_NAMES), RESULT_NAMES[::-1], ("row", "x", *RESULT_NAMES[1:])):
+    for names in (
+        (),
+        ("row",),
+        ("a", "b", *RESULT_NAMES),
+        RESULT_NAMES[::-1],
+        ("row", "x", *RESULT_NAMES[1:]),
+    ):
         assert not is_own(names, None)
 
 
@@ -173,13 +187,46 @@ def test_ids_survive_from_command_to_command(in_parts, tmp_path):
     frame = pl.DataFrame({"=key": ids, "x": [*range(119), 900], "y": [i % 7 for i in range(120)]})
     frame.write_parquet(tmp_path / "t.parquet")
     env = {"ODEFS_IN_PARTS": "1"} if in_parts else {}
-    done = run("detect", "t.parquet", "--id", "=key", "-o", "s.csv", "--with-data", *QUICK, cwd=tmp_path, **env)
+    done = run(
+        "detect",
+        "t.parquet",
+        "--id",
+        "=key",
+        "-o",
+        "s.csv",
+        "--with-data",
+        *QUICK,
+        cwd=tmp_path,
+        **env,
+    )
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "s.csv", encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
     assert not any(is_dangerous(cell) for line in lines for cell in line)
-    again = ("--id", "=key", "--known", "outlier", "--drop", "row", "--drop", "score", "--drop", "rank")
-    done = run("detect", "s.csv", *again, "-o", "again.parquet", "--save", "m.odefs", *QUICK, cwd=tmp_path, **env)
+    again = (
+        "--id",
+        "=key",
+        "--known",
+        "outlier",
+        "--drop",
+        "row",
+        "--drop",
+        "score",
+        "--drop",
+        "rank",
+    )
+    done = run(
+        "detect",
+        "s.csv",
+        *again,
+        "-o",
+        "again.parquet",
+        "--save",
+        "m.odefs",
+        *QUICK,
+        cwd=tmp_path,
+        **env,
+    )
     assert done.returncode == 0, done.stderr
     assert pl.read_parquet(tmp_path / "again.parquet")["=key"].to_list() == ids
     done = run("explain", "m.odefs", "s.csv", "--rows", "'=x3", "--json", cwd=tmp_path)
@@ -190,7 +237,11 @@ def test_ids_survive_from_command_to_command(in_parts, tmp_path):
 @pytest.mark.slow
 def test_standard_output_is_defused_too(tmp_path):
     pl.DataFrame(
-        {"k": [f"=x{i}" for i in range(60)], "x": [i % 7 for i in range(60)], "y": [i % 11 for i in range(60)]}
+        {
+            "k": [f"=x{i}" for i in range(60)],
+            "x": [i % 7 for i in range(60)],
+            "y": [i % 11 for i in range(60)],
+        }
     ).write_parquet(tmp_path / "t.parquet")
     asked = ("detect", "t.parquet", "--id", "k", "-o", "-", *QUICK)
     for env in ({}, {"ODEFS_IN_PARTS": "1"}):

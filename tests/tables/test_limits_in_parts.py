@@ -80,9 +80,13 @@ def test_the_budget(tmp_path, monkeypatch):
     fake(root, V2 | {"sys/fs/cgroup/pod/memory.max": "1000400000\n"})
     assert memory.memory_budget(root) == (1_000_400_000 - 400_000 + 100_000) // 2
     fake(root, V2 | {"sys/fs/cgroup/pod/memory.max": "300000000\n"})
-    assert memory.memory_budget(root) == 300_000_000 - 300_000 - memory.BASELINE, "the libraries take most of it"
+    assert memory.memory_budget(root) == 300_000_000 - 300_000 - memory.BASELINE, (
+        "the libraries take most of it"
+    )
     fake(root, {"proc/self/status": "RssAnon:\t    1000 kB\n"})
-    assert memory.available_memory(root) == 300_000_000 - 300_000 + 1_024_000, "what this process has is its own"
+    assert memory.available_memory(root) == 300_000_000 - 300_000 + 1_024_000, (
+        "what this process has is its own"
+    )
     monkeypatch.setenv("ODEFS_MEMORY", "280MB")
     assert memory.available_memory(root) == 280_000_000
     assert memory.memory_budget(root) == 280_000_000 - memory.BASELINE
@@ -96,10 +100,14 @@ def test_the_budget(tmp_path, monkeypatch):
             memory.parse_bytes(text)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity of processes")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system has no affinity of processes"
+)
 def test_affinity_counts():
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
     code += "from odefs.system.threads import available_threads; print(available_threads())"
     settings = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=settings, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=settings, check=True
+    )
     assert done.stdout.strip() == "1"

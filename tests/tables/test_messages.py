@@ -38,8 +38,12 @@ EXAMPLES = {
     "leading_zeros": Note("leading_zeros", "a"),
     "apostrophes_removed": Note("apostrophes_removed", count=2),
     "short_lines": Note("short_lines", line=4, count=2, n_fields=1, limit=3),
-    "text_format": Note("text_format", "a", format="numbers", details=("currencies", "thousands_marks")),
-    "unreadable_cells": Note("unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"),
+    "text_format": Note(
+        "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
+    ),
+    "unreadable_cells": Note(
+        "unreadable_cells", "a", row=7, count=2, value="x", format="ISO dates"
+    ),
     "mixed_cells": Note("mixed_cells", "a", row=51, share=0.5),
     "missing_code": Note("missing_code", "a", count=2, value=-999.0),
     "infinite_cells": Note("infinite_cells", "a", count=2),
@@ -106,7 +110,11 @@ def test_notes_on_a_sample_have_the_rows_of_the_table():
 
 def test_notes_as_plain_values_have_what_applies():
     note = EXAMPLES["unnamed_columns"]
-    assert as_plain(note) == {"kind": "unnamed_columns", "columns": ["column 1"], "message": str(note)}
+    assert as_plain(note) == {
+        "kind": "unnamed_columns",
+        "columns": ["column 1"],
+        "message": str(note),
+    }
     assert as_plain(Note("known_cases", "a", count=0, n_normal=0))["count"] == 0
     assert as_plain(Exclusion("empty")) == {"kind": "empty", "message": "empty"}
 
@@ -115,9 +123,18 @@ def test_notes_as_plain_values_have_what_applies():
     ("convention", "sentence"),
     [
         (FlagConvention("auto", rate=2.0), "mean + 2 std of all scores"),
-        (FlagConvention("auto", rate=2.5, by_training=True), "mean + 2.5 std of the training scores"),
-        (FlagConvention("model_contamination", share=0.05), "the threshold that flags 5% of the rows"),
-        (FlagConvention("contamination", share=0.125), "the 12.5% of the rows with the highest scores"),
+        (
+            FlagConvention("auto", rate=2.5, by_training=True),
+            "mean + 2.5 std of the training scores",
+        ),
+        (
+            FlagConvention("model_contamination", share=0.05),
+            "the threshold that flags 5% of the rows",
+        ),
+        (
+            FlagConvention("contamination", share=0.125),
+            "the 12.5% of the rows with the highest scores",
+        ),
         (FlagConvention("top", count=1), "the row with the highest score,"),
         (FlagConvention("top", count=2000), "the 2,000 rows with the highest scores,"),
     ],
@@ -165,7 +182,9 @@ def test_hiding_a_column_drops_its_notes_and_no_others():
     notes = {note.column for note in odefs.detect(table_with_notes()).notes}
     assert notes == {"text", "amount"}
     hidden = build_report(odefs.detect(table_with_notes(), hide=["text"]))
-    assert {(note["kind"], note["column"]) for note in hidden.summary["notes"]} == {("text_format", "amount")}
+    assert {(note["kind"], note["column"]) for note in hidden.summary["notes"]} == {
+        ("text_format", "amount")
+    }
     for shown in (hidden.html(), hidden.markdown(), hidden.json()):
         assert "SECRET" not in shown
 
@@ -181,24 +200,35 @@ def test_no_sentence_mentions_a_hidden_column(kind):
 def test_numbers_times_and_control_characters_as_people_read_them():
     assert messages.value(12345678.91, "number") == "12,345,679"
     assert messages.value(1426.89, "number") == "1426.89"
-    midnight = Reason("t", 0.0, 1.0, 1.0, kind="time", share=1.0, percentile=0.0, usual=(1.7e9, 1.7e9 + 86400))
+    midnight = Reason(
+        "t", 0.0, 1.0, 1.0, kind="time", share=1.0, percentile=0.0, usual=(1.7e9, 1.7e9 + 86400)
+    )
     assert messages.reason_text(midnight) == "t = 1970-01-01"
     assert messages.reason_text(replace(midnight, usual=(3600.0, 7260.0))) == "t = 00:00"
-    assert messages.reason_usual(replace(midnight, usual=(0.0, 7260.0))) == "similar rows have 00:00 to 02:01"
+    assert (
+        messages.reason_usual(replace(midnight, usual=(0.0, 7260.0)))
+        == "similar rows have 00:00 to 02:01"
+    )
     assert messages.reason_text(replace(midnight, value=None)) == "t = (missing)"
     assert messages.reason_text(midnight, hidden=True) == "t = (hidden)"
     assert messages.without_controls("a\x1b[31mb\nc\x9b\x07d\u202e") == "a[31mb cd"
 
 
 def test_shares_of_rows_are_never_rounded_to_none_or_all():
-    rare = Reason("c", "x", 1.0, 1.0, kind="category", share=1.0, frequency=0.0004, usual=("y", 0.9999))
+    rare = Reason(
+        "c", "x", 1.0, 1.0, kind="category", share=1.0, frequency=0.0004, usual=("y", 0.9999)
+    )
     assert messages.reason_details(rare) == "in <0.1% of the rows; >99.9% of similar rows have y"
-    assert "under 0.01% of the values" in messages.drift(ColumnDrift("a", 0.00002, [], 0.0, 0.0, 0.0))
+    assert "under 0.01% of the values" in messages.drift(
+        ColumnDrift("a", 0.00002, [], 0.0, 0.0, 0.0)
+    )
 
 
 def test_what_the_model_relies_on():
     assert messages.noise([]) == ""
     assert messages.noise(list("abcdefgh")).endswith("a, b, c, d, e, f and 2 more.")
-    assert messages.trusted(0, beside_noise=True).startswith("All other columns are weighted equally: ")
+    assert messages.trusted(0, beside_noise=True).startswith(
+        "All other columns are weighted equally: "
+    )
     assert messages.trusted(0, was_given=True) == "All columns are weighted equally, as requested."
     assert "25%" in messages.trusted(0.25)

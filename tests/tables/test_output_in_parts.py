@@ -40,7 +40,9 @@ def folder(tmp_path_factory):
             "rank": rng.integers(0, 9, ROWS),
             "day": pl.Series(rng.integers(0, 300, ROWS)).cast(pl.Date),
             "secret": rng.normal(size=ROWS).round(3),
-            "told": pl.Series([1, 0, None, None] * (ROWS // 4)).set(pl.Series(np.arange(ROWS) % 2000 > 3), None),
+            "told": pl.Series([1, 0, None, None] * (ROWS // 4)).set(
+                pl.Series(np.arange(ROWS) % 2000 > 3), None
+            ),
             "label": (np.arange(ROWS) % 1000 == 0).astype(int),
         }
     )
@@ -60,7 +62,16 @@ def folder(tmp_path_factory):
     )
     common += ("--drop", "rank", "--set", "n_estimators=3", "--jobs", "2")
     for name, environment in (("here", {}), ("there", {"ODEFS_IN_PARTS": "1"})):
-        done = run(*common, "-o", f"{name}.csv", "--report", f"{name}.html", cwd=folder, COLUMNS="500", **environment)
+        done = run(
+            *common,
+            "-o",
+            f"{name}.csv",
+            "--report",
+            f"{name}.html",
+            cwd=folder,
+            COLUMNS="500",
+            **environment,
+        )
         assert done.returncode == 0, done.stderr
         (folder / f"{name}.txt").write_text(done.stdout)
     return folder
@@ -71,7 +82,9 @@ def both(folder, ending):
 
 
 def test_the_output_has_the_same_columns(folder):
-    here, there = (pl.read_csv(folder / f"{name}.csv", infer_schema_length=None) for name in ("here", "there"))
+    here, there = (
+        pl.read_csv(folder / f"{name}.csv", infer_schema_length=None) for name in ("here", "there")
+    )
     assert "zip" in here.columns
     assert "rank (input)" in here.columns
     assert "secret" not in here.columns
@@ -94,12 +107,17 @@ def test_the_pages_tell_the_same_story(folder):
     note = sampled(judged_by=ROWS, drawn=20_000)
     assert note in there
     assert note not in here
-    data = [json.loads(page.split('id="data">')[1].split("</script>")[0]) for page in both(folder, "html")]
+    data = [
+        json.loads(page.split('id="data">')[1].split("</script>")[0])
+        for page in both(folder, "html")
+    ]
     for name in ("rows", "names", "identifier"):
         assert data[0][name] == data[1][name]
     for name in ("counts", "chosen"):
         assert data[0]["scores"][name] == data[1]["scores"][name]
-    assert [count for _, count in data[0]["scores"]["choices"]] == [count for _, count in data[1]["scores"]["choices"]]
+    assert [count for _, count in data[0]["scores"]["choices"]] == [
+        count for _, count in data[1]["scores"]["choices"]
+    ]
     for name in ("place", "name", "twins", "because", "shown"):
         assert [row[name] for row in data[0]["top"]] == [row[name] for row in data[1]["top"]]
     # A point that stands in both maps has the same place in the order of all rows.
@@ -116,8 +134,16 @@ def test_the_page_opens(folder, tmp_path):
         forget_logs(browser)
         browser.get((folder / "there.html").as_uri())
         assert "rows stand out" in browser.title.replace(f"of {ROWS:,} ", "")
-        assert browser.execute_script("return document.querySelectorAll('#outliers tr.row').length") >= 50
-        assert browser.execute_script("return document.querySelectorAll('.chart canvas, .chart svg').length") >= 2
+        assert (
+            browser.execute_script("return document.querySelectorAll('#outliers tr.row').length")
+            >= 50
+        )
+        assert (
+            browser.execute_script(
+                "return document.querySelectorAll('.chart canvas, .chart svg').length"
+            )
+            >= 2
+        )
         check_quiet(browser)
     finally:
         browser.quit()
@@ -129,24 +155,44 @@ FILES = ["s.csv", "s.tsv", "s.csv.gz", "s.parquet", "s.arrow", "s.ndjson"]
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("excel", [False, True])
 def test_every_kind_of_file_is_written_in_batches(name, excel, tmp_path):
-    frame = pl.DataFrame({"=a": [1.5, 2.5, None], "text": ["x", "=y", "z"], "list": [[1, 2], None, [3]]})
+    frame = pl.DataFrame(
+        {"=a": [1.5, 2.5, None], "text": ["x", "=y", "z"], "list": [[1, 2], None, [3]]}
+    )
     write_table(tmp_path / f"whole-{name}", [frame.to_dict()], excel)
-    batches = [dict(zip(frame.columns, part.to_arrow().columns, strict=True)) for part in (frame[:1], frame[1:])]
+    batches = [
+        dict(zip(frame.columns, part.to_arrow().columns, strict=True))
+        for part in (frame[:1], frame[1:])
+    ]
     write_table(tmp_path / name, batches, excel)
     if name.endswith((".parquet", ".arrow")):
         read = pl.read_parquet if name.endswith(".parquet") else pl.read_ipc
         assert_frame_equal(read(tmp_path / name), read(tmp_path / f"whole-{name}"))
         return
     unpack = gzip.decompress if name.endswith(".gz") else bytes
-    assert unpack((tmp_path / name).read_bytes()) == unpack((tmp_path / f"whole-{name}").read_bytes())
+    assert unpack((tmp_path / name).read_bytes()) == unpack(
+        (tmp_path / f"whole-{name}").read_bytes()
+    )
 
 
 def test_standard_output(tmp_path):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"=a": rng.normal(size=1200), "b": rng.normal(size=1200)})
     frame.write_parquet(tmp_path / "t.parquet", row_group_size=300)
-    asked = ("detect", "t.parquet", "-o", "-", "--with-data", "--excel", "--reasons", "all", "--set", "n_estimators=2")
-    here, there = (run(*asked, cwd=tmp_path, **settings) for settings in ({}, {"ODEFS_IN_PARTS": "1"}))
+    asked = (
+        "detect",
+        "t.parquet",
+        "-o",
+        "-",
+        "--with-data",
+        "--excel",
+        "--reasons",
+        "all",
+        "--set",
+        "n_estimators=2",
+    )
+    here, there = (
+        run(*asked, cwd=tmp_path, **settings) for settings in ({}, {"ODEFS_IN_PARTS": "1"})
+    )
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert there.stdout.startswith("\ufeff")
     frames = [pl.read_csv(done.stdout.removeprefix("\ufeff").encode()) for done in (here, there)]
@@ -163,7 +209,9 @@ def test_tabs_are_for_names_that_end_so(tmp_path):
 def test_a_reader_of_standard_output_may_leave(tmp_path):
     """More rows than a pipe holds, so that the writing fails whenever the reader leaves."""
     rng = np.random.default_rng(0)
-    pl.DataFrame({"a": rng.normal(size=5000), "b": rng.normal(size=5000)}).write_parquet(tmp_path / "t.parquet")
+    pl.DataFrame({"a": rng.normal(size=5000), "b": rng.normal(size=5000)}).write_parquet(
+        tmp_path / "t.parquet"
+    )
     line = f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report --quiet --set n_estimators=2 | head -1"
     done = run("-c", line, command=("bash",), cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert (done.returncode, messages(done)) == (0, []), done.stderr

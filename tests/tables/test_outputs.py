@@ -21,7 +21,10 @@ from odefs.tables.writers.files import write_table
 
 def frame(**further):
     rng = np.random.default_rng(0)
-    columns = {"a": [*rng.integers(0, 9, 60).astype(float), 99.0, 99.0], "b": ["u", "v"] * 30 + ["u", None]}
+    columns = {
+        "a": [*rng.integers(0, 9, 60).astype(float), 99.0, 99.0],
+        "b": ["u", "v"] * 30 + ["u", None],
+    }
     return pl.DataFrame(columns | further)
 
 
@@ -37,7 +40,10 @@ def test_rows_that_only_the_encoding_makes_equal_are_shown_apart(capsys):
     shown = capsys.readouterr().out
     assert " more" not in shown.split("\n\n")[1]
     assert "serve as candidates" in shown, "the fallbacks of the fit are said"
-    assert repr(detection) == f"<Detection: 62 rows, 2 columns used, {int(detection.is_outlier.sum())} flagged>"
+    assert (
+        repr(detection)
+        == f"<Detection: 62 rows, 2 columns used, {int(detection.is_outlier.sum())} flagged>"
+    )
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -63,7 +69,8 @@ def test_nested_cells_are_written_as_text(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "separator"), [("big.tsv.scores.csv", ","), ("t.tsv", "\t"), ("T.TSV.GZ", "\t"), ("t.tsv.csv.gz", ",")]
+    ("name", "separator"),
+    [("big.tsv.scores.csv", ","), ("t.tsv", "\t"), ("T.TSV.GZ", "\t"), ("t.tsv.csv.gz", ",")],
 )
 def test_the_end_of_a_name_says_how_cells_are_parted(name, separator, tmp_path):
     write_table(tmp_path / name, [{"a": [1], "b": [2]}])
@@ -87,7 +94,10 @@ def test_a_command_less_its_threshold_stays_a_command():
     assert _without_choice("odefs detect 'my file.csv' --flag 3 --id 'a --flag b'") == (
         "odefs detect 'my file.csv' --id 'a --flag b'"
     )
-    assert _without_choice("odefs detect t.csv --threshold=2.5 --contamination '0.1'") == "odefs detect t.csv"
+    assert (
+        _without_choice("odefs detect t.csv --threshold=2.5 --contamination '0.1'")
+        == "odefs detect t.csv"
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "ndjson", "xlsx"])
@@ -102,8 +112,9 @@ def test_cells_without_a_form_in_text_are_written_as_text(ending, tmp_path):
     write_table(tmp_path / f"t.{ending}", [columns])
     if ending == "csv":
         assert (
-            tmp_path / "t.csv"
-        ).read_text() == 'took,raw,parts,pieces,other\nP1DT3S,AGFi,"[1, 2]","[""b\'a\'""]",a\n,,,,\n'
+            (tmp_path / "t.csv").read_text()
+            == 'took,raw,parts,pieces,other\nP1DT3S,AGFi,"[1, 2]","[""b\'a\'""]",a\n,,,,\n'
+        )
     if ending == "ndjson":
         first = json.loads((tmp_path / "t.ndjson").read_text().splitlines()[0])
         assert first["raw"] == "AGFi"

@@ -12,7 +12,15 @@ from command import read
 from odefs.tables.writers.files import write_table
 from opening import read_in_memory
 
-NAMES = {"key": "^a.*$", "label": "*", "amount": "^.*$", "shop": "^($", "day": "^d$", "code": "^c.+$", "flag": "^f.$"}
+NAMES = {
+    "key": "^a.*$",
+    "label": "*",
+    "amount": "^.*$",
+    "shop": "^($",
+    "day": "^d$",
+    "code": "^c.+$",
+    "flag": "^f.$",
+}
 """Of some the pattern matches the name itself, of others it matches other columns or is none."""
 
 
@@ -40,16 +48,41 @@ def named(frame):
 
 
 def write(frame, path):
-    {"csv": frame.write_csv, "parquet": frame.write_parquet, "xlsx": frame.write_excel}[path.suffix[1:]](path)
+    {"csv": frame.write_csv, "parquet": frame.write_parquet, "xlsx": frame.write_excel}[
+        path.suffix[1:]
+    ](path)
 
 
 def detected(file, names, folder, output, in_parts, *more):
     """Run the command on a file; the rows of its output."""
-    marked = ("--id", names["key"], "--label", names["label"], "--hide", names["shop"], "--reasons", "none")
-    done = run("detect", file, *marked, "--with-data", "-o", output, *more, cwd=folder, ODEFS_IN_PARTS=in_parts)
+    marked = (
+        "--id",
+        names["key"],
+        "--label",
+        names["label"],
+        "--hide",
+        names["shop"],
+        "--reasons",
+        "none",
+    )
+    done = run(
+        "detect",
+        file,
+        *marked,
+        "--with-data",
+        "-o",
+        output,
+        *more,
+        cwd=folder,
+        ODEFS_IN_PARTS=in_parts,
+    )
     assert done.returncode == 0, done.stderr
     assert ("larger than memory" in done.stdout) == (in_parts == "1")
-    return pl.read_parquet(folder / output).to_dicts() if output.endswith("parquet") else read(folder / output)
+    return (
+        pl.read_parquet(folder / output).to_dicts()
+        if output.endswith("parquet")
+        else read(folder / output)
+    )
 
 
 @pytest.mark.slow
@@ -68,9 +101,13 @@ def test_the_command_takes_them_as_they_are(kind, in_parts, tmp_path):
     write(plain_table(), tmp_path / f"plain.{kind}")
     write(named(plain_table()), tmp_path / f"odd.{kind}")
     same = dict(zip(NAMES, NAMES, strict=True))
-    plain = detected(f"plain.{kind}", same, tmp_path, "plain.scores.parquet", in_parts, "--no-report")
+    plain = detected(
+        f"plain.{kind}", same, tmp_path, "plain.scores.parquet", in_parts, "--no-report"
+    )
     odd = detected(f"odd.{kind}", NAMES, tmp_path, "odd.scores.parquet", in_parts, "--no-report")
-    assert odd == [{NAMES.get(column, column): cell for column, cell in row.items()} for row in plain]
+    assert odd == [
+        {NAMES.get(column, column): cell for column, cell in row.items()} for row in plain
+    ]
     assert NAMES["shop"] not in odd[0], "hidden"
     text = detected(f"odd.{kind}", NAMES, tmp_path, "odd.scores.csv", in_parts, "--save", "m.odefs")
     assert [list(row) for row in text] == [list(row) for row in odd]
@@ -79,7 +116,9 @@ def test_the_command_takes_them_as_they_are(kind, in_parts, tmp_path):
     assert done.returncode == 0, done.stderr
     again = read(tmp_path / "again.csv")
     assert set(again[0]) == {*text[0], "reasons"}
-    np.testing.assert_allclose([float(r["score"]) for r in again], [r["score"] for r in odd], rtol=1e-6)
+    np.testing.assert_allclose(
+        [float(r["score"]) for r in again], [r["score"] for r in odd], rtol=1e-6
+    )
 
 
 def odd_cells():
@@ -104,7 +143,9 @@ def test_cells_of_any_type_are_written_under_them(ending, tmp_path):
     plain = dict(zip("abcdefghijk", cells.values(), strict=True))
     write_table(tmp_path / f"odd.{ending}", [cells], excel=ending == "csv")
     write_table(tmp_path / f"plain.{ending}", [plain], excel=ending == "csv")
-    odd, expected = (read_in_memory(tmp_path / f"{name}.{ending}").frame for name in ("odd", "plain"))
+    odd, expected = (
+        read_in_memory(tmp_path / f"{name}.{ending}").frame for name in ("odd", "plain")
+    )
     assert odd.columns == list(cells)
     odd.columns = expected.columns
     assert odd.equals(expected)
@@ -131,7 +172,9 @@ def test_frames_are_read_under_them():
         )
         odd = frame.clone()
         odd.columns = [f"^{name}.+$" for name in frame.columns]
-        assert np.array_equal(odefs.TableEncoder().fit_transform(odd), odefs.TableEncoder().fit_transform(frame))
+        assert np.array_equal(
+            odefs.TableEncoder().fit_transform(odd), odefs.TableEncoder().fit_transform(frame)
+        )
 
 
 def test_a_sheet_that_begins_further_down(tmp_path):
@@ -139,7 +182,10 @@ def test_a_sheet_that_begins_further_down(tmp_path):
     from xlsxwriter import Workbook
 
     rows = [["x", 3, None, 1.123456789012, time(1, 2)], ["1.20", 4, None, "u", time(3, 4)]]
-    for file, names in (("odd", ["^a.*$", "*", "", "^.*$", "^t$"]), ("plain", ["a", "b", "", "c", "t"])):
+    for file, names in (
+        ("odd", ["^a.*$", "*", "", "^.*$", "^t$"]),
+        ("plain", ["a", "b", "", "c", "t"]),
+    ):
         with Workbook(tmp_path / f"{file}.xlsx") as book:
             sheet, form = book.add_worksheet(), book.add_format({"num_format": "hh:mm"})
             for row, cells in enumerate([names, *rows], 2):
@@ -150,5 +196,9 @@ def test_a_sheet_that_begins_further_down(tmp_path):
                         sheet.write(row, column, cell)
     odd, plain = (read_in_memory(tmp_path / f"{file}.xlsx").frame for file in ("odd", "plain"))
     assert odd.columns == ["^a.*$", "*", "^.*$", "^t$"]
-    assert odd.rows() == plain.rows() == [("x", 3, "1.123456789012", time(1, 2)), ("1.20", 4, "u", time(3, 4))]
+    assert (
+        odd.rows()
+        == plain.rows()
+        == [("x", 3, "1.123456789012", time(1, 2)), ("1.20", 4, "u", time(3, 4))]
+    )
     assert odd.dtypes == plain.dtypes

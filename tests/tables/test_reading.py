@@ -193,26 +193,78 @@ BAD = {
     "header only": ("t.csv", b"a,b\n", "needs at least two rows, this one has 0"),
     "one row": ("t.csv", b"a,b\n1,2\n", "needs at least two rows, this one has 1"),
     "long line": ("t.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the header has 2"),
-    "long line after a quoted break": ("t.csv", b'a,b\n"1\n1",2\n1,2,3\n', "line 4 has 3 fields, the header has 2"),
-    "decimal commas": ("t.csv", b"a\n1,5\n2,5\n", "line 2 has 2 fields, the header has 1 (the fields are taken"),
+    "long line after a quoted break": (
+        "t.csv",
+        b'a,b\n"1\n1",2\n1,2,3\n',
+        "line 4 has 3 fields, the header has 2",
+    ),
+    "decimal commas": (
+        "t.csv",
+        b"a\n1,5\n2,5\n",
+        "line 2 has 2 fields, the header has 1 (the fields are taken",
+    ),
     "open quote": ("t.csv", b'a,b\n1,x\n2,"y\n3,z\n', "a quote opened in line 3 is never closed"),
-    "quote in a field": ("t.csv", b'a,b\n1,x\n2,5" disk\n3,z\n', "a quote in line 3 stands inside a field"),
-    "carriage returns alone": ("t.csv", b"a,b\r1,2\r3,4\r", "its lines end in carriage returns alone"),
+    "quote in a field": (
+        "t.csv",
+        b'a,b\n1,x\n2,5" disk\n3,z\n',
+        "a quote in line 3 stands inside a field",
+    ),
+    "carriage returns alone": (
+        "t.csv",
+        b"a,b\r1,2\r3,4\r",
+        "its lines end in carriage returns alone",
+    ),
     "zero bytes": ("t.csv", b"a,b\n\x00\x01\x02,2\n" * 9, "not a text file"),
     "ending of another kind": ("t.docx", b"hello", "files that end in .docx cannot be read"),
-    "no text under an unknown ending": ("t.xyz", b"\x01\x02\x00" * 99, "files that end in .xyz cannot be read"),
+    "no text under an unknown ending": (
+        "t.xyz",
+        b"\x01\x02\x00" * 99,
+        "files that end in .xyz cannot be read",
+    ),
     "broken parquet": ("t.parquet", b"not parquet", "t.parquet: "),
     "broken arrow": ("t.arrow", b"not arrow at all", "t.arrow: "),
     "broken json": ("t.ndjson", b'{"a": 1}\n{"a": \n', "t.ndjson: "),
     "broken excel": ("t.xlsx", b"not excel", "t.xlsx: "),
-    "packed twice": ("t.csv.gz", gzip.compress(gzip.compress(TEXT.encode())), "packed by gzip, twice"),
-    "packed in another way": ("t.csv", zlib.compress(TEXT.encode()), "packed by zlib, only gzip can be unpacked"),
-    "packed to fill the memory": ("t.csv.gz", gzip.compress(b"0,0\n" * 10_000_000, 1), "more than 100 times larger"),
-    "damaged gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:40] + bytes(40), "cannot be read"),
-    "damaged gzip under an unknown ending": ("t.xyz", b"\x1f\x8b\x08" + bytes(30), "files that end in .xyz"),
-    "blank lines under a wide header": ("t.csv", b"a," * 999 + b"b\n" + b"\n" * 20_000, "header has 1,000 fields"),
-    "too many columns": ("t.csv", b"a," * 30_000 + b"b\n" + b"1," * 30_000 + b"1\n", "30,001 columns are more than"),
-    "too many columns in a line that never ends": ("t.csv", b"a,b\r1,2\r" + b"a," * 30_000, "columns are more than"),
+    "packed twice": (
+        "t.csv.gz",
+        gzip.compress(gzip.compress(TEXT.encode())),
+        "packed by gzip, twice",
+    ),
+    "packed in another way": (
+        "t.csv",
+        zlib.compress(TEXT.encode()),
+        "packed by zlib, only gzip can be unpacked",
+    ),
+    "packed to fill the memory": (
+        "t.csv.gz",
+        gzip.compress(b"0,0\n" * 10_000_000, 1),
+        "more than 100 times larger",
+    ),
+    "damaged gzip": (
+        "t.csv.gz",
+        gzip.compress(TEXT.encode() * 99)[:40] + bytes(40),
+        "cannot be read",
+    ),
+    "damaged gzip under an unknown ending": (
+        "t.xyz",
+        b"\x1f\x8b\x08" + bytes(30),
+        "files that end in .xyz",
+    ),
+    "blank lines under a wide header": (
+        "t.csv",
+        b"a," * 999 + b"b\n" + b"\n" * 20_000,
+        "header has 1,000 fields",
+    ),
+    "too many columns": (
+        "t.csv",
+        b"a," * 30_000 + b"b\n" + b"1," * 30_000 + b"1\n",
+        "30,001 columns are more than",
+    ),
+    "too many columns in a line that never ends": (
+        "t.csv",
+        b"a,b\r1,2\r" + b"a," * 30_000,
+        "columns are more than",
+    ),
     "broken gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:-30], "cannot be read"),
 }
 
@@ -274,13 +326,19 @@ WRITTEN = ["t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.arrow", "t.ndjson", "t.
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written_is_read_back_and_equal_bytes_come_of_equal_tables(name, tmp_path):
-    columns = {"row": np.arange(1, 4), "score": np.array([0.5, 1.25, 3.0]), "why": ["a = 1", None, "b, c"]}
+    columns = {
+        "row": np.arange(1, 4),
+        "score": np.array([0.5, 1.25, 3.0]),
+        "why": ["a = 1", None, "b, c"],
+    }
     contents = []
     for _ in range(2):
         write_table(tmp_path / name, [columns])
         contents.append((tmp_path / name).read_bytes())
     assert contents[0] == contents[1]
-    assert read_in_memory(tmp_path / name).frame.rows() == list(zip(*(list(v) for v in columns.values()), strict=True))
+    assert read_in_memory(tmp_path / name).frame.rows() == list(
+        zip(*(list(v) for v in columns.values()), strict=True)
+    )
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -293,7 +351,9 @@ def test_no_formula_reaches_a_spreadsheet(tmp_path):
     assert b"'@x" in text
     assert b",-1.0" in text
     write_table(tmp_path / "t.xlsx", [columns])
-    assert read_in_memory(tmp_path / "t.xlsx").frame.item(0, 0) == "=1+1", "a cell of text, which is not run"
+    assert read_in_memory(tmp_path / "t.xlsx").frame.item(0, 0) == "=1+1", (
+        "a cell of text, which is not run"
+    )
 
 
 @in_both_modes
@@ -326,11 +386,19 @@ def test_what_systems_put_beside_a_table_is_passed_over(mode, tmp_path):
 def test_digits_of_other_scripts_are_read(mode, tmp_path):
     """polars takes them for numbers, and then cannot read them."""
     twelve, half = "\uff11\uff12", "\uff12.5"
-    lines = [f"{k / 4},{k % 2 == 0},{twelve if k == 7 else k},{half if k == 70 else k / 8}" for k in range(100)]
+    lines = [
+        f"{k / 4},{k % 2 == 0},{twelve if k == 7 else k},{half if k == 70 else k / 8}"
+        for k in range(100)
+    ]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d", *lines]) + "\n")
     frame = read(tmp_path / "t.csv", mode).frame
     assert frame.dtypes == [pl.Float64, pl.Boolean, pl.String, pl.String]
-    assert (frame["a"][70], frame["b"][70], frame["c"][7], frame["d"][70]) == (17.5, True, twelve, half)
+    assert (frame["a"][70], frame["b"][70], frame["c"][7], frame["d"][70]) == (
+        17.5,
+        True,
+        twelve,
+        half,
+    )
     found = odefs.detect(frame)
     assert [column.kind for column in found.table] == ["number", "boolean", "number", "number"]
     assert found.table["d"].values[70] == 2.5

@@ -54,7 +54,11 @@ def test_the_papers_method_reaches(name, least, dataset):
 @pytest.mark.parametrize("name", ["musk", "probe"])
 @pytest.mark.parametrize(
     "make",
-    [LeSiNN, lambda **k: ODEFS(n_estimators=20, **k), lambda **k: ODEFS.paper(n_estimators=20, **k)],
+    [
+        LeSiNN,
+        lambda **k: ODEFS(n_estimators=20, **k),
+        lambda **k: ODEFS.paper(n_estimators=20, **k),
+    ],
     ids=["LeSiNN", "ODEFS", "paper"],
 )
 def test_a_tenth_of_the_cells_may_be_missing(name, make, dataset):
@@ -62,7 +66,8 @@ def test_a_tenth_of_the_cells_may_be_missing(name, make, dataset):
     X = X.astype(np.float32)
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X).astype(np.float32)
     whole, blanked = (
-        roc_auc_score(y, make(missing="ignore", random_state=0).fit(Z).outlier_scores_) for Z in (X, holes)
+        roc_auc_score(y, make(missing="ignore", random_state=0).fit(Z).outlier_scores_)
+        for Z in (X, holes)
     )
     assert blanked >= whole - 0.02
 
@@ -74,7 +79,13 @@ def test_other_detectors_gain_from_selection_on_advertisements(detector, dataset
     X, y = dataset("advertisements")
     _, bare = fit_bare(InMemoryEngine(X), BUILT_IN[detector](), "rootstd", Seeds(0))
     learned = (
-        ODEFS(detector=detector, n_estimators=4, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0)
+        ODEFS(
+            detector=detector,
+            n_estimators=4,
+            trust=0.5,
+            selection=FeatureSelection(n_rounds=1),
+            random_state=0,
+        )
         .fit(X)
         .outlier_scores_
     )

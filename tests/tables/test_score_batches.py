@@ -35,7 +35,9 @@ def frame():
             "amount": amount,
             "count": rng.integers(0, 9, n),
         }
-    ).with_columns(pl.when(pl.col("count") == 3).then(None).otherwise(pl.col("count")).alias("count"))
+    ).with_columns(
+        pl.when(pl.col("count") == 3).then(None).otherwise(pl.col("count")).alias("count")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,12 @@ def saved(frame, tmp_path_factory):
 def test_batches_of_any_size_get_the_scores_of_the_table(frame, saved):
     path, found = saved
     for size in (1, 64, 2000):
-        batches = frame.head(640 if size < 2000 else 2000).to_arrow().combine_chunks().to_batches(max_chunksize=size)
+        batches = (
+            frame.head(640 if size < 2000 else 2000)
+            .to_arrow()
+            .combine_chunks()
+            .to_batches(max_chunksize=size)
+        )
         scored = pa.Table.from_batches(odefs.score_batches(path, batches, id="key"))
         n = scored.num_rows
         assert scored.column_names == ["key", "score", "agreement", "outlier"]
@@ -107,13 +114,19 @@ def test_text_is_read_the_same_wherever_batches_are_cut(tmp_path):
 def test_models_of_arrays(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
-    batch = pa.RecordBatch.from_pydict({"a": X[:, 0], "i": np.arange(500), "b": X[:, 1], "c": X[:, 2]})
+    batch = pa.RecordBatch.from_pydict(
+        {"a": X[:, 0], "i": np.arange(500), "b": X[:, 1], "c": X[:, 2]}
+    )
     model = odefs.ODEFS(random_state=0).fit(X)
     (scored,) = odefs.score_batches(model, [batch], id=["i"], threshold=1.2)
     assert np.array_equal(scored.column("score").to_numpy(), model.outlier_scores_)
-    assert np.array_equal(scored.column("outlier").to_numpy(zero_copy_only=False), model.outlier_scores_ > 1.2)
+    assert np.array_equal(
+        scored.column("outlier").to_numpy(zero_copy_only=False), model.outlier_scores_ > 1.2
+    )
     # Columns are found by name where the model knows names, in whatever order they come.
-    named = odefs.ODEFS(random_state=0).fit(pl.DataFrame({"c": X[:, 2], "a": X[:, 0], "b": X[:, 1]}).to_pandas())
+    named = odefs.ODEFS(random_state=0).fit(
+        pl.DataFrame({"c": X[:, 2], "a": X[:, 0], "b": X[:, 1]}).to_pandas()
+    )
     (scored,) = odefs.score_batches(named, [batch])
     assert np.array_equal(scored.column("score").to_numpy(), named.outlier_scores_)
     with pytest.raises(ValueError, match="lacks column 'c'"):
@@ -126,7 +139,11 @@ def test_models_of_arrays(tmp_path):
     with pytest.raises(ValueError, match="4 features"):
         next(odefs.score_batches(model, [batch]))
     with pytest.raises(ValueError, match="contains NaN"):
-        next(odefs.score_batches(model, [pa.RecordBatch.from_pydict({"a": [None], "b": [1.0], "c": [1.0]})]))
+        next(
+            odefs.score_batches(
+                model, [pa.RecordBatch.from_pydict({"a": [None], "b": [1.0], "c": [1.0]})]
+            )
+        )
     assert next(odefs.score_batches(named, [batch.slice(0, 0)])).num_rows == 0
 
 
@@ -159,7 +176,9 @@ def test_ids_that_would_be_ambiguous_are_refused(frame, saved):
     batch = frame.head(5).to_arrow().combine_chunks().to_batches()[0]
     with pytest.raises(TableError, match="the id column 'key' is named twice"):
         next(odefs.score_batches(path, [batch], id=["key", "shop", "key"]))
-    double = pa.RecordBatch.from_arrays([*batch.columns, batch.column(2)], names=[*batch.schema.names, "key"])
+    double = pa.RecordBatch.from_arrays(
+        [*batch.columns, batch.column(2)], names=[*batch.schema.names, "key"]
+    )
     with pytest.raises(TableError, match="two columns of the batch are called 'key'"):
         next(odefs.score_batches(path, [double], id="key"))
 
@@ -202,7 +221,12 @@ def test_a_folder_becomes_a_folder(frame, saved, tmp_path):
     assert "1 file written, 3 already there" in done.stdout
     first, last = (pl.read_parquet(tmp_path / "out" / f"part-{part}.parquet") for part in (1, 3))
     assert first.equals(last)
-    assert run("score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path).returncode == 3
+    assert (
+        run(
+            "score", path, "in", "-o", "out", "--force", "--max-flagged", "0", cwd=tmp_path
+        ).returncode
+        == 3
+    )
     # An output whose input is gone stays, does not count, and is named.
     (tmp_path / "in" / "part-0.parquet").unlink()
     done = run("score", path, "in", "-o", "out", "--json", cwd=tmp_path)
@@ -236,7 +260,10 @@ def test_a_folder_of_folders_is_told_how_to_be_named(frame, saved, tmp_path):
     path, _ = saved
     (tmp_path / "in" / "year=2024").mkdir(parents=True)
     frame.write_parquet(tmp_path / "in" / "year=2024" / "a.parquet")
-    ways_out = {"score": "score these folders one by one", "detect": "name the files, as 'in/*/*.parquet'"}
+    ways_out = {
+        "score": "score these folders one by one",
+        "detect": "name the files, as 'in/*/*.parquet'",
+    }
     for command in (("score", path, "in", "-o", "out"), ("detect", "in")):
         done = run(*command, cwd=tmp_path)
         assert done.returncode == 1
@@ -258,7 +285,13 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     assert run(*common, "--max-flagged", "0", cwd=tmp_path).returncode == 3
     again = run(*common, "--max-flagged", "0", "--json", cwd=tmp_path)
     assert again.returncode == 3, "a second run finds the same"
-    told = {"written": 0, "skipped": 2, "rows": 2000, "flagged": int(found.is_outlier.sum()), "without_input": []}
+    told = {
+        "written": 0,
+        "skipped": 2,
+        "rows": 2000,
+        "flagged": int(found.is_outlier.sum()),
+        "without_input": [],
+    }
     assert told.items() <= json.loads(again.stdout).items()
     other = tmp_path / "other.odefs"
     odefs.detect(frame.head(1000), id="key").save(other)
@@ -272,13 +305,17 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     ):
         done = run(*changed, cwd=tmp_path)
         assert done.returncode == 1
-        assert f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
+        assert (
+            f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
+        )
         assert "--force" in done.stderr
         assert len(messages(done)) == 1
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-1.parquet"]
     assert (tmp_path / "out" / "part-1.parquet").read_bytes() == before["part-1.parquet"]
     # As an earlier version wrote it.
-    pl.read_parquet(tmp_path / "out" / "part-1.parquet").write_parquet(tmp_path / "out" / "part-1.parquet")
+    pl.read_parquet(tmp_path / "out" / "part-1.parquet").write_parquet(
+        tmp_path / "out" / "part-1.parquet"
+    )
     done = run(*common, cwd=tmp_path)
     assert done.returncode == 1
     assert "does not say with which model, threshold and ids it was made; --force" in done.stderr
@@ -327,7 +364,9 @@ def test_killed_and_started_again(frame, saved, tmp_path):
     many.write_parquet(tmp_path / "in" / "b.parquet")
     frame.write_parquet(tmp_path / "in" / "c.parquet")
     line = [str(part) for part in (COMMAND, "score", path, "in", "-o", "out", "--jobs", "1")]
-    process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not list((tmp_path / "out").glob(".b.parquet.*.part")):
         time.sleep(0.005)
@@ -339,7 +378,11 @@ def test_killed_and_started_again(frame, saved, tmp_path):
     done = run("score", path, "in", "-o", "out", cwd=tmp_path)
     assert "2 files written, 1 already there" in done.stdout, done.stderr
     assert (tmp_path / "out" / "a.parquet").read_bytes() == whole
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["a.parquet", "b.parquet", "c.parquet"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "a.parquet",
+        "b.parquet",
+        "c.parquet",
+    ]
     assert pq.read_metadata(tmp_path / "out" / "b.parquet").num_rows == len(many)
     scores = pl.read_parquet(tmp_path / "out" / "b.parquet")["score"].to_numpy()
     np.testing.assert_allclose(scores, np.tile(found.scores, 120), rtol=1e-6)

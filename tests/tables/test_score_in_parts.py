@@ -54,7 +54,17 @@ def folder(tmp_path_factory):
     """A model, and other tables of one form: ``n`` has all rows, ``one`` a single one."""
     folder = tmp_path_factory.mktemp("score")
     make_frame(1500).write_parquet(folder / "t.parquet")
-    done = run("detect", "t.parquet", "--id", "key", "--save", "m.odefs", "--quiet", "--no-report", cwd=folder)
+    done = run(
+        "detect",
+        "t.parquet",
+        "--id",
+        "key",
+        "--save",
+        "m.odefs",
+        "--quiet",
+        "--no-report",
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stderr
     other = drifted(900)
     other.write_parquet(folder / "n.parquet", row_group_size=100)
@@ -86,7 +96,8 @@ def results(folder, ending):
 
 
 @pytest.mark.parametrize(
-    "ending", ["parquet", *(pytest.param(ending, marks=pytest.mark.slow) for ending in ("csv", "ndjson"))]
+    "ending",
+    ["parquet", *(pytest.param(ending, marks=pytest.mark.slow) for ending in ("csv", "ndjson"))],
 )
 def test_the_same_table_comes_out(ending, folder):
     options = ("--force", "--json", "--reasons", "all", "--with-data", "--hide", "shop")
@@ -121,7 +132,9 @@ def test_the_same_table_comes_out(ending, folder):
     ],
 )
 def test_the_same_rows_are_flagged(choice, folder):
-    here, there = both(folder, "n.parquet", *choice, "--top", "2", "-o", "{}.csv", "--force", COLUMNS="500")
+    here, there = both(
+        folder, "n.parquet", *choice, "--top", "2", "-o", "{}.csv", "--force", COLUMNS="500"
+    )
     assert (here.returncode, there.returncode) == (0, 0), there.stderr
     a, b = results(folder, "csv")
     assert a.equals(b)
@@ -133,7 +146,9 @@ def test_the_same_rows_are_flagged(choice, folder):
 
 @pytest.mark.slow
 def test_too_many_flagged_rows(folder):
-    here, there = both(folder, "n.parquet", "--max-flagged", "0.01", "-o", "{}.parquet", "--force", "--quiet")
+    here, there = both(
+        folder, "n.parquet", "--max-flagged", "0.01", "-o", "{}.parquet", "--force", "--quiet"
+    )
     assert here.returncode == there.returncode == 3
     assert "of the rows are flagged, more than the 1.00% allowed." in there.stderr
     assert messages(here) == messages(there)
@@ -161,7 +176,9 @@ def test_an_id_of_ones_own(folder):
     frame = drifted(60).rename({"key": "name"})
     frame.write_csv(folder / "named.csv", separator=";")
     for arguments, name in (("--id", "name"), "name"), ((), "row"):
-        here, there = both(folder, "named.csv", *arguments, "--delimiter", ";", "-o", "{}.csv", "--force")
+        here, there = both(
+            folder, "named.csv", *arguments, "--delimiter", ";", "-o", "{}.csv", "--force"
+        )
         assert here.returncode == there.returncode == 0, there.stderr
         a, b = results(folder, "csv")
         assert a.equals(b)
@@ -169,11 +186,26 @@ def test_an_id_of_ones_own(folder):
 
 
 REFUSED = {
-    "lacking": (("lacking.parquet",), "the table lacks columns 'shop', 'count', which the model was trained on."),
-    "id": (("n.parquet", "--id", "nobody"), "there is no column 'nobody'; the columns are key, shop"),
-    "used id": (("n.parquet", "--id", "amount"), "the table lacks column 'amount', which the model was trained on."),
-    "hide": (("n.parquet", "--hide", "nobody"), "there is no column 'nobody'; the columns are key, shop"),
-    "type": (("dates.parquet",), "column 'amount' held numbers in training and holds dates or times here."),
+    "lacking": (
+        ("lacking.parquet",),
+        "the table lacks columns 'shop', 'count', which the model was trained on.",
+    ),
+    "id": (
+        ("n.parquet", "--id", "nobody"),
+        "there is no column 'nobody'; the columns are key, shop",
+    ),
+    "used id": (
+        ("n.parquet", "--id", "amount"),
+        "the table lacks column 'amount', which the model was trained on.",
+    ),
+    "hide": (
+        ("n.parquet", "--hide", "nobody"),
+        "there is no column 'nobody'; the columns are key, shop",
+    ),
+    "type": (
+        ("dates.parquet",),
+        "column 'amount' held numbers in training and holds dates or times here.",
+    ),
     "text": (
         ("words.parquet",),
         "column 'price' held numbers in training, but most values here are not (first: 'much').",
@@ -183,7 +215,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(
-    "case", [name if name == "text" else pytest.param(name, marks=pytest.mark.slow) for name in REFUSED]
+    "case",
+    [name if name == "text" else pytest.param(name, marks=pytest.mark.slow) for name in REFUSED],
 )
 def test_what_is_refused_in_memory_is_refused_in_parts(case, folder):
     arguments, sentence = REFUSED[case]
@@ -191,7 +224,9 @@ def test_what_is_refused_in_memory_is_refused_in_parts(case, folder):
     frame.drop("shop", "count").write_parquet(folder / "lacking.parquet")
     frame.with_columns(pl.col("day").alias("amount")).write_parquet(folder / "dates.parquet")
     words = ["$ 3.00"] * 10 + ["much"] * 40
-    frame.with_columns(pl.Series("price", words)).write_parquet(folder / "words.parquet", row_group_size=10)
+    frame.with_columns(pl.Series("price", words)).write_parquet(
+        folder / "words.parquet", row_group_size=10
+    )
     here, there = both(folder, *arguments)
     assert here.returncode == there.returncode == 1
     assert sentence in there.stderr
@@ -213,10 +248,20 @@ def test_tables_without_a_header(folder):
     rows = make_frame(300).select("amount", "flag", "count").cast({"flag": pl.Int8})
     rows.write_csv(folder / "bare.csv", include_header=False)
     saved = run(
-        "detect", "bare.csv", "--no-header", "--save", "bare.odefs", "--quiet", "--no-report", "--force", cwd=folder
+        "detect",
+        "bare.csv",
+        "--no-header",
+        "--save",
+        "bare.odefs",
+        "--quiet",
+        "--no-report",
+        "--force",
+        cwd=folder,
     )
     assert saved.returncode == 0, saved.stderr
-    here, there = both(folder, "bare.csv", "-o", "{}.csv", "--force", "--with-data", model="bare.odefs")
+    here, there = both(
+        folder, "bare.csv", "-o", "{}.csv", "--force", "--with-data", model="bare.odefs"
+    )
     assert here.returncode == there.returncode == 0, there.stderr
     a, b = results(folder, "csv")
     assert a.equals(b)
@@ -236,7 +281,9 @@ def test_where_batches_are_cut_changes_no_bit(height, tmp_path, monkeypatch):
     frame = drifted(400)
     frame.write_parquet(tmp_path / "n.parquet", row_group_size=150)
     here, drift_here = score_table(table_of(frame), trained.model, trained.encoder, id="key")
-    there, drift_there = score_table(ParquetTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key")
+    there, drift_there = score_table(
+        ParquetTable((tmp_path / "n.parquet",)), trained.model, trained.encoder, id="key"
+    )
     assert np.array_equal(there.extent.scores, here.scores)
     assert np.array_equal(there.extent.agreement, here.agreement)
     assert np.array_equal(there.extent.is_outlier, here.is_outlier)
@@ -252,7 +299,9 @@ def test_a_detector_without_agreement(tmp_path):
     other.write_parquet(tmp_path / "n.parquet")
     found, _ = score_table(ParquetTable((tmp_path / "n.parquet",)), model, encoder, flag=5)
     assert found.extent.agreement is None
-    assert np.array_equal(found.extent.scores, score_table(table_of(other), model, encoder)[0].scores)
+    assert np.array_equal(
+        found.extent.scores, score_table(table_of(other), model, encoder)[0].scores
+    )
     assert found.n_flagged == 5
 
 
@@ -260,7 +309,9 @@ def test_names_of_unseen_categories_are_limited_and_their_rows_are_not(tmp_path,
     monkeypatch.setattr(drift, "MOST_NAMES", 3)
     monkeypatch.setattr(tables, "rows_at_once", lambda width: 10)
     trained = odefs.detect(make_frame(300), id="key")
-    other = make_frame(40).with_columns(pl.Series("shop", [f"s{(7 * i) % 40:02}" for i in range(40)]))
+    other = make_frame(40).with_columns(
+        pl.Series("shop", [f"s{(7 * i) % 40:02}" for i in range(40)])
+    )
     other.write_parquet(tmp_path / "n.parquet")
     table = ParquetTable((tmp_path / "n.parquet",))
     found, changes = score_table(table, trained.model, trained.encoder, id="key")
@@ -296,13 +347,28 @@ def test_decimals_are_the_same_numbers(tmp_path):
     cents = rng.integers(1, 400, 1200)
 
     def write(name, rows):
-        columns = {"x": rng.normal(size=rows.size), "c": pl.Series(rows).cast(pl.Decimal(12, 0)) / 100}
-        pl.DataFrame(columns).with_columns(pl.col("c").cast(pl.Decimal(10, 2))).write_parquet(tmp_path / name)
+        columns = {
+            "x": rng.normal(size=rows.size),
+            "c": pl.Series(rows).cast(pl.Decimal(12, 0)) / 100,
+        }
+        pl.DataFrame(columns).with_columns(pl.col("c").cast(pl.Decimal(10, 2))).write_parquet(
+            tmp_path / name
+        )
 
     write("t.parquet", cents)
     write("n.parquet", cents[:500])
     for way in ((), ("--category", "c")):
-        done = run("detect", "t.parquet", *way, "--save", "m.odefs", "--force", "--quiet", "--no-report", cwd=tmp_path)
+        done = run(
+            "detect",
+            "t.parquet",
+            *way,
+            "--save",
+            "m.odefs",
+            "--force",
+            "--quiet",
+            "--no-report",
+            cwd=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         here, there = both(tmp_path, "n.parquet", "-o", "{}.csv", "--force", "--json")
         assert here.returncode == there.returncode == 0, there.stderr

@@ -23,7 +23,9 @@ from odefs.tables.readers.excel import read_sheet
 from odefs.tables.readers.excel_limits import excel_bytes
 from opening import in_both_modes, read, read_in_memory
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="peaks and limits are those of Linux")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="peaks and limits are those of Linux"
+)
 
 MOST = 500 * 10**6
 KIND = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -53,7 +55,10 @@ def write_book(path, sheet, strings=()):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as book:
         for name, text in PARTS.items():
             book.writestr(name, text)
-        for name, root, pieces in (("worksheets/s", "worksheet", sheet), ("sharedStrings", "sst", strings)):
+        for name, root, pieces in (
+            ("worksheets/s", "worksheet", sheet),
+            ("sharedStrings", "sst", strings),
+        ):
             with book.open(f"xl/{name}.xml", "w", force_zip64=True) as part:
                 part.write(f'<{root} xmlns="{MAIN}">'.encode())
                 for piece, times in pieces:
@@ -67,7 +72,11 @@ def sheet_of(*rows):
 
 
 def two(first, last):
-    return sheet_of((b'<row r="1"><c r="A1"><v>1</v></c></row>', 1), (last, 1)) if first else sheet_of((last, 1))
+    return (
+        sheet_of((b'<row r="1"><c r="A1"><v>1</v></c></row>', 1), (last, 1))
+        if first
+        else sheet_of((last, 1))
+    )
 
 
 ROW = b"<row><c><v>1</v></c></row>"
@@ -78,10 +87,22 @@ BOOKS = {
     "strings": (FEW, [(b"<si><t>a</t></si>" * 10_000, 500)]),
     "far apart": (two(True, b'<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'), ()),
     "beyond": (two(True, b'<row r="4000000000"><c r="ZZZZ4000000000"><v>2</v></c></row>'), ()),
-    "other quotes": (two(True, b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>2</v></c></row>"), ()),
-    "a prefix": (two(True, b'<x:row xmlns:x="u" r="1048576"><x:c r="XFD1048576"><x:v>2</x:v></x:c></x:row>'), ()),
-    "a prefix of the cells": (two(True, b'<row r="9"><x:c r="XFD1048576"><v>2</v></x:c></row>'), ()),
-    "no references": (sheet_of((b"<row>" + b"<c><v>1</v></c>" * 16_000 + b"</row>", 1), (ROW * 1000, 50)), ()),
+    "other quotes": (
+        two(True, b"<row r = '1048576'><c s='1' r = 'XFD1048576'><v>2</v></c></row>"),
+        (),
+    ),
+    "a prefix": (
+        two(True, b'<x:row xmlns:x="u" r="1048576"><x:c r="XFD1048576"><x:v>2</x:v></x:c></x:row>'),
+        (),
+    ),
+    "a prefix of the cells": (
+        two(True, b'<row r="9"><x:c r="XFD1048576"><v>2</v></x:c></row>'),
+        (),
+    ),
+    "no references": (
+        sheet_of((b"<row>" + b"<c><v>1</v></c>" * 16_000 + b"</row>", 1), (ROW * 1000, 50)),
+        (),
+    ),
     "one string in all cells": (
         sheet_of((b'<row><c t="s"><v>0</v></c></row>' * 1000, 100)),
         [(b"<si><t>" + b"a" * 32_000 + b"</t></si>", 1)],
@@ -90,7 +111,10 @@ BOOKS = {
         two(True, b'<row r="1048576"><c r="XFC1048576" s="1"/><c><v>2</v></c></row>'),
         (),
     ),
-    "blank in a quote only": (two(True, b'<row r="9"><c x="/>" r="XFD1048576"><v>2</v></c></row>'), ()),
+    "blank in a quote only": (
+        two(True, b'<row r="9"><c x="/>" r="XFD1048576"><v>2</v></c></row>'),
+        (),
+    ),
     "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 8), (b"--></sheetData>", 1)], ()),
 }
 LARGE = {
@@ -143,7 +167,9 @@ def write_sheets(path, blank=False, far=()):
     with xlsxwriter.Workbook(path) as book:
         sheet = book.add_worksheet("data")
         for k in range(100):
-            sheet.write_row(k, 0, [f"c{j}" for j in range(10)] if k == 0 else list(range(k, k + 10)))
+            sheet.write_row(
+                k, 0, [f"c{j}" for j in range(10)] if k == 0 else list(range(k, k + 10))
+            )
         if blank:
             sheet.set_row(1048574, 30)
             sheet.write_blank(1048575, 16383, None, book.add_format({"bold": True}))
@@ -166,7 +192,9 @@ def test_only_the_sheet_that_is_read_is_judged(tmp_path):
     for sheet in ("far & wide", "none of them"):
         with pytest.raises(TableError, match="spread over"):
             read_in_memory(tmp_path / "t.xlsx", sheet=sheet)
-    done = measured("detect", "t.xlsx", "--sheet", "far & wide", "--no-report", "--quiet", cwd=tmp_path)
+    done = measured(
+        "detect", "t.xlsx", "--sheet", "far & wide", "--no-report", "--quiet", cwd=tmp_path
+    )
     assert done.returncode == 1
     done = measured("detect", "t.xlsx", "--sheet", "data", "--no-report", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done
@@ -183,17 +211,28 @@ def test_a_list_of_sheets_that_is_not_clear_spares_none(tmp_path):
 def test_macros_and_data_models_are_not_taken_for_sheets(tmp_path):
     write_sheets(tmp_path / "plain.xlsx")
     kinds = {"vbaProject": "vbaProject.bin", "powerPivotData": "model/item.data"}
-    added = "".join(f'<Relationship Id="x{k}" Type="{KIND}/{k}" Target="{part}"/>' for k, part in kinds.items())
-    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "t.xlsm", "w") as book:
+    added = "".join(
+        f'<Relationship Id="x{k}" Type="{KIND}/{k}" Target="{part}"/>' for k, part in kinds.items()
+    )
+    with (
+        zipfile.ZipFile(tmp_path / "plain.xlsx") as plain,
+        zipfile.ZipFile(tmp_path / "t.xlsm", "w") as book,
+    ):
         for part in plain.namelist():
-            book.writestr(part, plain.read(part).replace(b"</Relationships>", f"{added}</Relationships>".encode()))
+            book.writestr(
+                part,
+                plain.read(part).replace(b"</Relationships>", f"{added}</Relationships>".encode()),
+            )
         for part in kinds.values():
             book.writestr(f"xl/{part}", bytes(10**6))
     assert read_in_memory(tmp_path / "t.xlsm").frame.shape == (99, 10)
 
 
 def write_ods(path, rows):
-    spaces = "".join(f' xmlns:{k}="urn:oasis:names:tc:opendocument:xmlns:{k}:1.0"' for k in ("office", "table", "text"))
+    spaces = "".join(
+        f' xmlns:{k}="urn:oasis:names:tc:opendocument:xmlns:{k}:1.0"'
+        for k in ("office", "table", "text")
+    )
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
         book.writestr("mimetype", kind, zipfile.ZIP_STORED)
@@ -216,9 +255,14 @@ BLANK_ROWS = f'<table:table-row table:number-rows-repeated="1048000">{BLANK}</ta
 
 def test_open_documents_are_counted(tmp_path):
     names = "".join(
-        f'<table:table-cell office:value-type="string"><text:p>{k}</text:p></table:table-cell>' for k in "abc"
+        f'<table:table-cell office:value-type="string"><text:p>{k}</text:p></table:table-cell>'
+        for k in "abc"
     )
-    rows = f"<table:table-row>{names}</table:table-row>" + "".join(ods_row(k, 3) for k in range(50)) + BLANK_ROWS
+    rows = (
+        f"<table:table-row>{names}</table:table-row>"
+        + "".join(ods_row(k, 3) for k in range(50))
+        + BLANK_ROWS
+    )
     write_ods(tmp_path / "t.ods", rows)
     assert 40 * 150 < excel_bytes(tmp_path / "t.ods") < 10**5
     assert read_in_memory(tmp_path / "t.ods").frame.shape == (50, 3)
@@ -226,7 +270,11 @@ def test_open_documents_are_counted(tmp_path):
 
 @pytest.mark.parametrize(
     "rows",
-    [ods_row(1, 16_000, 1_000_000), ods_row(1) + BLANK_ROWS + ods_row(1, 1000), ods_row(1) + ods_row(1, rows=10**7)],
+    [
+        ods_row(1, 16_000, 1_000_000),
+        ods_row(1) + BLANK_ROWS + ods_row(1, 1000),
+        ods_row(1) + ods_row(1, rows=10**7),
+    ],
     ids=["both", "behind blank rows", "rows"],
 )
 def test_repeated_cells_of_open_documents_are_refused(rows, tmp_path):
@@ -246,7 +294,9 @@ def lines_of(n, line):
     return "".join(line % (k, k % 7) for k in range(n))
 
 
-@pytest.mark.parametrize("line", ['{"key%06d":%d}\n', '{"a":{"key%06d":%d}}\n', '{"a":[{"key%06d":%d}]}\n'])
+@pytest.mark.parametrize(
+    "line", ['{"key%06d":%d}\n', '{"a":{"key%06d":%d}}\n', '{"a":[{"key%06d":%d}]}\n']
+)
 @in_both_modes
 def test_lines_with_keys_of_their_own_are_refused(mode, line, tmp_path):
     (tmp_path / "t.ndjson").write_text(lines_of(3000, line))
@@ -256,14 +306,18 @@ def test_lines_with_keys_of_their_own_are_refused(mode, line, tmp_path):
 
 @in_both_modes
 def test_keys_behind_the_beginning_count(mode, tmp_path):
-    (tmp_path / "t.ndjson").write_text('{"a":1,"b":2}\n' * 100_000 + lines_of(1000, '{"key%06d":%d}\n'))
+    (tmp_path / "t.ndjson").write_text(
+        '{"a":1,"b":2}\n' * 100_000 + lines_of(1000, '{"key%06d":%d}\n')
+    )
     with pytest.raises(TableError, match="different keys"):
         read(tmp_path / "t.ndjson", mode)
 
 
 @in_both_modes
 def test_tables_with_some_empty_cells_are_read(mode, tmp_path):
-    (tmp_path / "t.ndjson").write_text("".join(f'{{"a":{k},"k{k % 50}":1}}\n' for k in range(20_000)))
+    (tmp_path / "t.ndjson").write_text(
+        "".join(f'{{"a":{k},"k{k % 50}":1}}\n' for k in range(20_000))
+    )
     assert read(tmp_path / "t.ndjson", mode).frame.shape == (20_000, 51)
 
 
@@ -279,13 +333,17 @@ def test_objects_in_lists_and_in_text_are_not_lines(mode, tmp_path):
 
 def write_repeated(path, name="text", with_struct=False):
     """One text of 2 MB, which 20,000 rows refer to: 40 GB."""
-    text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int32)), pa.array(["x" * 2_000_000]))
+    text = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(20_000, dtype=np.int32)), pa.array(["x" * 2_000_000])
+    )
     struct = {"t": pa.array([{"x": "a"}] * 20_000)} if with_struct else {}
     table = pa.table({**struct, name: text, "x": np.arange(20_000.0)})
     if path.suffix == ".parquet":
         pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=10**8)
     else:
-        with ipc.new_file(path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as file:
+        with ipc.new_file(
+            path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")
+        ) as file:
             file.write_table(table)
 
 
@@ -294,7 +352,9 @@ def write_zeros(path, n=30_000_000):
     if path.suffix == ".parquet":
         pq.write_table(table, path, row_group_size=n, use_dictionary=False, compression="zstd")
     else:
-        with ipc.new_file(path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as file:
+        with ipc.new_file(
+            path, table.schema, options=ipc.IpcWriteOptions(compression="zstd")
+        ) as file:
             file.write_table(table, max_chunksize=n)
 
 
@@ -314,7 +374,9 @@ def test_columns_that_unpack_into_gigabytes_are_refused(mode, write, suffix, tmp
 def test_columns_are_judged_wherever_they_come_from(mode, suffix, tmp_path):
     path = tmp_path / f"t.{suffix}"
     write_repeated(path)
-    done = subprocess.run([ODEFS, "detect", "-", "--no-report"], input=path.read_bytes(), capture_output=True)
+    done = subprocess.run(
+        [ODEFS, "detect", "-", "--no-report"], input=path.read_bytes(), capture_output=True
+    )
     assert (done.returncode, b"over 250 times" in done.stderr) == (1, True), done
     for name in (f"t[1].{suffix}".encode(), b"p\xe9." + suffix.encode()):
         other = tmp_path / os.fsdecode(name)
@@ -337,7 +399,12 @@ def test_names_that_are_not_utf8_are_read(mode, suffix, tmp_path):
     """The text may add up to too much by the metadata, and is looked at therefore."""
     path = tmp_path / "folder" / os.fsdecode(b"p\xe9." + suffix.encode())
     path.parent.mkdir()
-    table = pa.table({"text": pa.array(["a" * 40, "b" * 50] * 50_000).dictionary_encode(), "x": np.arange(100_000.0)})
+    table = pa.table(
+        {
+            "text": pa.array(["a" * 40, "b" * 50] * 50_000).dictionary_encode(),
+            "x": np.arange(100_000.0),
+        }
+    )
     with open(path, "wb") as file:
         if suffix == "parquet":
             pq.write_table(table, file)
@@ -350,7 +417,9 @@ def test_names_that_are_not_utf8_are_read(mode, suffix, tmp_path):
 
 @in_both_modes
 def test_repeated_texts_are_read(mode, tmp_path):
-    frame = pl.DataFrame({"text": ["some words"] * 50_000 + ["others"] * 50_000, "x": np.arange(100_000.0)})
+    frame = pl.DataFrame(
+        {"text": ["some words"] * 50_000 + ["others"] * 50_000, "x": np.arange(100_000.0)}
+    )
     frame.write_parquet(tmp_path / "t.parquet")
     pq.write_table(frame.to_arrow(), tmp_path / "t.parquet", compression="zstd")
     assert read(tmp_path / "t.parquet", mode).frame.height == 100_000
@@ -379,7 +448,15 @@ def write_bomb(path):
 @pytest.mark.parametrize(
     "name",
     [
-        *("rows.xlsx", "string.xlsx", "comment.xlsx", "far.xlsx", "keys.ndjson", "columns.csv", "t.csv.gz"),
+        *(
+            "rows.xlsx",
+            "string.xlsx",
+            "comment.xlsx",
+            "far.xlsx",
+            "keys.ndjson",
+            "columns.csv",
+            "t.csv.gz",
+        ),
         *("repeated.parquet", "repeated.arrow", "zeros.parquet", "zeros.arrow"),
     ],
 )

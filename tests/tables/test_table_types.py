@@ -31,13 +31,21 @@ def holes(cells):
 
 
 COLUMNS = {
-    "nanoseconds": pa.array(holes((1_700_000_000 * 10**9 + DRAWN * 1001).tolist()), pa.timestamp("ns")),
-    "nanoseconds before 1970": pa.array((-1_000 - DRAWN * 1001).tolist(), pa.timestamp("ns", "UTC")),
-    "milliseconds": pa.array(holes((1_700_000_000_000 + DRAWN).tolist()), pa.timestamp("ms", "Europe/Berlin")),
+    "nanoseconds": pa.array(
+        holes((1_700_000_000 * 10**9 + DRAWN * 1001).tolist()), pa.timestamp("ns")
+    ),
+    "nanoseconds before 1970": pa.array(
+        (-1_000 - DRAWN * 1001).tolist(), pa.timestamp("ns", "UTC")
+    ),
+    "milliseconds": pa.array(
+        holes((1_700_000_000_000 + DRAWN).tolist()), pa.timestamp("ms", "Europe/Berlin")
+    ),
     "days": pa.array(holes([dt.date(1969, 12, 1) + dt.timedelta(days=k % 60) for k in range(N)])),
     "days in milliseconds": pa.array([dt.date(2020, 1, 1 + k % 9) for k in range(N)], pa.date64()),
     "durations": pa.array(holes((DRAWN * 1001).tolist()), pa.duration("ns")),
-    "decimals": pa.array(holes([decimal.Decimal(k % 7) / 4 for k in range(N)]), pa.decimal128(10, 4)),
+    "decimals": pa.array(
+        holes([decimal.Decimal(k % 7) / 4 for k in range(N)]), pa.decimal128(10, 4)
+    ),
     "halves": pa.array((np.arange(N) % 7).astype(np.float16)),
     "dictionary of numbers": pa.array(holes([k % 5 for k in range(N)])).dictionary_encode(),
     "dictionary": pa.array(holes(["x", "y"] * (N // 2))).dictionary_encode(),
@@ -75,7 +83,11 @@ def test_a_column_is_the_same_in_every_frame(name):
     for kind, frame in frames(table).items():
         if kind == "pandas" and name == "large":
             continue  # unsigned numbers with holes are floats there, rounded before they come here
-        frame = frame.assign(a=np.arange(N) % 9.5) if kind != "polars" else frame.with_columns(a=np.arange(N) % 9.5)
+        frame = (
+            frame.assign(a=np.arange(N) % 9.5)
+            if kind != "polars"
+            else frame.with_columns(a=np.arange(N) % 9.5)
+        )
         encoder = TableEncoder(keep=["p"])
         found = encoder.learn_columns(columns_of(frame))
         assert ("p" in found) == ("p" in expected) == (name not in ("nothing", "bytes")), kind
@@ -122,7 +134,9 @@ def test_nanoseconds_in_memory_in_parts_and_in_folders(tmp_path):
     one, other = read(tmp_path / "memory.csv"), read(tmp_path / "parts.csv")
     assert [row["key"] for row in one] == [row["key"] for row in other]
     assert {row["key"] for row in one} == {str(IDS[0] + k) for k in range(300)}
-    np.testing.assert_allclose([float(r["score"]) for r in one], [float(r["score"]) for r in other], rtol=1e-9)
+    np.testing.assert_allclose(
+        [float(r["score"]) for r in one], [float(r["score"]) for r in other], rtol=1e-9
+    )
     done = run("score", "m.odefs", "parts", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -140,7 +154,9 @@ def test_a_row_is_named_by_nanoseconds():
     assert len(set(found.row_names)) == 300
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_ids_with_more_digits_than_a_float_are_told_apart(make):
     cells = [IDS[k % 4] for k in range(299)] + [IDS[4]]
     a = np.random.default_rng(0).normal(size=300)
@@ -161,7 +177,9 @@ def test_ids_of_text_are_told_apart():
 
 def test_one_large_number_among_small_ones_stays_a_number():
     cells = [*range(100, 399), -(2**63)]
-    found = odefs.detect(pd.DataFrame({"a": np.random.default_rng(0).normal(size=300), "amount": cells}))
+    found = odefs.detect(
+        pd.DataFrame({"a": np.random.default_rng(0).normal(size=300), "amount": cells})
+    )
     assert found.encoder.specs_[1].kind == "number"
     assert found.order[0] == 299
 
@@ -189,13 +207,23 @@ def test_numbers_in_python_and_sparse_columns_and_codes_of_numbers_are_numbers()
         }
     )
     encoder = TableEncoder().fit(frame)
-    assert [spec.kind for spec in encoder.specs_] == ["number", "number", "number", "boolean", "time"]
+    assert [spec.kind for spec in encoder.specs_] == [
+        "number",
+        "number",
+        "number",
+        "boolean",
+        "time",
+    ]
     assert encoder.notes_ == []
     assert encoder.left_out_ == {}
     read = columns_of(frame)
     np.testing.assert_array_equal(read["sparse"].values, np.arange(N) % 4 * 1.5)
-    np.testing.assert_array_equal(read["coded"].values, [np.nan if k == 3 else k % 5 for k in range(N)])
-    np.testing.assert_array_equal(read["decimal"].values, [np.nan if k == 5 else k % 7 / 4 for k in range(N)])
+    np.testing.assert_array_equal(
+        read["coded"].values, [np.nan if k == 3 else k % 5 for k in range(N)]
+    )
+    np.testing.assert_array_equal(
+        read["decimal"].values, [np.nan if k == 5 else k % 7 / 4 for k in range(N)]
+    )
 
 
 def test_a_large_number_for_missing_cells_is_compared_by_all_of_its_digits():
@@ -210,12 +238,17 @@ def test_large_measurements_that_stay_apart_are_numbers(kind):
     """Nanoseconds and the smallest units of money: float64 tells all of them apart, and the largest stands out."""
     wei = np.random.default_rng(0).integers(10**18 - 10**15, 10**18 + 10**15, size=300)
     wei[7] = 9 * 10**18
-    frame = pd.DataFrame({"wei": wei if kind == "numbers" else wei.astype(str), "v": np.arange(300) % 7})
+    frame = pd.DataFrame(
+        {"wei": wei if kind == "numbers" else wei.astype(str), "v": np.arange(300) % 7}
+    )
     assert int(odefs.detect(frame).order[0]) == 7
 
 
 def test_missing_marks_of_pandas_among_python_objects_are_missing():
-    frame = pd.DataFrame({"day": [dt.date(2020, 1, 1), pd.NaT, dt.date(2020, 1, 3)], "n": [1, pd.NA, 3]}, dtype=object)
+    frame = pd.DataFrame(
+        {"day": [dt.date(2020, 1, 1), pd.NaT, dt.date(2020, 1, 3)], "n": [1, pd.NA, 3]},
+        dtype=object,
+    )
     table = columns_of(frame)
     assert [column.kind for column in table.columns] == ["time", "number"]
     assert [column.missing.tolist() for column in table.columns] == [[False, True, False]] * 2
@@ -223,7 +256,11 @@ def test_missing_marks_of_pandas_among_python_objects_are_missing():
 
 MOMENTS = {
     "dates": (pl.Date, [dt.date(2031, 5, 5), dt.date(1969, 12, 31)], ("2031-05-05", "1969-12-31")),
-    "midnights": (pl.Datetime("us"), [dt.datetime(2031, 5, 5), dt.datetime(2031, 5, 6)], ("2031-05-05", "2031-05-06")),
+    "midnights": (
+        pl.Datetime("us"),
+        [dt.datetime(2031, 5, 5), dt.datetime(2031, 5, 6)],
+        ("2031-05-05", "2031-05-06"),
+    ),
     "stamps": (
         pl.Datetime("ns"),
         [dt.datetime(2031, 5, 5), dt.datetime(2031, 5, 5, 7, 30, 0, 250_000)],
@@ -240,7 +277,9 @@ def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name,
     frame = pl.DataFrame({"when": when, "x": [float(i % 7) for i in range(40)]})
     frame.write_parquet(tmp_path / "t.parquet")
     frame.write_csv(tmp_path / "t.csv")
-    frame.with_columns(when=pl.Series([names[0]] * 37 + [names[1]] * 2 + [None])).write_csv(tmp_path / "plain.csv")
+    frame.with_columns(when=pl.Series([names[0]] * 37 + [names[1]] * 2 + [None])).write_csv(
+        tmp_path / "plain.csv"
+    )
     encoder = odefs.TableEncoder(category=["when"])
     encoded = encoder.fit_transform(frame)
     assert encoder.specs_[0].levels == tuple(sorted(names))
@@ -249,15 +288,22 @@ def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name,
         frame.to_pandas(),
         ParquetTable((tmp_path / "t.parquet",)).take(np.arange(40), frame.columns),
     ]
-    others += [read_in_memory(tmp_path / file, text_columns=["when"]).frame for file in ("t.csv", "plain.csv")]
+    others += [
+        read_in_memory(tmp_path / file, text_columns=["when"]).frame
+        for file in ("t.csv", "plain.csv")
+    ]
     for other in others:
         assert_array_equal(encoder.transform(other), encoded)
         # A part need not hold what tells the form, and a model of one table takes the other.
         parts = [
-            columns_of(other[start : start + 3] if not hasattr(other, "slice") else other.slice(start, 3))
+            columns_of(
+                other[start : start + 3] if not hasattr(other, "slice") else other.slice(start, 3)
+            )
             for start in range(0, 40, 3)
         ]
-        assert_array_equal(np.vstack([encoder.encode_table(encoder.recognised(part)) for part in parts]), encoded)
+        assert_array_equal(
+            np.vstack([encoder.encode_table(encoder.recognised(part)) for part in parts]), encoded
+        )
         trained = odefs.TableEncoder(category=["when"]).fit(other)
         assert_array_equal(trained.transform(frame), trained.transform(other))
     plain = encoder.recognised(columns_of(others[-2]))["when"]
@@ -266,7 +312,10 @@ def test_times_that_are_categories_have_the_names_that_csv_files_give_them(name,
 
 def test_models_that_knew_times_by_their_seconds_know_them_still():
     frame = pl.DataFrame(
-        {"when": [dt.date(2031, 5, 5)] * 37 + [dt.date(2031, 5, 6)] * 3, "x": [float(i % 7) for i in range(40)]}
+        {
+            "when": [dt.date(2031, 5, 5)] * 37 + [dt.date(2031, 5, 6)] * 3,
+            "x": [float(i % 7) for i in range(40)],
+        }
     )
     encoder = odefs.TableEncoder(category=["when"])
     encoded = encoder.fit_transform(frame)

@@ -42,7 +42,8 @@ def frame():
             "price": rng.normal(10, 2, N),
             "shop": rng.choice(["a", "b", "c"], N),
             "member": rng.random(N) < 0.5,
-            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 10**6, N), unit="min"),
+            "when": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 10**6, N), unit="min"),
             "amount": [f"{v:.2f}".replace(".", ",") for v in rng.normal(5, 1, N)],
         },
         index=[f"r{i}" for i in range(N)],
@@ -53,11 +54,22 @@ def test_columns_of_all_kinds_become_numbers(frame):
     encoder = TableEncoder()
     X = encoder.fit_transform(frame)
     names = list(encoder.get_feature_names_out())
-    assert names == ["price", "shop=a", "shop=b", "shop=c", "member", "when", "when (time of day)", "amount"]
+    assert names == [
+        "price",
+        "shop=a",
+        "shop=b",
+        "shop=c",
+        "member",
+        "when",
+        "when (time of day)",
+        "amount",
+    ]
     assert X.shape == (N, len(names))
     assert np.corrcoef(X[:, 0], frame["price"])[0, 1] == pytest.approx(1)
     assert (X[:, 1:4].argmax(axis=1) == frame["shop"].map({"a": 0, "b": 1, "c": 2})).all()
-    assert np.corrcoef(X[:, 7], frame["amount"].str.replace(",", ".").astype(float))[0, 1] == pytest.approx(1)
+    assert np.corrcoef(X[:, 7], frame["amount"].str.replace(",", ".").astype(float))[
+        0, 1
+    ] == pytest.approx(1)
     assert encoder.notes_ == [Note("text_format", "amount", format="numbers with decimal comma")]
 
 
@@ -80,7 +92,9 @@ def test_rare_values_share_a_column_and_unseen_ones_join_it():
     names = list(encoder.get_feature_names_out())
     assert len(names) == 5
     assert names[-1] == f"c={RARE}"
-    assert encoder.transform(pd.DataFrame({"c": ["v0", "v39", "new"]}))[:, -1].astype(bool).tolist() == [
+    assert encoder.transform(pd.DataFrame({"c": ["v0", "v39", "new"]}))[:, -1].astype(
+        bool
+    ).tolist() == [
         False,
         True,
         True,
@@ -89,9 +103,14 @@ def test_rare_values_share_a_column_and_unseen_ones_join_it():
 
 def test_unseen_values_set_no_column_where_nothing_is_rare():
     encoder = TableEncoder().fit(pd.DataFrame({"c": ["a", "b"] * 10}))
-    assert encoder.transform(pd.DataFrame({"c": ["a", "a", "new"]})).any(axis=1).tolist() == [True, True, False]
+    assert encoder.transform(pd.DataFrame({"c": ["a", "a", "new"]})).any(axis=1).tolist() == [
+        True,
+        True,
+        False,
+    ]
     with pytest.warns(
-        odefs.ODEFSWarning, match="100% of the rows have values in column 'c' that were not seen in training"
+        odefs.ODEFSWarning,
+        match="100% of the rows have values in column 'c' that were not seen in training",
     ):
         encoder.transform(pd.DataFrame({"c": ["x", "new"]}))
 
@@ -156,22 +175,36 @@ def test_an_identifier_that_repeats_is_a_category():
 
 def test_the_user_has_the_last_word():
     frame = pd.DataFrame(
-        {"id": range(N), "code": [1, 2, 3] * 20, "zip": ["00123", "01234", "x"] * 20, "x": np.arange(N) % 7}
+        {
+            "id": range(N),
+            "code": [1, 2, 3] * 20,
+            "zip": ["00123", "01234", "x"] * 20,
+            "x": np.arange(N) % 7,
+        }
     )
     assert "id" in TableEncoder(keep=["id"]).fit(frame).columns
     assert "code=1" in TableEncoder(category=["code"]).fit(frame).get_feature_names_out()
     assert TableEncoder(number=["zip"]).fit(frame).specs_[1].kind == "number"
     assert TableEncoder(drop=["x"]).fit(frame).columns == ["code", "zip"]
-    assert TableEncoder(na=["3"], drop=["id"]).fit(frame).specs_[0].missing_share == pytest.approx(1 / 3)
-    with pytest.raises(TableError, match="there is no column 'nowhere'; the columns are id, code, zip, x"):
+    assert TableEncoder(na=["3"], drop=["id"]).fit(frame).specs_[0].missing_share == pytest.approx(
+        1 / 3
+    )
+    with pytest.raises(
+        TableError, match="there is no column 'nowhere'; the columns are id, code, zip, x"
+    ):
         TableEncoder(drop=["nowhere"]).fit(frame)
 
 
 def test_suspicious_codes_are_reported():
     values = np.r_[np.random.default_rng(0).normal(20, 5, 95), [-999.0] * 5]
-    assert TableEncoder().fit(pd.DataFrame({"t": values})).notes_ == [Note("missing_code", "t", count=5, value=-999.0)]
+    assert TableEncoder().fit(pd.DataFrame({"t": values})).notes_ == [
+        Note("missing_code", "t", count=5, value=-999.0)
+    ]
     assert TableEncoder(na=["-999"]).fit(pd.DataFrame({"t": values})).notes_ == []
-    assert TableEncoder().fit(pd.DataFrame({"t": np.r_[values[:95], -1.0, -1.0]})).notes_ == [] or values[:95].min() > 0
+    assert (
+        TableEncoder().fit(pd.DataFrame({"t": np.r_[values[:95], -1.0, -1.0]})).notes_ == []
+        or values[:95].min() > 0
+    )
 
 
 def test_a_column_that_changes_half_way_is_told():
@@ -182,7 +215,9 @@ def test_a_column_that_changes_half_way_is_told():
 
 def test_a_missing_column_is_named(frame):
     encoder = TableEncoder().fit(frame)
-    with pytest.raises(TableError, match="lacks columns 'shop', 'when', which the model was trained on"):
+    with pytest.raises(
+        TableError, match="lacks columns 'shop', 'when', which the model was trained on"
+    ):
         encoder.transform(frame.drop(columns=["shop", "when"]))
     assert np.array_equal(encoder.transform(frame.assign(extra=1)), encoder.transform(frame))
 
@@ -191,7 +226,13 @@ def test_state_is_plain_and_gives_the_encoder_back(frame):
     encoder = TableEncoder(na=["b"]).fit(frame)
     again = TableEncoder.from_state(json.loads(json.dumps(encoder.state())))
     assert np.array_equal(again.transform(frame), encoder.transform(frame))
-    assert again.get_params() == {**encoder.get_params(), "number": [], "category": [], "drop": [], "keep": []}
+    assert again.get_params() == {
+        **encoder.get_params(),
+        "number": [],
+        "category": [],
+        "drop": [],
+        "keep": [],
+    }
 
 
 def test_the_last_digits_of_large_numbers_are_kept_and_huge_ones_are_cut_off():
@@ -243,10 +284,16 @@ def test_rare_categories_stand_out():
 
 def test_another_table_is_read_as_the_training_table_was():
     frame = pd.DataFrame(
-        {"n": ["5.078,35", "12,50"] * 20, "d": pd.date_range("2024-01-01", periods=40), "b": [True, False] * 20}
+        {
+            "n": ["5.078,35", "12,50"] * 20,
+            "d": pd.date_range("2024-01-01", periods=40),
+            "b": [True, False] * 20,
+        }
     )
     encoder = TableEncoder().fit(frame)
-    again = pd.DataFrame({"n": ["5.078", "12,50"], "d": ["01.02.2024", "02.02.2024"], "b": ["yes", "no"]})
+    again = pd.DataFrame(
+        {"n": ["5.078", "12,50"], "d": ["01.02.2024", "02.02.2024"], "b": ["yes", "no"]}
+    )
     given = columns_of(again)
     table = encoder.recognised(given, encoder.formats_of(given))
     assert table["n"].values.tolist() == [5078, 12.5]
@@ -254,7 +301,11 @@ def test_another_table_is_read_as_the_training_table_was():
     assert table["b"].values.tolist() == [1, 0]
     for column, values, sentence in (
         ("d", [1.0, 2.0], "column 'd' held dates or times in training and holds numbers here"),
-        ("d", ["x", "y"], "column 'd' held dates or times in training, but most values here are not"),
+        (
+            "d",
+            ["x", "y"],
+            "column 'd' held dates or times in training, but most values here are not",
+        ),
         (
             "n",
             ["x", "y"],
@@ -295,7 +346,9 @@ def test_numbers_near_the_largest_float_are_encoded_saved_and_loaded(tmp_path):
 
 @pytest.mark.parametrize("convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame])
 def test_frames_whose_columns_have_no_type_in_common_are_explained(frame, convert):
-    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)
+    pipeline = make_pipeline(
+        TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)
+    ).fit(frame)
     given = convert(frame.reset_index(drop=True))
     explained = odefs.explain(pipeline, given)
     assert explained.data.shape == (len(frame), 5)
@@ -315,7 +368,12 @@ def test_short_and_long_columns_of_text_are_coded_alike():
 
 
 def test_names_of_rows_are_kept_to_the_last_digit():
-    frame = pl.DataFrame({"account": [9007199254741993 + i for i in range(30)], "x": [float(i % 7) for i in range(30)]})
+    frame = pl.DataFrame(
+        {
+            "account": [9007199254741993 + i for i in range(30)],
+            "x": [float(i % 7) for i in range(30)],
+        }
+    )
     assert odefs.detect(frame, id="account").row_names[0] == 9007199254741993
 
 
@@ -342,7 +400,9 @@ def test_scikit_learns_checks_that_apply_to_frames():
 
 def test_in_a_pipeline_with_reasons_in_the_input_columns(frame):
     frame.loc["r7", ["price", "shop"]] = [99.0, "zzz"]
-    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=8, random_state=0)).fit(frame)
+    pipeline = make_pipeline(
+        TableEncoder(), ODEFS(scaling="none", n_estimators=8, random_state=0)
+    ).fit(frame)
     assert clone(pipeline).fit(frame).predict(frame)[7] == -1
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == list(frame.columns)
@@ -358,9 +418,13 @@ def test_in_a_pipeline_with_reasons_in_the_input_columns(frame):
 def test_missing_cells_that_a_step_made_numbers_of_are_reasons():
     X = np.random.default_rng(0).normal(size=(200, 3))
     X[:3, 1] = np.nan
-    pipeline = make_pipeline(SimpleImputer(strategy="constant", fill_value=-30), ODEFS(random_state=0)).fit(X)
+    pipeline = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=-30), ODEFS(random_state=0)
+    ).fit(X)
     assert (pipeline.predict(X[:3]) == -1).all()
-    assert [reasons[0].column for reasons in odefs.explain(pipeline, X).reasons(range(3))] == ["x1"] * 3
+    assert [reasons[0].column for reasons in odefs.explain(pipeline, X).reasons(range(3))] == [
+        "x1"
+    ] * 3
     X[5] = np.nan
     kept = make_pipeline(StandardScaler(), ODEFS(missing="ignore", random_state=0)).fit(X)
     assert odefs.explain(kept, X).reasons(5) == [[]]
@@ -369,25 +433,35 @@ def test_missing_cells_that_a_step_made_numbers_of_are_reasons():
 def test_a_step_that_does_nothing_is_traced():
     X = np.random.default_rng(0).normal(size=(50, 3))
     pipeline = make_pipeline(FunctionTransformer(), ODEFS(n_estimators=4, random_state=0)).fit(X)
-    assert np.array_equal(np.asarray(odefs.explain(pipeline, X)), np.asarray(pipeline[-1].explain(X)))
-    turned = make_pipeline(FunctionTransformer(np.fliplr), ODEFS(n_estimators=4, random_state=0)).fit(X)
+    assert np.array_equal(
+        np.asarray(odefs.explain(pipeline, X)), np.asarray(pipeline[-1].explain(X))
+    )
+    turned = make_pipeline(
+        FunctionTransformer(np.fliplr), ODEFS(n_estimators=4, random_state=0)
+    ).fit(X)
     with pytest.raises(ValueError, match="FunctionTransformer cannot be traced"):
         odefs.explain(turned, X)
 
 
 def test_column_transformers_are_traced(frame):
-    columns = ColumnTransformer([("n", StandardScaler(), ["price"]), ("c", OneHotEncoder(), ["shop", "member"])])
+    columns = ColumnTransformer(
+        [("n", StandardScaler(), ["price"]), ("c", OneHotEncoder(), ["shop", "member"])]
+    )
     pipeline = make_pipeline(columns, ODEFS(n_estimators=4, random_state=0)).fit(frame)
     explanation = odefs.explain(pipeline, frame)
     assert list(explanation.feature_names) == ["price", "shop", "member"]
     assert np.asarray(explanation).sum(axis=1) == pytest.approx(-pipeline.score_samples(frame))
-    mixing = make_pipeline(StandardScaler(), PCA(1), ODEFS(n_estimators=4)).fit(frame[["price", "member"]])
+    mixing = make_pipeline(StandardScaler(), PCA(1), ODEFS(n_estimators=4)).fit(
+        frame[["price", "member"]]
+    )
     with pytest.raises(ValueError, match="PCA cannot be traced"):
         odefs.explain(mixing, frame[["price", "member"]])
 
 
 @pytest.mark.parametrize(
-    "chosen", [["price", "member"], [0, 2], slice("price", "member"), slice(None, "member")], ids=str
+    "chosen",
+    [["price", "member"], [0, 2], slice("price", "member"), slice(None, "member")],
+    ids=str,
 )
 def test_column_transformers_are_traced_by_name_whatever_the_order(chosen):
     rng = np.random.default_rng(0)
@@ -408,7 +482,9 @@ def test_column_transformers_are_traced_by_name_whatever_the_order(chosen):
 def test_pipelines_are_explained_on_sparse_rows():
     X = np.random.default_rng(0).normal(size=(200, 4))
     X[0, 2] = 50.0
-    pipeline = make_pipeline(MaxAbsScaler(), ODEFS(n_estimators=2, random_state=0)).fit(csr_array(X))
+    pipeline = make_pipeline(MaxAbsScaler(), ODEFS(n_estimators=2, random_state=0)).fit(
+        csr_array(X)
+    )
     (reason, *_) = odefs.explain(pipeline, csr_array(X[:3])).reasons(0)[0]
     assert (reason.column, reason.value) == ("x2", 50.0)
 
@@ -441,7 +517,9 @@ def test_saved_by_detect_it_loads_as_a_pipeline_that_takes_raw_frames(frame, tmp
 
 
 def test_a_pipeline_is_saved_as_one_and_again(frame, tmp_path):
-    pipeline = make_pipeline(TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)).fit(frame)
+    pipeline = make_pipeline(
+        TableEncoder(), ODEFS(scaling="none", n_estimators=2, random_state=0)
+    ).fit(frame)
     first, second = tmp_path / "a.odefs", tmp_path / "b.odefs"
     odefs.save(pipeline, first)
     loaded = odefs.load(first)
@@ -456,7 +534,10 @@ def test_what_detect_noted_stays_with_the_model_until_it_is_fitted_again(frame, 
     odefs.save(odefs.detect(frame, id="shop", hide=["price"]), path)
     loaded = odefs.load(path)
     odefs.save(loaded, path)
-    assert (load_table_model(path).identifier, load_table_model(path).hidden) == ("shop", ("price",))
+    assert (load_table_model(path).identifier, load_table_model(path).hidden) == (
+        "shop",
+        ("price",),
+    )
     odefs.save(loaded.fit(frame), path)
     assert (load_table_model(path).identifier, load_table_model(path).hidden) == (None, ())
 
@@ -479,7 +560,12 @@ def test_what_no_model_file_holds_is_refused(frame, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "flagged"),
-    [({"flag": 3}, 3), ({"contamination": 0.1}, 6), ({"threshold": 0.0}, N), ({"threshold": 99.0}, 0)],
+    [
+        ({"flag": 3}, 3),
+        ({"contamination": 0.1}, 6),
+        ({"threshold": 0.0}, N),
+        ({"threshold": 99.0}, 0),
+    ],
     ids=str,
 )
 def test_what_is_flagged_can_be_chosen(frame, options, flagged):
@@ -489,7 +575,9 @@ def test_what_is_flagged_can_be_chosen(frame, options, flagged):
 
 
 def test_ties_are_flagged_together():
-    found = odefs.detect(pd.DataFrame({"x": [0.0, 1.0] * 20 + [50.0] * 3, "y": [1.0, 2.0] * 20 + [9.0] * 3}), flag=1)
+    found = odefs.detect(
+        pd.DataFrame({"x": [0.0, 1.0] * 20 + [50.0] * 3, "y": [1.0, 2.0] * 20 + [9.0] * 3}), flag=1
+    )
     assert found.is_outlier.sum() == 3
     assert found.ranks[found.is_outlier].tolist() == [1, 1, 1]
 
@@ -521,5 +609,7 @@ def test_contradicting_flags_are_refused(frame):
 
 
 def test_nothing_but_a_frame_will_do():
-    with pytest.raises(TableError, match="a data frame of pandas, polars or pyarrow is needed, not list"):
+    with pytest.raises(
+        TableError, match="a data frame of pandas, polars or pyarrow is needed, not list"
+    ):
         odefs.detect([1, 2, 3])

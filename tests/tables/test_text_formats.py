@@ -9,7 +9,11 @@ from odefs.tables.encoder.text_formats import TEXT_FORMATS, format_details, read
 
 READ = {
     "decimal comma": (["1,5", "2,25", "-3,0"], "numbers with decimal comma", [1.5, 2.25, -3]),
-    "decimal comma with points": (["1.234,56", "12,50"], "numbers with decimal comma", [1234.56, 12.5]),
+    "decimal comma with points": (
+        ["1.234,56", "12,50"],
+        "numbers with decimal comma",
+        [1234.56, 12.5],
+    ),
     "thousands commas": (["1,234", "2,345,678"], "numbers", [1234, 2345678]),
     "thousands blanks": (["1 234,5", "23,0"], "numbers with decimal comma", [1234.5, 23]),
     "thousands apostrophes": (["1'234.5", "23.0"], "numbers", [1234.5, 23]),
@@ -25,9 +29,21 @@ READ = {
     "accounting": (["(12.50)", "3.00"], "numbers", [-12.5, 3]),
     "minus sign": (["\u22125", "4"], "numbers", [-5, 4]),
     "exponents": (["1e5", "2.5E-3"], "numbers", [1e5, 2.5e-3]),
-    "day-first by the point": (["12.03.2020", "31.12.2021"], "day-first dates", [1583971200, 1640908800]),
-    "day-first by a 25": (["25/03/2020", "04/01/2020"], "day-first dates", [1585094400, 1578096000]),
-    "month-first by a 25": (["03/25/2020", "04/01/2020"], "month-first dates", [1585094400, 1585699200]),
+    "day-first by the point": (
+        ["12.03.2020", "31.12.2021"],
+        "day-first dates",
+        [1583971200, 1640908800],
+    ),
+    "day-first by a 25": (
+        ["25/03/2020", "04/01/2020"],
+        "day-first dates",
+        [1585094400, 1578096000],
+    ),
+    "month-first by a 25": (
+        ["03/25/2020", "04/01/2020"],
+        "month-first dates",
+        [1585094400, 1585699200],
+    ),
     "iso": (
         ["2020-01-01", "2020-01-01T10:00:00Z", "2020-01-01 10:00:00+01:00"],
         "ISO dates",
@@ -84,7 +100,10 @@ def test_a_few_words_among_numbers_are_missing_and_many_make_it_text():
 
 def test_what_was_recognised_is_said():
     levels = ["$1,234.50", "$3.00"]
-    assert format_details(levels, recognise(levels, np.ones(2))) == ("currencies", "thousands_marks")
+    assert format_details(levels, recognise(levels, np.ones(2))) == (
+        "currencies",
+        "thousands_marks",
+    )
 
 
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda v: round(v, 2)), min_size=3, unique=True))

@@ -24,7 +24,9 @@ ROWS = 12_000
 
 
 def make_text():
-    lines = ["id,late_zero,zero,number,flag,day,text,late,huge,empty,spaced,whole_then_not,whole_then_text,mixed_days"]
+    lines = [
+        "id,late_zero,zero,number,flag,day,text,late,huge,empty,spaced,whole_then_not,whole_then_text,mixed_days"
+    ]
     for i in range(ROWS):
         after = i > 11_000
         cells = (
@@ -73,9 +75,26 @@ def both(path, folder, **options):
 
 TEXT = make_text()
 TYPES = {
-    **{"id": pl.String, "late_zero": pl.String, "zero": pl.String, "number": pl.Float64, "flag": pl.Boolean},
-    **{"day": pl.Datetime("us"), "text": pl.String, "late": pl.String, "huge": pl.Float64, "empty": pl.String},
-    **{"spaced": pl.Float64, "whole_then_not": pl.Float64, "whole_then_text": pl.String, "mixed_days": pl.String},
+    **{
+        "id": pl.String,
+        "late_zero": pl.String,
+        "zero": pl.String,
+        "number": pl.Float64,
+        "flag": pl.Boolean,
+    },
+    **{
+        "day": pl.Datetime("us"),
+        "text": pl.String,
+        "late": pl.String,
+        "huge": pl.Float64,
+        "empty": pl.String,
+    },
+    **{
+        "spaced": pl.Float64,
+        "whole_then_not": pl.Float64,
+        "whole_then_text": pl.String,
+        "mixed_days": pl.String,
+    },
 }
 KINDS = {
     "t.csv": TEXT.encode(),
@@ -111,11 +130,14 @@ def test_lines_of_json_with_keys_that_come_late(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("numbers", "kind"), [((1, 2**64 - 1), pl.UInt64), ((None, 2**70), pl.Decimal), ((-1, 2**64 - 1), pl.Decimal)]
+    ("numbers", "kind"),
+    [((1, 2**64 - 1), pl.UInt64), ((None, 2**70), pl.Decimal), ((-1, 2**64 - 1), pl.Decimal)],
 )
 def test_numbers_of_more_than_63_bits_in_lines_of_json(numbers, kind, tmp_path):
     """They are 128 bits long to polars, which Arrow does not know."""
-    (tmp_path / "t.ndjson").write_text("".join(f'{{"a": {json.dumps(n)}, "^x$": 1.5}}\n' for n in numbers))
+    (tmp_path / "t.ndjson").write_text(
+        "".join(f'{{"a": {json.dumps(n)}, "^x$": 1.5}}\n' for n in numbers)
+    )
     frame = both(tmp_path / "t.ndjson", tmp_path / "work").frame
     assert frame["a"].dtype == kind
     assert [None if n is None else int(n) for n in frame["a"]] == list(numbers)
@@ -125,11 +147,16 @@ def test_numbers_of_more_than_63_bits_in_lines_of_json(numbers, kind, tmp_path):
 @pytest.mark.parametrize("first", [0, 2**63, 10**21, -5, 10**38])
 def test_long_ids_in_lines_of_json_are_left_out_either_way(first, tmp_path):
     rng = np.random.default_rng(0)
-    lines = [json.dumps({"key": first + 7919 * k * 10**15, "x": rng.normal(), "y": rng.normal()}) for k in range(200)]
+    lines = [
+        json.dumps({"key": first + 7919 * k * 10**15, "x": rng.normal(), "y": rng.normal()})
+        for k in range(200)
+    ]
     (tmp_path / "t.ndjson").write_text("\n".join(lines))
     told = []
     for in_parts in ("", "1"):
-        done = run("detect", "t.ndjson", "--no-report", "--json", cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
+        done = run(
+            "detect", "t.ndjson", "--no-report", "--json", cwd=tmp_path, ODEFS_IN_PARTS=in_parts
+        )
         assert done.returncode == 0, done.stderr
         told.append(json.loads(done.stdout))
     here, there = told
@@ -205,12 +232,18 @@ def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path, monk
 @pytest.mark.parametrize("ending", ["csv", "arrow", "ndjson"])
 @pytest.mark.parametrize("start", [b"t\xff.", b"t[1]."])
 def test_names_that_polars_takes_for_others(start, ending, tmp_path):
-    if (start, ending) == (b"t\xff.", "arrow") and tuple(map(int, pl.__version__.split(".")[:2])) < (1, 38):
-        pytest.skip("this polars panics at the name of an Arrow file that is no UTF-8, also behind a link")
+    if (start, ending) == (b"t\xff.", "arrow") and tuple(
+        map(int, pl.__version__.split(".")[:2])
+    ) < (1, 38):
+        pytest.skip(
+            "this polars panics at the name of an Arrow file that is no UTF-8, also behind a link"
+        )
     path = tmp_path / os.fsdecode(start + ending.encode())
     frame = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     with open(path, "wb") as file:
-        {"csv": frame.write_csv, "arrow": frame.write_ipc, "ndjson": frame.write_ndjson}[ending](file)
+        {"csv": frame.write_csv, "arrow": frame.write_ipc, "ndjson": frame.write_ndjson}[ending](
+            file
+        )
     (tmp_path / "work").mkdir()
     assert read_in_parts(path, tmp_path / "work").frame.equals(frame)
     assert path.exists()
@@ -222,7 +255,9 @@ def test_the_command_takes_and_writes_any_name(tmp_path):
     with open(table, "wb") as file:
         pl.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)}).write_csv(file)
     settings = ("--no-report", "--set", "n_estimators=2")
-    done = run("detect", Path(table.name), "-o", scores.name, *settings, cwd=tmp_path, ODEFS_IN_PARTS="1")
+    done = run(
+        "detect", Path(table.name), "-o", scores.name, *settings, cwd=tmp_path, ODEFS_IN_PARTS="1"
+    )
     assert done.returncode == 0, done.stderr
     assert "larger than memory" in done.stdout
     assert pl.read_parquet(scores.read_bytes()).height == 200
@@ -238,7 +273,16 @@ def test_names_that_mean_something_to_polars(names, tmp_path):
     text = "\n".join([",".join(names), *(f"{a},{b},{c}" for a, b, c in cells)]) + "\n"
     (tmp_path / "t.csv").write_text(text)
     whole = run("detect", "t.csv", "-o", "whole.csv", "--with-data", "--no-report", cwd=tmp_path)
-    parts = run("detect", "t.csv", "-o", "parts.csv", "--with-data", "--no-report", cwd=tmp_path, ODEFS_IN_PARTS="1")
+    parts = run(
+        "detect",
+        "t.csv",
+        "-o",
+        "parts.csv",
+        "--with-data",
+        "--no-report",
+        cwd=tmp_path,
+        ODEFS_IN_PARTS="1",
+    )
     assert whole.returncode == parts.returncode == 0, whole.stderr + parts.stderr
     assert "larger than memory" in parts.stdout
     headers = [(tmp_path / name).read_text().splitlines()[0] for name in ("whole.csv", "parts.csv")]
@@ -297,18 +341,29 @@ HEADERS = {
 def test_names_and_lines_below_headers_of_all_kinds(name, encoding, tmp_path):
     header, columns, lines, notes = HEADERS[name]
     (tmp_path / "t.csv").write_bytes(
-        (header + PLAIN_ROWS).removeprefix("\ufeff" if encoding == "utf-16" else "").encode(encoding)
+        (header + PLAIN_ROWS)
+        .removeprefix("\ufeff" if encoding == "utf-16" else "")
+        .encode(encoding)
     )
     found = both(tmp_path / "t.csv", tmp_path / "work")
     assert found.columns == columns
     assert found.frame.rows() == [(1.5, "x", 2), (2.5, "y", 3), (3.5, None, 4)]
     assert found.lines == lines
-    assert found.notes == (*([Note("encoding", value="utf-16")] if encoding == "utf-16" else []), *notes)
+    assert found.notes == (
+        *([Note("encoding", value="utf-16")] if encoding == "utf-16" else []),
+        *notes,
+    )
 
 
 def test_names_that_must_differ_beside_an_odd_byte_far_down(tmp_path):
-    (tmp_path / "t.csv").write_bytes("größe,,größe\n".encode("cp1252") + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
-    assert both(tmp_path / "t.csv", tmp_path / "work").columns == ["größe", "column 2", "größe_duplicated_0"]
+    (tmp_path / "t.csv").write_bytes(
+        "größe,,größe\n".encode("cp1252") + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n"
+    )
+    assert both(tmp_path / "t.csv", tmp_path / "work").columns == [
+        "größe",
+        "column 2",
+        "größe_duplicated_0",
+    ]
     (tmp_path / "t.csv").write_bytes(b"a,,a\n" + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
     found = both(tmp_path / "t.csv", tmp_path / "work")
     assert (found.columns, found.frame["a"][-1]) == (["a", "column 2", "a_duplicated_0"], "ü")
@@ -325,7 +380,9 @@ def test_faults_below_blank_lines_are_named_by_their_lines(mode, tmp_path):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_a_table_without_a_header(encoding, tmp_path):
-    (tmp_path / "t.csv").write_bytes('0.606;ä;1\n\n-3.506;b;2\n1e3;"c\nd";3\n4;e;4\n'.encode(encoding))
+    (tmp_path / "t.csv").write_bytes(
+        '0.606;ä;1\n\n-3.506;b;2\n1e3;"c\nd";3\n4;e;4\n'.encode(encoding)
+    )
     found = both(tmp_path / "t.csv", tmp_path / "work", header=False)
     assert found.columns == ["column 1", "column 2", "column 3"]
     assert found.frame.rows() == [(0.606, "ä", 1), (-3.506, "b", 2), (1000, "c\nd", 3), (4, "e", 4)]
@@ -347,10 +404,14 @@ def test_a_first_line_that_looks_like_data_is_told(tmp_path):
     assert notes("0,1,2\n1,2,3\n3,4,5\n") == ()
     assert notes("a,1\n1,2\n3,4\n") == ()
     (tmp_path / "t.csv").write_text("7,8\n1,2\n3,4\n")
-    assert both(tmp_path / "t.csv", tmp_path / "work", text_columns=["7"]).notes == (Note("header_like_data"),)
+    assert both(tmp_path / "t.csv", tmp_path / "work", text_columns=["7"]).notes == (
+        Note("header_like_data"),
+    )
     (tmp_path / "t.parquet").write_bytes(b"")
     for mode in MODES:
-        said = refused(lambda path, mode=mode: read(path, mode, header=False), tmp_path / "t.parquet")
+        said = refused(
+            lambda path, mode=mode: read(path, mode, header=False), tmp_path / "t.parquet"
+        )
         assert "--no-header is for csv" in said
 
 
@@ -364,7 +425,9 @@ def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
     frame.write_parquet(tmp_path / "t.parquet")
     common = ("detect", "t.csv", "--no-header", "--no-report", "--flag", 1)
     here = run(*common, "-o", "here.csv", "--save", "m.odefs", cwd=tmp_path)
-    there = run(*common, "-o", "there.csv", "--save", "there.odefs", cwd=tmp_path, ODEFS_IN_PARTS="1")
+    there = run(
+        *common, "-o", "there.csv", "--save", "there.odefs", cwd=tmp_path, ODEFS_IN_PARTS="1"
+    )
     assert (here.returncode, there.returncode) == (0, 0), here.stderr + there.stderr
     assert "larger than memory" in there.stdout
     assert (tmp_path / "here.csv").read_text().splitlines()[18].endswith("column 2 = 90")
@@ -379,8 +442,12 @@ def test_the_command_and_its_model_take_tables_without_a_header(tmp_path):
     ):
         done = run("score", model, file, "-o", "again.csv", "--force", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert pl.read_csv(tmp_path / "again.csv")["score"].to_list() == pytest.approx(a["score"].to_list(), rel=1e-6)
-    assert "column 2 = 90" in run("explain", "m.odefs", "t.csv", "--rows", "18", cwd=tmp_path).stdout
+        assert pl.read_csv(tmp_path / "again.csv")["score"].to_list() == pytest.approx(
+            a["score"].to_list(), rel=1e-6
+        )
+    assert (
+        "column 2 = 90" in run("explain", "m.odefs", "t.csv", "--rows", "18", cwd=tmp_path).stdout
+    )
     assert "looks like data" in run("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
 
 

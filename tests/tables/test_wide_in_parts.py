@@ -18,13 +18,17 @@ def test_partitions_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):
     assert np.array_equal(np.concatenate(large)[:900], np.concatenate(small))
     assert not np.array_equal(small[0], small[1])
     for name in ("a", "b"):
-        assert wide.write_wide(tmp_path / name, 900, 8) == sum(int(part.y.sum()) for part in wide.parts(900, 8))
+        assert wide.write_wide(tmp_path / name, 900, 8) == sum(
+            int(part.y.sum()) for part in wide.parts(900, 8)
+        )
     a, b = ((tmp_path / name / "part-00001.parquet").read_bytes() for name in ("a", "b"))
     assert a == b
 
 
 def test_the_command_and_what_a_fit_finds(tmp_path):
-    done = run("datasets", "make", "wide", "--rows", "4000", "--columns", "40", "-o", "w", cwd=tmp_path)
+    done = run(
+        "datasets", "make", "wide", "--rows", "4000", "--columns", "40", "-o", "w", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     y = pq.read_table(tmp_path / "w" / "truth")["outlier"].to_numpy()
     model = ODEFS(random_state=0).fit(RowBlocks.from_parquet(tmp_path / "w"))
@@ -37,10 +41,26 @@ def test_a_folder_holds_one_table(tmp_path):
     rows = wide.PARTITION_ROWS + 100
 
     def make(n, *more):
-        return run("datasets", "make", "wide", "--rows", n, "--columns", "3", "-o", "w", *more, cwd=tmp_path)
+        return run(
+            "datasets",
+            "make",
+            "wide",
+            "--rows",
+            n,
+            "--columns",
+            "3",
+            "-o",
+            "w",
+            *more,
+            cwd=tmp_path,
+        )
 
     def content():
-        return {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+        return {
+            file.relative_to(tmp_path): file.read_bytes()
+            for file in tmp_path.rglob("*")
+            if file.is_file()
+        }
 
     assert make(rows).returncode == 0
     (tmp_path / "w" / "notes.txt").write_text("mine")

@@ -66,7 +66,11 @@ class Context:
 class ColumnSelector(BaseOutlierEstimator):
     """Base of the competitors; subclasses implement :meth:`_choose`."""
 
-    _constraints: ClassVar[Constraints] = {**OF_DETECTOR, **BaseOutlierEstimator._constraints, "metric": METRIC}
+    _constraints: ClassVar[Constraints] = {
+        **OF_DETECTOR,
+        **BaseOutlierEstimator._constraints,
+        "metric": METRIC,
+    }
 
     detector: str | Detector
     n_subsets: int

@@ -55,9 +55,11 @@ class RegFS(ColumnSelector):
     _constraints: ClassVar[Constraints] = {
         **ColumnSelector._constraints,
         "n_features": Choice("auto") | Integer(1) | Number(0, 1, open_low=True),
-        "regressor": Choice("ridge") | Satisfies(lambda value: hasattr(value, "fit"), "a scikit-learn regressor"),
+        "regressor": Choice("ridge")
+        | Satisfies(lambda value: hasattr(value, "fit"), "a scikit-learn regressor"),
         "alpha": Number(0, open_low=True),
-        "groups": Choice("auto") | Satisfies(lambda value: not isinstance(value, str), "a list of lists of int"),
+        "groups": Choice("auto")
+        | Satisfies(lambda value: not isinstance(value, str), "a list of lists of int"),
         "max_rows": Integer(2),
     }
 

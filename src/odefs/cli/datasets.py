@@ -10,7 +10,9 @@ from odefs.cli.messages import say_error
 
 
 def debugging(command: options.Command) -> options.Command:
-    return options.log_format(click.option("--debug", is_flag=True, help="Show the traceback of an error.")(command))
+    return options.log_format(
+        click.option("--debug", is_flag=True, help="Show the traceback of an error.")(command)
+    )
 
 
 @click.group()
@@ -31,7 +33,10 @@ def list_all(debug: bool) -> None:
             rows, columns = entry.shape
             shape = f"{rows:>7,} x {columns:<5} {entry.outliers:>6,} outliers"
             click.echo(f"{entry.name:<15} {shape}   {path or 'not here'}")
-            click.echo(f"{'':<15} {entry.citation}; {entry.licence}" + (f" ({entry.note})" if entry.note else ""))
+            click.echo(
+                f"{'':<15} {entry.citation}; {entry.licence}"
+                + (f" ({entry.note})" if entry.note else "")
+            )
 
 
 @command.command()
@@ -75,16 +80,27 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 @click.option(
-    "--force", is_flag=True, help="Replace a file that exists; wide: all parts of another table in the folder."
+    "--force",
+    is_flag=True,
+    help="Replace a file that exists; wide: all parts of another table in the folder.",
 )
 @debugging
 def make(
-    name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int, force: bool, debug: bool
+    name: str,
+    output: Path,
+    rows: int,
+    columns: int | None,
+    relevant: int,
+    seed: int,
+    force: bool,
+    debug: bool,
 ) -> None:
     """Generate the paper's synthetic data (shifted), or any number of wide rows in partitions (wide), with the truth about both."""
     columns = columns or (50 if name == "wide" else 100)
     if name == "shifted" and relevant > columns:
-        raise click.UsageError(f"--relevant {relevant} is more than the {columns} columns there are.")
+        raise click.UsageError(
+            f"--relevant {relevant} is more than the {columns} columns there are."
+        )
     with guarded(debug):
         if name == "wide":
             _make_wide(output, rows, columns, seed, force)
@@ -92,7 +108,9 @@ def make(
             _make_shifted(output, rows, columns, relevant, seed, force)
 
 
-def _make_shifted(output: Path, rows: int, columns: int, relevant: int, seed: int, force: bool) -> None:
+def _make_shifted(
+    output: Path, rows: int, columns: int, relevant: int, seed: int, force: bool
+) -> None:
     import numpy as np
 
     from odefs.datasets.synthetic import make_shifted
@@ -103,7 +121,9 @@ def _make_shifted(output: Path, rows: int, columns: int, relevant: int, seed: in
     with replacing(output) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **made._asdict())
     outliers = int(made.y.sum())
-    click.echo(f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}")
+    click.echo(
+        f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}"
+    )
 
 
 def _make_wide(output: Path, rows: int, columns: int, seed: int, force: bool) -> None:

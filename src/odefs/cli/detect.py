@@ -31,9 +31,15 @@ if TYPE_CHECKING:
 )
 @options.reading
 @options.encoding
-@click.option("--label", metavar="COL", help="A 0/1 column (1 = outlier) that is only used to measure the result.")
 @click.option(
-    "--known", metavar="COL", help="A column of known cases to learn from: 1 = outlier, 0 = ordinary, empty = unknown."
+    "--label",
+    metavar="COL",
+    help="A 0/1 column (1 = outlier) that is only used to measure the result.",
+)
+@click.option(
+    "--known",
+    metavar="COL",
+    help="A column of known cases to learn from: 1 = outlier, 0 = ordinary, empty = unknown.",
 )
 @options.flagging
 @options.training
@@ -60,7 +66,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     if file is None:
         file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
     large = is_large(file, chosen["delimiter"], chosen["sheet"])
-    targets = choose_targets(file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), large=large, **chosen)
+    targets = choose_targets(
+        file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), large=large, **chosen
+    )
     model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
     with working_folder(large) as folder:
         with progress(quiet):
@@ -78,7 +86,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
             show_files(out, targets, found)
 
 
-def _find(file: str, model: "ODEFS", folder: Path | None, chosen: dict[str, Any]) -> tuple["Reading", "Detection"]:
+def _find(
+    file: str, model: "ODEFS", folder: Path | None, chosen: dict[str, Any]
+) -> tuple["Reading", "Detection"]:
     """The file as it was read, and what was found in it."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, labels_of, measure, text_columns
@@ -91,7 +101,9 @@ def _find(file: str, model: "ODEFS", folder: Path | None, chosen: dict[str, Any]
 
     label, known = chosen["label"], chosen["known"]
     taken_out = [column for column in (label, known) if column]
-    options = ReadOptions(chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"])
+    options = ReadOptions(
+        chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"]
+    )
     with stage("reading"):
         tell(0, 0)
         read = open_table(file, options, folder)
@@ -102,11 +114,16 @@ def _find(file: str, model: "ODEFS", folder: Path | None, chosen: dict[str, Any]
     found = detect_table(
         read.table,
         model,
-        TableEncoder(**{name: chosen[name] for name in ("drop", "keep", "number", "category", "na")}),
+        TableEncoder(
+            **{name: chosen[name] for name in ("drop", "keep", "number", "category", "na")}
+        ),
         id=chosen["identifier"],
         known=cases,
         ignore=taken_out,
-        **{name: chosen[name] for name in ("contamination", "threshold", "flag", "hide", "top", "seed")},
+        **{
+            name: chosen[name]
+            for name in ("contamination", "threshold", "flag", "hide", "top", "seed")
+        },
     )
     found = described(found, read, Provenance.of_model(model, command_line(), chosen["seed"]))
     return read, replace(

@@ -110,6 +110,8 @@ def _kind(error: Exception) -> str:
 def _show_traceback(error: Exception) -> NoReturn:
     """Python's own traceback, or where lines are JSON one line that holds it."""
     if logs_json():
-        fail(_kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error)))
+        fail(
+            _kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error))
+        )
     write_error(_sentence(error), _kind(error), 1)
     raise error

@@ -24,13 +24,22 @@ LONGEST_NUMBER = 4000
     metavar="LIST",
     help="Rows by their ids where there is an id column, otherwise by number from 1, as in 3,17,20-25; the foremost outliers by default.",
 )
-@click.option("--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown.")
+@click.option(
+    "--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown."
+)
 @options.reading
 @options.flagging
 @click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
 @options.telling
 def command(
-    model: Path, file: str, rows: str | None, debug: bool, quiet: bool, top: int, as_json: bool, **chosen: Any
+    model: Path,
+    file: str,
+    rows: str | None,
+    debug: bool,
+    quiet: bool,
+    top: int,
+    as_json: bool,
+    **chosen: Any,
 ) -> None:
     """Say why rows of FILE stand out under a saved MODEL: each reason, where the value lies, and what ordinary rows have there."""
     with guarded(debug):
@@ -84,7 +93,9 @@ def _by_id(parts: list[str], identifier: str, names: Sequence[Any]) -> Iterator[
             yield places[part]
             continue
         low, high = map(int, ends) if ends else (0, -1)
-        within = sorted(row for name, rows in places.items() if low <= _whole(name) <= high for row in rows)
+        within = sorted(
+            row for name, rows in places.items() if low <= _whole(name) <= high for row in rows
+        )
         if not within:
             raise TableError(
                 f"no row has {part!r} in the column {identifier!r}: rows are named by that column, as in --rows {next(iter(places), '')}, "

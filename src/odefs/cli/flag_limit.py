@@ -31,7 +31,9 @@ class LimitType(click.ParamType):
 
     name = "limit"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Limit:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Limit:
         if isinstance(value, Limit):
             return value
         text = str(value).strip()

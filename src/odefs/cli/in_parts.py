@@ -22,10 +22,14 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
         spare_memory()
     with named_errors(file):
         require_memory(file, delimiter, sheet)
-        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(file, delimiter, sheet)
+        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(
+            file, delimiter, sheet
+        )
 
 
-def require_memory(file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False) -> None:
+def require_memory(
+    file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False
+) -> None:
     """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
     from odefs.exceptions import TableError
     from odefs.system.memory import BASELINE, available_memory, named_limit
@@ -38,7 +42,11 @@ def require_memory(file: str, delimiter: str | None = None, sheet: str | None = 
     available = available_memory()
     if needed > available:
         limit = named_limit()
-        source = "is what ODEFS_MEMORY allows" if limit is not None and limit <= available else "are free here"
+        source = (
+            "is what ODEFS_MEMORY allows"
+            if limit is not None and limit <= available
+            else "are free here"
+        )
         needs = f"{'about' if whole else 'at least'} {needed / 1e6:,.0f} MB of memory"
         raise TableError(f"{file}: this run needs {needs}, and {available / 1e6:,.0f} MB {source}.")
 

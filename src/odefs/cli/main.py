@@ -73,7 +73,11 @@ def main() -> None:
     # An eager option is read before the others, so that the two may stand in either order.
     @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
     @click.option(
-        "--version", is_flag=True, expose_value=False, callback=show_version, help="Show the version and exit."
+        "--version",
+        is_flag=True,
+        expose_value=False,
+        callback=show_version,
+        help="Show the version and exit.",
     )
     @click.option(
         "--verbose",
@@ -84,7 +88,9 @@ def main() -> None:
     def group(verbose: bool) -> None:
         """Find outliers in wide, noisy tables, and say which columns gave them away."""
         if verbose:
-            raise click.UsageError("--verbose goes with --version: use 'odefs --version --verbose'.")
+            raise click.UsageError(
+                "--verbose goes with --version: use 'odefs --version --verbose'."
+            )
 
     try:
         group(prog_name="odefs")

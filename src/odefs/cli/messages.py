@@ -65,13 +65,18 @@ def _write_line(event: str, level: str, message: str, **fields: Any) -> None:
 
 def _line(event: str, level: str, message: str, **fields: Any) -> str:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps({"timestamp": now, "level": level, "event": event, "message": message, **fields}, allow_nan=False)
+    return json.dumps(
+        {"timestamp": now, "level": level, "event": event, "message": message, **fields},
+        allow_nan=False,
+    )
 
 
 def say_progress(line: str, stage: str, done: int, total: int, seconds_left: float | None) -> None:
     """How far the work has come; not for terminals, where one line is redrawn."""
     if _formats.json_log:
-        _write_line("progress", "info", line, stage=stage, done=done, total=total, seconds_left=seconds_left)
+        _write_line(
+            "progress", "info", line, stage=stage, done=done, total=total, seconds_left=seconds_left
+        )
     else:
         click.echo(f"{PROGRESS_PREFIX}{line}", err=True)
 
@@ -127,7 +132,9 @@ def write_document(text: str) -> None:
 
 def document_text(document: dict[str, Any]) -> str:
     """A document of the command line as text."""
-    return json.dumps({"schema_version": SCHEMA_VERSION} | document, ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        {"schema_version": SCHEMA_VERSION} | document, ensure_ascii=False, allow_nan=False
+    )
 
 
 def write_error(sentence: str, kind: str, exit_code: int) -> None:
@@ -137,16 +144,23 @@ def write_error(sentence: str, kind: str, exit_code: int) -> None:
 
 
 def _error_document(sentence: str, kind: str, exit_code: int) -> str:
-    return document_text({"error": {"kind": kind, "message": _one_line(sentence), "exit_code": exit_code}})
+    return document_text(
+        {"error": {"kind": kind, "message": _one_line(sentence), "exit_code": exit_code}}
+    )
 
 
 def parting_bytes(sentence: str, kind: str, exit_code: int) -> dict[int, bytes]:
     """What an error writes to each file descriptor, for a process that ends in the middle of anything and may touch no stream."""
     said = (
-        _line("error", "error", sentence, kind=kind, exit_code=exit_code) if _formats.json_log else f"odefs: {sentence}"
+        _line("error", "error", sentence, kind=kind, exit_code=exit_code)
+        if _formats.json_log
+        else f"odefs: {sentence}"
     )
     document = _formats.json_output and not _formats.is_written
-    return {1: f"{_error_document(sentence, kind, exit_code)}\n".encode() if document else b"", 2: f"{said}\n".encode()}
+    return {
+        1: f"{_error_document(sentence, kind, exit_code)}\n".encode() if document else b"",
+        2: f"{said}\n".encode(),
+    }
 
 
 @contextmanager

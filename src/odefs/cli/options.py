@@ -32,7 +32,11 @@ class _Text(click.types.StringParamType):
 def as_text(command: click.Command) -> click.Command:
     """The command with options that take text as it stands in tables; names of files stay as the system has them."""
     for option in command.params:
-        if isinstance(option, click.Option) and option.type is click.STRING and option.name != "output":
+        if (
+            isinstance(option, click.Option)
+            and option.type is click.STRING
+            and option.name != "output"
+        ):
             option.type = _Text()
     return command
 
@@ -61,9 +65,15 @@ def _one_of_them(command: Command) -> Command:
 
     @functools.wraps(command)
     def checked(*arguments: Any, **chosen: Any) -> Any:
-        given = [f"--{name}" for name in ("contamination", "threshold", "flag") if chosen[name] is not None]
+        given = [
+            f"--{name}"
+            for name in ("contamination", "threshold", "flag")
+            if chosen[name] is not None
+        ]
         if len(given) > 1:
-            raise click.UsageError(f"{' and '.join(given)} contradict each other: give one of them.")
+            raise click.UsageError(
+                f"{' and '.join(given)} contradict each other: give one of them."
+            )
         return command(*arguments, **chosen)
 
     return checked
@@ -78,33 +88,61 @@ reading = _all(
         help="What divides the fields of a text file; found out by default. 'tab' for a tab.",
     ),
     click.option(
-        "--no-header", is_flag=True, help="The first line of a text file is a row; columns are called by number."
+        "--no-header",
+        is_flag=True,
+        help="The first line of a text file is a row; columns are called by number.",
     ),
     click.option("--id", "identifier", metavar="COL", help="Column that names the rows."),
 )
 
 encoding = _all(
     click.option(
-        "--drop", multiple=True, metavar="COL", help="Column to leave out; may be repeated, as all COL options."
+        "--drop",
+        multiple=True,
+        metavar="COL",
+        help="Column to leave out; may be repeated, as all COL options.",
     ),
-    click.option("--keep", multiple=True, metavar="COL", help="Column to use though it looks like an identifier."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="COL",
+        help="Column to use though it looks like an identifier.",
+    ),
     click.option("--number", multiple=True, metavar="COL", help="Column to read as numbers."),
     click.option("--category", multiple=True, metavar="COL", help="Column to read as categories."),
-    click.option("--na", multiple=True, metavar="TEXT", help="A further word or number that means 'missing'."),
+    click.option(
+        "--na", multiple=True, metavar="TEXT", help="A further word or number that means 'missing'."
+    ),
 )
 
 flagging = _all(
     click.option(
-        "--contamination", type=float, callback=_share, metavar="SHARE", help="Flag this share of the rows, up to 0.5."
+        "--contamination",
+        type=float,
+        callback=_share,
+        metavar="SHARE",
+        help="Flag this share of the rows, up to 0.5.",
     ),
-    click.option("--threshold", type=float, callback=_score, metavar="SCORE", help="Flag rows that score above this."),
-    click.option("--flag", type=click.IntRange(1), metavar="N", help="Flag the N highest scores, and ties."),
+    click.option(
+        "--threshold",
+        type=float,
+        callback=_score,
+        metavar="SCORE",
+        help="Flag rows that score above this.",
+    ),
+    click.option(
+        "--flag", type=click.IntRange(1), metavar="N", help="Flag the N highest scores, and ties."
+    ),
     _one_of_them,
 )
 
 training = _all(
     click.option(
-        "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of all random draws."
+        "--seed",
+        default=0,
+        show_default=True,
+        type=click.IntRange(0, 2**32 - 1),
+        help="Seed of all random draws.",
     ),
     click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default."),
     click.option(
@@ -138,14 +176,21 @@ output = _all(
         help="Which rows get reasons in the output.",
     ),
     click.option("--with-data", is_flag=True, help="Keep the input columns in the output."),
-    click.option("--excel", is_flag=True, help="Write csv with the byte order mark by which Excel recognises UTF-8."),
+    click.option(
+        "--excel",
+        is_flag=True,
+        help="Write csv with the byte order mark by which Excel recognises UTF-8.",
+    ),
     click.option(
         "--raw",
         is_flag=True,
         help="Write text to csv as it is; by default an apostrophe keeps spreadsheets from running it as a formula.",
     ),
     click.option(
-        "--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown anywhere."
+        "--hide",
+        multiple=True,
+        metavar="COL",
+        help="Column to use, but whose values are not shown anywhere.",
     ),
     click.option("--force", is_flag=True, help="Replace files that exist."),
 )
@@ -160,8 +205,16 @@ log_format = click.option(
 )
 
 telling = _all(
-    click.option("--top", default=10, show_default=True, type=click.IntRange(0), help="How many outliers to show."),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead, also for errors."),
+    click.option(
+        "--top",
+        default=10,
+        show_default=True,
+        type=click.IntRange(0),
+        help="How many outliers to show.",
+    ),
+    click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document instead, also for errors."
+    ),
     click.option("--quiet", is_flag=True, help="Print nothing but errors."),
     log_format,
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),

@@ -75,7 +75,9 @@ def choose_targets(
             refuse_large(scores)
         check_target(scores, force, WRITABLE)
     if page:
-        check_target(page, force or (by_default and is_own_page(page, readable(table_name(file)))), PAGES)
+        check_target(
+            page, force or (by_default and is_own_page(page, readable(table_name(file)))), PAGES
+        )
     if model_path:
         check_target(model_path, force)
     return Targets(scores, to_screen, page, model_path, lacks)
@@ -94,7 +96,9 @@ def require_apart(*paths: Path | None) -> None:
         seen.add(path.resolve())
 
 
-def require_room_for(output: str | None, table: "Table", with_data: bool, hide: Sequence[str] = ()) -> None:
+def require_room_for(
+    output: str | None, table: "Table", with_data: bool, hide: Sequence[str] = ()
+) -> None:
     """Refuse a file of scores that has no room for them, before the work is done that takes long."""
     from odefs.tables.writers.columns import LEAST_RESULTS
     from odefs.tables.writers.excel import is_sheet, require_room
@@ -171,7 +175,11 @@ def is_own_page(path: Path, source: str) -> bool:
     except OSError:
         return False
     about = re.search('<meta name="odefs-source" content="([^"]*)">', head)
-    return '<meta name="generator" content="odefs' in head and about is not None and html.unescape(about[1]) == source
+    return (
+        '<meta name="generator" content="odefs' in head
+        and about is not None
+        and html.unescape(about[1]) == source
+    )
 
 
 def write_report(found: "Detection", path: Path) -> None:
@@ -180,4 +188,11 @@ def write_report(found: "Detection", path: Path) -> None:
 
     report = found.report()
     ending = path.suffix.lower()
-    write_text(path, report.json() if ending == ".json" else report.markdown() if ending == ".md" else report.html())
+    write_text(
+        path,
+        report.json()
+        if ending == ".json"
+        else report.markdown()
+        if ending == ".md"
+        else report.html(),
+    )

@@ -44,8 +44,18 @@ class _Progress:
 
     def _draw(self) -> None:
         now = time.monotonic()
-        interval = 0.2 if self.terminal else PLAIN_INTERVAL if self.stage == self.drawn_stage else NEW_STAGE_INTERVAL
-        if not self.stage or now - self.begin < QUIET_SECONDS or (now - self.shown < interval and self.drawn):
+        interval = (
+            0.2
+            if self.terminal
+            else PLAIN_INTERVAL
+            if self.stage == self.drawn_stage
+            else NEW_STAGE_INTERVAL
+        )
+        if (
+            not self.stage
+            or now - self.begin < QUIET_SECONDS
+            or (now - self.shown < interval and self.drawn)
+        ):
             return
         self.shown, self.drawn, self.drawn_stage = now, True, self.stage
         left = self._seconds_left(now - self.stage_begin)
@@ -53,7 +63,9 @@ class _Progress:
         if self.terminal:
             click.echo(f"\r\x1b[K{line}", nl=False, err=True)
         else:
-            say_progress(line, self.stage, self.done, self.total, None if left is None else round(left, 1))
+            say_progress(
+                line, self.stage, self.done, self.total, None if left is None else round(left, 1)
+            )
 
     def _seconds_left(self, spent: float) -> float | None:
         known = spent > 1 and 0 < self.done < self.total
@@ -62,7 +74,9 @@ class _Progress:
     def _line(self, left: float | None) -> str:
         if not self.total:
             return f"{self.stage} ..."
-        return f"{self.stage}: {self.done / self.total:.0%}" + ("" if left is None else f", {left:.0f} s left")
+        return f"{self.stage}: {self.done / self.total:.0%}" + (
+            "" if left is None else f", {left:.0f} s left"
+        )
 
     def end(self) -> None:
         self.ended.set()

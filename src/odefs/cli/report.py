@@ -21,7 +21,9 @@ from odefs.cli.progress import progress
     metavar="HTML",
     help="The page; also .md or .json.",
 )
-@click.option("--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown.")
+@click.option(
+    "--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown."
+)
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 @options.reading
 @options.flagging
@@ -29,7 +31,9 @@ from odefs.cli.progress import progress
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @options.log_format
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def command(model: Path, file: str, output: Path, force: bool, quiet: bool, debug: bool, **chosen: Any) -> None:
+def command(
+    model: Path, file: str, output: Path, force: bool, quiet: bool, debug: bool, **chosen: Any
+) -> None:
     """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
     with guarded(debug):
         from odefs.cli.in_parts import require_memory

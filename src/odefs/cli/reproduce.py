@@ -21,17 +21,49 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 @click.command()
 @click.argument(
     "experiment",
-    type=click.Choice(["table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability", "accuracy"]),
+    type=click.Choice(
+        [
+            "table1",
+            "table2",
+            "selfpaced",
+            "competitors",
+            "theorem",
+            "noise",
+            "scalability",
+            "accuracy",
+        ]
+    ),
 )
-@click.option("--datasets", callback=_names, help="Names or paths (npz with X and y; csv:label), separated by commas.")
-@click.option("--methods", callback=_names, help="Names, or package.module:Class, separated by commas.")
 @click.option(
-    "--peers", is_flag=True, help="Add detectors of PyOD and scikit-learn; the costly ones refuse large tables."
+    "--datasets",
+    callback=_names,
+    help="Names or paths (npz with X and y; csv:label), separated by commas.",
+)
+@click.option(
+    "--methods", callback=_names, help="Names, or package.module:Class, separated by commas."
+)
+@click.option(
+    "--peers",
+    is_flag=True,
+    help="Add detectors of PyOD and scikit-learn; the costly ones refuse large tables.",
 )
 @click.option("--repeats", default=20, show_default=True, type=click.IntRange(1))
-@click.option("--protocol", type=click.Choice(["transductive", "split"]), default="transductive", show_default=True)
-@click.option("--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default.")
-@click.option("-o", "--output", default="results", show_default=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--protocol",
+    type=click.Choice(["transductive", "split"]),
+    default="transductive",
+    show_default=True,
+)
+@click.option(
+    "--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default."
+)
+@click.option(
+    "-o",
+    "--output",
+    default="results",
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+)
 @click.option(
     "--page",
     default=None,
@@ -69,7 +101,9 @@ def command(
                 f"{experiment} writes tables and figures to the output folder: --page does not apply."
             )
         else:
-            written = _reproduce(experiment, datasets, methods, peers, repeats, protocol, jobs, output)
+            written = _reproduce(
+                experiment, datasets, methods, peers, repeats, protocol, jobs, output
+            )
         for path in written:
             click.echo(str(path))
 
@@ -91,10 +125,14 @@ def _reproduce(
     from odefs.system.threads import available_threads
 
     if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
-        raise click.UsageError(f"{experiment} makes its own data: --datasets and --protocol do not apply.")
+        raise click.UsageError(
+            f"{experiment} makes its own data: --datasets and --protocol do not apply."
+        )
     if experiment in OWN_METHODS and (methods or peers):
         about = " and ".join(METHODS[experiment])
-        raise click.UsageError(f"{experiment} is about {about}: --methods and --peers do not apply.")
+        raise click.UsageError(
+            f"{experiment} is about {about}: --methods and --peers do not apply."
+        )
     # Methods of one's own may lie in the folder one works in.
     sys.path.insert(0, "")
     for name in methods:
@@ -106,24 +144,37 @@ def _reproduce(
         raise DatasetError("none of the datasets is on this machine")
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
-        say_warning(f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants.")
+        say_warning(
+            f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants."
+        )
     _make_folder(output)
     return reproduce(experiment, planned, output, jobs or available_threads(), _progress())
 
 
-def _accuracy(datasets: list[str], repeats: int, jobs: int | None, output: Path, page: Path) -> list[Path]:
-    from odefs.experiments.accuracy.run import RECORDS, missing_datasets, run_parts, unknown_datasets
+def _accuracy(
+    datasets: list[str], repeats: int, jobs: int | None, output: Path, page: Path
+) -> list[Path]:
+    from odefs.experiments.accuracy.run import (
+        RECORDS,
+        missing_datasets,
+        run_parts,
+        unknown_datasets,
+    )
     from odefs.experiments.accuracy_page import write_page
     from odefs.system.threads import available_threads
 
     unknown = unknown_datasets(datasets)
     if unknown:
-        raise click.UsageError(f"accuracy has datasets of its own, and {', '.join(unknown)} is not among them.")
+        raise click.UsageError(
+            f"accuracy has datasets of its own, and {', '.join(unknown)} is not among them."
+        )
     for name in missing_datasets(datasets):
         say_warning(_absence(name))
     _make_folder(output)
     progress = _progress()
-    for done, total, record in run_parts(output / RECORDS, jobs or available_threads(), datasets, repeats):
+    for done, total, record in run_parts(
+        output / RECORDS, jobs or available_threads(), datasets, repeats
+    ):
         progress(done, total, record)
     return [write_page(output, page)]
 

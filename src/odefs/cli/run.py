@@ -96,7 +96,9 @@ def labels_of(table: "Table", name: str) -> "np.ndarray":
     return y
 
 
-def measure(labels: "np.ndarray", scores: "np.ndarray", known: "Iterable[np.ndarray]") -> dict[str, float]:
+def measure(
+    labels: "np.ndarray", scores: "np.ndarray", known: "Iterable[np.ndarray]"
+) -> dict[str, float]:
     """How well scores agree with labels, on rows that the model is told nothing about.
 
     The others would flatter it.
@@ -114,7 +116,10 @@ def measure(labels: "np.ndarray", scores: "np.ndarray", known: "Iterable[np.ndar
 
 def require_measurable(labels: Any) -> None:
     """Labels of the rows that the model is told nothing about."""
-    _require_both(labels, "the rows that are not known have one kind of label only: nothing can be measured on them.")
+    _require_both(
+        labels,
+        "the rows that are not known have one kind of label only: nothing can be measured on them.",
+    )
 
 
 def _labels(values: Any, name: str) -> Any:

@@ -7,7 +7,13 @@ import click
 
 from odefs.cli import options
 from odefs.cli.errors import guarded
-from odefs.cli.flag_limit import LimitType, allowed_share, exit_if_exceeded, require_comparable, share_in_training
+from odefs.cli.flag_limit import (
+    LimitType,
+    allowed_share,
+    exit_if_exceeded,
+    require_comparable,
+    share_in_training,
+)
 from odefs.cli.flag_limit import as_plain as as_plain_limit
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
@@ -81,10 +87,17 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             notes = write_outputs(targets, scored.read.table, found, *form)
         for note in () if quiet else notes:
             say_warning(f"{targets.scores}: {note}")
-        flagged, before = found.n_flagged / found.n_rows, share_in_training(scored.model, chosen["threshold"])
+        flagged, before = (
+            found.n_flagged / found.n_rows,
+            share_in_training(scored.model, chosen["threshold"]),
+        )
         drift = shown_drift(found, scored.drift)
         if chosen["as_json"]:
-            differences = {"flagged": flagged, "flagged_in_training": before, "columns": as_plain(drift)}
+            differences = {
+                "flagged": flagged,
+                "flagged_in_training": before,
+                "columns": as_plain(drift),
+            }
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
             write_document(document_text(found.report().summary | more))
         elif not quiet and not targets.to_screen:

@@ -33,7 +33,9 @@ def goes_to_folder(file: str, output: str | None) -> bool:
     """Whether a folder of files is to become a folder of files."""
     from odefs.tables.writers.files import WRITABLE
 
-    return bool(output and output != "-" and Path(file).is_dir() and not output.lower().endswith(WRITABLE))
+    return bool(
+        output and output != "-" and Path(file).is_dir() and not output.lower().endswith(WRITABLE)
+    )
 
 
 def _is_given(option: str) -> bool:
@@ -48,10 +50,14 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     from odefs.tables.score_batches import BatchScorer
     from odefs.tables.score_folder import score_partitions
 
-    asked = [name for name in NOT_HERE if _is_given(name) and (name, chosen[name]) != ("reasons", "none")]
+    asked = [
+        name for name in NOT_HERE if _is_given(name) and (name, chosen[name]) != ("reasons", "none")
+    ]
     if asked:
         name = {"report_path": "report"}.get(asked[0], asked[0]).replace("_", "-")
-        raise click.UsageError(f"--{name} is for single tables; scores of a folder take --id, --threshold and --force.")
+        raise click.UsageError(
+            f"--{name} is for single tables; scores of a folder take --id, --threshold and --force."
+        )
     limit = chosen["max_flagged"]
     allowed = allowed_share(limit, path, chosen["threshold"])
     loaded = open_table_model(path)
@@ -74,7 +80,12 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     if done.without_input and not quiet:
         say_warning(outputs_without_input(chosen["output"], done.without_input))
     if chosen["as_json"]:
-        counts = {"written": done.written, "skipped": done.skipped, "rows": done.n_rows, "flagged": done.n_flagged}
+        counts = {
+            "written": done.written,
+            "skipped": done.skipped,
+            "rows": done.n_rows,
+            "flagged": done.n_flagged,
+        }
         more = {
             "flagged_in_training": share_in_training(loaded, chosen["threshold"]),
             "without_input": list(done.without_input),

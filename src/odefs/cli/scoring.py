@@ -92,6 +92,8 @@ def score_file(
             require_room_for(output, read.table, with_data, hidden)
             read.table.require_columns(hide)
         identifier = opened.id_of(read.table.names)
-        found, drift = score_table(read.table, loaded.model, loaded.encoder, id=identifier, hide=hidden, **flagging)
+        found, drift = score_table(
+            read.table, loaded.model, loaded.encoder, id=identifier, hide=hidden, **flagging
+        )
     run = Provenance.of_model(loaded.model, command_line())
     return Scored(loaded, read, described(found, read, run), drift)

@@ -51,7 +51,10 @@ class Screen(Console):
 def show_detection(out: Screen, found: "Detection", top: int) -> None:
     """The foremost outliers with their reasons; identical rows once, with their number."""
     name = found.source.get("name", "table")
-    out.say(f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used", style="bold")
+    out.say(
+        f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used",
+        style="bold",
+    )
     if found.part is not None:
         out.say(f"  {messages.sampled(found.part.judged_by, found.part.drawn.size)}")
     for column, reason in found.left_out.items():
@@ -96,7 +99,9 @@ def outlier_table(found: "Detection", top: int) -> Table:
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
         why = ", ".join(reason_text(reason, reason.column in found.hidden) for reason in reasons)
         agree = [] if found.agreement is None else [percent(found.agreement[row])]
-        table.add_row(str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why))
+        table.add_row(
+            str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why)
+        )
     return table
 
 
@@ -123,7 +128,11 @@ def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
     identifier, names = shown_names(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
         mark = "stands out" if found.is_outlier[row] else "not flagged"
-        agree = "" if found.agreement is None else f", {percent(found.agreement[row])} of the model agree"
+        agree = (
+            ""
+            if found.agreement is None
+            else f", {percent(found.agreement[row])} of the model agree"
+        )
         place = f"score {found.scores[row]:.2f}, rank {found.ranks[row]} of {found.n_rows:,}, {mark}{agree}"
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
         for reason in reasons:
@@ -135,7 +144,9 @@ def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
             out.say("  no column is out of the ordinary")
 
 
-def show_drift(out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None) -> None:
+def show_drift(
+    out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None
+) -> None:
     """How the table differs from the training table."""
     out.say(messages.flagged_share(flagged, flagged_before))
     notable = [entry for entry in drift if entry.is_notable]

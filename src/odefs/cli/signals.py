@@ -16,7 +16,10 @@ from typing import Any
 
 from odefs.cli.watchdog import watching
 
-WORDS = {130: "interrupted; nothing half-written is left.", 143: "terminated; nothing half-written is left."}
+WORDS = {
+    130: "interrupted; nothing half-written is left.",
+    143: "terminated; nothing half-written is left.",
+}
 """What is said of each exit code."""
 
 KINDS = {130: "interrupted", 143: "terminated"}
@@ -43,7 +46,11 @@ def raising_on_signals() -> Iterator[None]:
     _received.clear()
     before = {number: signal.getsignal(number) for number in _numbers()}
     # None: set by a program around this one, and not from Python. It could not be put back.
-    handled = tuple(number for number, handler in before.items() if handler is not None and _handle(number, _raise))
+    handled = tuple(
+        number
+        for number, handler in before.items()
+        if handler is not None and _handle(number, _raise)
+    )
     try:
         with watching(lambda: len(_received), lambda number: _leave(number, None), handled):
             yield
@@ -112,7 +119,10 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 def _handle(number: int, handler: Any) -> bool:
     """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask. Whether it was set."""
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(number) is not signal.SIG_IGN:
+    if (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(number) is not signal.SIG_IGN
+    ):
         signal.signal(number, handler)
         return True
     return False

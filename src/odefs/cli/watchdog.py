@@ -18,7 +18,9 @@ GRACE_SECONDS = 0.5
 
 
 @contextmanager
-def watching(n_noticed: Callable[[], int], leave: Callable[[int], None], numbers: tuple[int, ...]) -> Iterator[None]:
+def watching(
+    n_noticed: Callable[[], int], leave: Callable[[int], None], numbers: tuple[int, ...]
+) -> Iterator[None]:
     """Within the block, ``leave`` is called with the number of a signal that the main thread takes no notice of.
 
     ``n_noticed`` counts those that it did take notice of.

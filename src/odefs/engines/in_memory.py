@@ -17,7 +17,13 @@ from odefs.ensemble.combine import RowScores, add_block, from_rows, n_outputs, r
 from odefs.ensemble.engine import Engine, Known
 from odefs.ensemble.model import Component, Model
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
-from odefs.kernels.duplicate_rows import Distinct, equal_bytes, group_hashes, repeats_likely, row_hashes
+from odefs.kernels.duplicate_rows import (
+    Distinct,
+    equal_bytes,
+    group_hashes,
+    repeats_likely,
+    row_hashes,
+)
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 from odefs.system.threads import available_threads, run_tasks
 
@@ -55,7 +61,9 @@ class InMemoryEngine(Engine):
         # Whole numbers need no cast to be compared, and are a fraction of the size.
         as_they_are = not self.is_sparse and self.X.dtype.kind in "bui"
         read = self._slice if as_they_are else self.rows
-        return _merged(self.map(lambda rows: column_ranges(read(rows)), list(row_blocks(self.n_rows, height))))
+        return _merged(
+            self.map(lambda rows: column_ranges(read(rows)), list(row_blocks(self.n_rows, height)))
+        )
 
     def _slice(self, rows: slice) -> np.ndarray:
         return np.asarray(self.X[rows])
@@ -69,7 +77,9 @@ class InMemoryEngine(Engine):
         self.sweep(measure, scaling, self.dtype, 40 * self.n_columns)
         return _merged([parts[start] for start in sorted(parts)])
 
-    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+    def raw_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component]
+    ) -> np.ndarray:
         places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
 
@@ -79,12 +89,21 @@ class InMemoryEngine(Engine):
 
         only = None if places is None else places.first
         self.sweep(
-            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), only, call_blas(detector, components)
+            score,
+            scaling,
+            self.dtype,
+            detector.bytes_per_row(self.n_columns),
+            only,
+            call_blas(detector, components),
         )
         return out if places is None else out[:, places.copy_of]
 
     def sample_scores(
-        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+        rows: np.ndarray,
     ) -> np.ndarray:
         out = np.empty((len(components), rows.size))
 
@@ -93,7 +112,12 @@ class InMemoryEngine(Engine):
                 out[i, part] = raw_scores(component, detector, X)
 
         self.sweep(
-            score, scaling, self.dtype, detector.bytes_per_row(self.n_columns), rows, call_blas(detector, components)
+            score,
+            scaling,
+            self.dtype,
+            detector.bytes_per_row(self.n_columns),
+            rows,
+            call_blas(detector, components),
         )
         return out
 
@@ -132,7 +156,11 @@ class InMemoryEngine(Engine):
             task(rows, scaling.apply(part, scratch("scaled", part.shape, dtype)))
 
         n_rows = self.n_rows if only is None else only.size
-        height = block_rows(bytes_per_row) if calls_blas else kernel_rows(bytes_per_row, n_rows, self.n_threads)
+        height = (
+            block_rows(bytes_per_row)
+            if calls_blas
+            else kernel_rows(bytes_per_row, n_rows, self.n_threads)
+        )
         blocks = list(row_blocks(n_rows, height))
         run_tasks(scale_and_run, blocks, self.n_threads, calls_blas)
 
@@ -145,7 +173,9 @@ class InMemoryEngine(Engine):
         if self.is_sparse or not repeats_likely(lambda rows: self.X[rows], self.n_rows):
             return None
         blocks = list(row_blocks(self.n_rows, block_rows(32 * self.n_columns)))
-        groups = group_hashes(np.concatenate(self.map(lambda rows: row_hashes(self.X[rows]), blocks)))
+        groups = group_hashes(
+            np.concatenate(self.map(lambda rows: row_hashes(self.X[rows]), blocks))
+        )
         if groups is None:
             return None
 

@@ -48,7 +48,10 @@ def require_finite(X: np.ndarray, missing: bool) -> None:
 
 
 def fill_in_known(
-    score: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, places: np.ndarray, lines: np.ndarray
+    score: Callable[[np.ndarray], np.ndarray],
+    rows: np.ndarray,
+    places: np.ndarray,
+    lines: np.ndarray,
 ) -> np.ndarray:
     """Scores and agreement of some rows, of which those at ``places`` are known."""
     if not places.size:
@@ -153,7 +156,9 @@ class HeldRows:
 class OutOfCoreEngine(Engine):
     """Base of the engines that read rows in passes."""
 
-    def __init__(self, n_columns: int, dtype: np.dtype[Any], n_jobs: int | None, missing: bool) -> None:
+    def __init__(
+        self, n_columns: int, dtype: np.dtype[Any], n_jobs: int | None, missing: bool
+    ) -> None:
         self.n_columns, self.dtype = n_columns, dtype
         self.missing = missing
         self.is_checked = False
@@ -209,7 +214,11 @@ class OutOfCoreEngine(Engine):
         return np.empty(shape, dtype=self.dtype)
 
     def sample_scores(
-        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+        rows: np.ndarray,
     ) -> np.ndarray:
         out = np.empty((len(components), rows.size))
 
@@ -218,7 +227,9 @@ class OutOfCoreEngine(Engine):
             for i, component in enumerate(components):
                 out[i, part] = raw_scores(component, detector, X)
 
-        self.map(score, list(row_blocks(rows.size, block_rows(detector.bytes_per_row(self.n_columns)))))
+        self.map(
+            score, list(row_blocks(rows.size, block_rows(detector.bytes_per_row(self.n_columns))))
+        )
         return out
 
     def per_row(self, dtype: Any = np.float64) -> np.ndarray:

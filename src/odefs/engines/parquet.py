@@ -26,17 +26,23 @@ def parquet_in(folder: Path) -> list[Path]:
     return sorted(
         path
         for path in folder.iterdir()
-        if path.suffix.lower() == ".parquet" and not path.name.startswith((".", "_")) and path.is_file()
+        if path.suffix.lower() == ".parquet"
+        and not path.name.startswith((".", "_"))
+        and path.is_file()
     )
 
 
 def no_parquet(folder: Path, way_out: str | None = None) -> str:
     """What is said of a folder without parquet files; one that has them in folders of its own, as partitioned tables do, can be named by a glob."""
-    deeper = next((stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None)
+    deeper = next(
+        (stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None
+    )
     way_out = way_out or f"name the files, as '{folder}/{deeper}.parquet'"
     hint = "" if deeper is None else f", only in folders inside it: {way_out}"
     if any(folder.glob("[._]*.parquet")):
-        hint = f" but those whose names begin with a dot or an underscore, which are passed over{hint}"
+        hint = (
+            f" but those whose names begin with a dot or an underscore, which are passed over{hint}"
+        )
     return f"{folder}: there is no parquet file in this folder{hint}."
 
 
@@ -110,14 +116,18 @@ def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int | N
     return RowBlocks(read, len(names), parts.dtype, parts.names, parts.n_rows)
 
 
-def dataset_blocks(dataset: Any, columns: Sequence[str] | None, batch_rows: int | None) -> RowBlocks:
+def dataset_blocks(
+    dataset: Any, columns: Sequence[str] | None, batch_rows: int | None
+) -> RowBlocks:
     names = list(dataset.schema.names if columns is None else columns)
     dtype = matrix_dtype(dataset.schema, names)
     height = batch_rows or rows_at_once(len(names))
 
     def read() -> Iterator[np.ndarray]:
         # Arrow would read several files ahead; a few batches are enough to keep the threads busy.
-        batches = dataset.to_batches(columns=names, batch_size=height, batch_readahead=4, fragment_readahead=1)
+        batches = dataset.to_batches(
+            columns=names, batch_size=height, batch_readahead=4, fragment_readahead=1
+        )
         return (as_matrix(batch, dtype) for batch in batches if batch.num_rows)
 
     return RowBlocks(read, len(names), dtype, tuple(names))
@@ -130,7 +140,9 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
     held = Counter(schema.names)
     absent = [name for name in names if name not in held]
     if absent:
-        raise ValueError(f"there is no column {absent[0]!r}; the columns are {', '.join(schema.names)}.")
+        raise ValueError(
+            f"there is no column {absent[0]!r}; the columns are {', '.join(schema.names)}."
+        )
     twice = [name for name in names if held[name] > 1]
     if twice:
         raise ValueError(f"two columns are called {twice[0]!r}: give each a name of its own.")
@@ -139,7 +151,9 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
         kind = schema.field(name).type
         if pa.types.is_null(kind):
             continue
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        if not (
+            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        ):
             raise ValueError(
                 f"column {name!r} holds {kind}, not numbers: name the columns to use, or encode the table (TableEncoder, odefs detect)."
             )

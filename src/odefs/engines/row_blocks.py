@@ -22,7 +22,9 @@ def rows_at_once(n_columns: int) -> int:
 def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """float32 for what it holds exactly (itself, float16, booleans, integers of up to 16 bits), otherwise float64."""
     exact = (
-        dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2) or (dtype.kind == "f" and dtype.itemsize <= 4)
+        dtype.kind == "b"
+        or (dtype.kind in "iu" and dtype.itemsize <= 2)
+        or (dtype.kind == "f" and dtype.itemsize <= 4)
     )
     return np.dtype(np.float32 if exact else np.float64)
 
@@ -30,7 +32,9 @@ def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def require_numbers(dtype: np.dtype[Any]) -> None:
     """Refuse cells that are no real numbers: of complex ones a part would be dropped, and dates have no scale."""
     if dtype.kind not in "biuf":
-        raise ValueError(f"the rows hold {dtype}, not numbers: whole and real numbers and booleans can be used.")
+        raise ValueError(
+            f"the rows hold {dtype}, not numbers: whole and real numbers and booleans can be used."
+        )
 
 
 def require_columns(n_columns: int, names: Sequence[str] | None) -> None:
@@ -38,7 +42,9 @@ def require_columns(n_columns: int, names: Sequence[str] | None) -> None:
     if not n_columns >= 1:
         raise ValueError(f"the table has {n_columns} columns: at least one is needed.")
     if names is not None and len(names) != n_columns:
-        raise ValueError(f"there are {len(names)} names for {n_columns} columns: each column needs one.")
+        raise ValueError(
+            f"there are {len(names)} names for {n_columns} columns: each column needs one."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +126,9 @@ class RowBlocks:
             )
         if not len(arrays):
             raise ValueError("there is no block of rows.")
-        widths, dtypes = zip(*((rows.shape[1], rows.dtype) for rows in map(_as_rows, arrays)), strict=True)
+        widths, dtypes = zip(
+            *((rows.shape[1], rows.dtype) for rows in map(_as_rows, arrays)), strict=True
+        )
         return cls(lambda: iter(arrays), widths[0], np.result_type(*dtypes), known)
 
     @classmethod
@@ -152,7 +160,9 @@ def _as_rows(block: Any) -> np.ndarray:
     return rows
 
 
-def rechunk(blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]) -> Iterator[np.ndarray]:
+def rechunk(
+    blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]
+) -> Iterator[np.ndarray]:
     """The same rows in arrays of ``height`` rows (the last may have fewer), so that nothing depends on how they came.
 
     Two arrays take turns, as fresh ones cost page faults: each is valid until the next but one is asked for.

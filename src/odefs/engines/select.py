@@ -32,7 +32,9 @@ def check_engine(engine: Any) -> None:
     )
 
 
-def out_of_core_engine(X: Any, engine: str, n_jobs: int | None, missing: bool) -> "StreamEngine | DaskEngine | None":
+def out_of_core_engine(
+    X: Any, engine: str, n_jobs: int | None, missing: bool
+) -> "StreamEngine | DaskEngine | None":
     """The engine for rows that are not in memory, ``None`` for those that are.
 
     ``engine="auto"`` goes by the type of ``X``.
@@ -106,7 +108,9 @@ def _is_complete(model: Model) -> bool:
 def require_in_memory(X: Any, who: str = "explain") -> None:
     """Raise TypeError for rows that are not in memory."""
     if _kind(X) != "local":
-        raise TypeError(f"{who} takes rows that are in memory, not {type(X).__name__}: pass some of its rows.")
+        raise TypeError(
+            f"{who} takes rows that are in memory, not {type(X).__name__}: pass some of its rows."
+        )
 
 
 def _kind(X: Any) -> str:

@@ -44,7 +44,9 @@ class StreamEngine(OutOfCoreEngine):
     def ranges(self) -> ColumnRanges:
         total: ColumnRanges | None = None
         n_rows = 0
-        for rows, part in self._each_block(16 * self.n_columns, lambda rows, X: (rows, column_ranges(X))):
+        for rows, part in self._each_block(
+            16 * self.n_columns, lambda rows, X: (rows, column_ranges(X))
+        ):
             total, n_rows = part if total is None else total.merge(part), rows.stop
         if total is None:
             raise ValueError("there is no row in the blocks.")
@@ -66,7 +68,9 @@ class StreamEngine(OutOfCoreEngine):
         for _ in self._slabs(block_rows(16 * self.n_columns)):
             pass
 
-    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+    def raw_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component]
+    ) -> np.ndarray:
         out = self.folder.array((len(components), self.n_rows), np.float64)
 
         def score(rows: slice, block: np.ndarray) -> None:
@@ -93,17 +97,26 @@ class StreamEngine(OutOfCoreEngine):
             return fill_in_known(judged, block, *known.within(rows.start, rows.stop))
 
         def judged(block: np.ndarray) -> np.ndarray:
-            return judged_block(model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype)))
+            return judged_block(
+                model, model.scaling.apply(block, scratch("scaled", block.shape, model.dtype))
+            )
 
         bytes_per_row = model.detector.bytes_per_row(self.n_columns)
         return self._each_block(bytes_per_row, score, call_blas(model.detector, model.scoring))
 
     def _each_block(
-        self, bytes_per_row: int, task: Callable[[slice, np.ndarray], Result], calls_blas: bool = True
+        self,
+        bytes_per_row: int,
+        task: Callable[[slice, np.ndarray], Result],
+        calls_blas: bool = True,
     ) -> Iterator[Result]:
         """``task`` of every block and its place, in order; threads share the blocks of a slab."""
         in_slab = SLAB_BYTES // (self.n_columns * self.dtype.itemsize)
-        height = block_rows(bytes_per_row) if calls_blas else kernel_rows(bytes_per_row, in_slab, self.n_threads)
+        height = (
+            block_rows(bytes_per_row)
+            if calls_blas
+            else kernel_rows(bytes_per_row, in_slab, self.n_threads)
+        )
         for start, slab in self._slabs(height):
 
             def at(part: slice, start: int = start, slab: np.ndarray = slab) -> Result:
@@ -116,7 +129,10 @@ class StreamEngine(OutOfCoreEngine):
 
     def _slabs(self, height: int) -> Iterator[tuple[int, np.ndarray]]:
         """One pass: many blocks' rows at a time with the number of the first; rows that are foreseen are brought along."""
-        wanted = {what: HeldRows(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
+        wanted = {
+            what: HeldRows(numbers, self.room_for(numbers.size))
+            for what, numbers in self._foreseen.items()
+        }
         n_bytes = self.n_columns * self.dtype.itemsize
         n_rows = max(1, SLAB_BYTES // (n_bytes * height)) * height
         start = 0

@@ -55,7 +55,9 @@ class AllColumnsEnsemble:
         members = tuple(self._first(count))
         scores = self.trial.scores(members)
         judged = [scores[list(half)].mean(axis=0) for half in STABILITY_HALVES]
-        stability = min(candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True))
+        stability = min(
+            candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True)
+        )
         return AllColumnsScores(normalise_to_mean_one(scores.mean(axis=0)), stability, members)
 
     def for_share(self, trust: float) -> list[Component]:
@@ -65,8 +67,16 @@ class AllColumnsEnsemble:
         if trust == 0:
             engine = self.trial.engine
             free = min(MAX_MEMBERS_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
-            return list(self._first(max(free, self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE))))
-        return list(self._first(self._until(MIN_CORRELATION, MAX_MEMBERS if trust < 0.5 else MEMBERS_NEXT_TO_SUBSETS)))
+            return list(
+                self._first(max(free, self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE)))
+            )
+        return list(
+            self._first(
+                self._until(
+                    MIN_CORRELATION, MAX_MEMBERS if trust < 0.5 else MEMBERS_NEXT_TO_SUBSETS
+                )
+            )
+        )
 
     def _until(self, enough: float, most: int) -> int:
         """How many of the members that there may be are enough."""

@@ -40,7 +40,9 @@ def mean_score(scores: np.ndarray) -> float:
     return mean if mean > 0 else 1.0
 
 
-def with_normaliser(component: Component, scores: np.ndarray, rate: float | None = None) -> Component:
+def with_normaliser(
+    component: Component, scores: np.ndarray, rate: float | None = None
+) -> Component:
     """Freeze the mean of the component's scores, and with a ``rate`` the threshold ``mean + rate * std``."""
     if rate is None:
         return replace(component, normaliser=mean_score(scores))
@@ -74,7 +76,12 @@ class RowScores:
     def add(self, component: Component, raw: np.ndarray) -> None:
         """Add a component's share, a stretch at a time."""
         for part in stretches(self.scores.size):
-            judge(component, raw[part], self.scores[part], None if self.agreement is None else self.agreement[part])
+            judge(
+                component,
+                raw[part],
+                self.scores[part],
+                None if self.agreement is None else self.agreement[part],
+            )
 
 
 def from_rows(lines: np.ndarray) -> RowScores:
@@ -86,7 +93,9 @@ def n_outputs(model: Model) -> int:
     return 2 if model.has_thresholds else 1
 
 
-def judge(component: Component, raw: np.ndarray, scores: np.ndarray, agreement: np.ndarray | None) -> None:
+def judge(
+    component: Component, raw: np.ndarray, scores: np.ndarray, agreement: np.ndarray | None
+) -> None:
     """Add a component's share in the scores and the agreement of some rows."""
     own = normalised(component, raw)
     scores += component.weight * own

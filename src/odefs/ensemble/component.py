@@ -75,11 +75,18 @@ def train_components(
         [np.concatenate([one.outliers, one.unlabeled]) for one in drawn],
         [detector.prepare(one.references, one.rng) for one in drawn],
     )
-    return [(_on_subset(plan, detector, a, b), TrainingRecord(b.w, b)) for a, b in zip(drawn, learned, strict=True)]
+    return [
+        (_on_subset(plan, detector, a, b), TrainingRecord(b.w, b))
+        for a, b in zip(drawn, learned, strict=True)
+    ]
 
 
-def _on_subset(plan: Plan, detector: Detector, drawn: SampledRows, learned: LearnedWeights) -> Component:
-    return prepare_component(plan, detector, learned, lambda columns: drawn.references[:, columns], drawn.rng)
+def _on_subset(
+    plan: Plan, detector: Detector, drawn: SampledRows, learned: LearnedWeights
+) -> Component:
+    return prepare_component(
+        plan, detector, learned, lambda columns: drawn.references[:, columns], drawn.rng
+    )
 
 
 def prepare_component(
@@ -108,7 +115,11 @@ def unweighted_component(
 
 
 def learn_weights(
-    plan: Plan, detector: Detector, n_outliers: int, rows: Sequence[np.ndarray], states: Sequence[object]
+    plan: Plan,
+    detector: Detector,
+    n_outliers: int,
+    rows: Sequence[np.ndarray],
+    states: Sequence[object],
 ) -> list[LearnedWeights]:
     """Run the alternation on the drawn rows of each component, the outlier examples first, with the detector prepared for it."""
     scales = np.ones(len(rows))

@@ -13,7 +13,9 @@ COMPONENTS = 8
 """Half of them for each half of the known outliers."""
 
 
-def gain_on_unseen(trainer: ComponentTrainer, pilot: PilotSample, view: AllColumnsScores) -> float | None:
+def gain_on_unseen(
+    trainer: ComponentTrainer, pilot: PilotSample, view: AllColumnsScores
+) -> float | None:
     """How much higher components place the known outliers that they have not seen than the full space does, on average; ``None`` with too few of them.
 
     A place is the share of the trial rows that score below.
@@ -25,7 +27,9 @@ def gain_on_unseen(trainer: ComponentTrainer, pilot: PilotSample, view: AllColum
     even = known[: known.size - known.size % 2]
     halves = even[::2], even[1::2]
     trainer.engine.prefetch("known", even)
-    tested = replace(trainer, held_out=halves, seeds=trainer.seeds.cross_fit()).train_all(COMPONENTS)
+    tested = replace(trainer, held_out=halves, seeds=trainer.seeds.cross_fit()).train_all(
+        COMPONENTS
+    )
     gains = []
     for fold, unseen in enumerate(halves):
         X = np.concatenate([pilot.X, trainer.engine.take(unseen, trainer.scaling)])
@@ -39,4 +43,6 @@ def gain_on_unseen(trainer: ComponentTrainer, pilot: PilotSample, view: AllColum
 def _places(scores: np.ndarray, among: np.ndarray) -> np.ndarray:
     """The share of scores that lie below, and half of those that are equal."""
     order = np.sort(among)
-    return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / (2 * order.size)
+    return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / (
+        2 * order.size
+    )

@@ -25,7 +25,9 @@ class KnownCases:
         return np.flatnonzero(np.isin(numbers, self.normal)) if self.normal.size else _none()
 
 
-def draw_outliers(candidates: np.ndarray, known: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+def draw_outliers(
+    candidates: np.ndarray, known: np.ndarray, size: int, rng: np.random.Generator
+) -> np.ndarray:
     """Outlier examples: the known ones, or some of them where they are too many, and candidates at random."""
     if not known.size:
         return rng.choice(candidates, size=size, replace=False)

@@ -44,13 +44,18 @@ class PilotSample:
     def _scores(self, components: Sequence[Component], X: np.ndarray) -> np.ndarray:
         def score(component: Component) -> np.ndarray:
             height = block_rows(self.detector.bytes_per_row(component.columns.size))
-            parts = [raw_scores(component, self.detector, X[rows]) for rows in row_blocks(X.shape[0], height)]
+            parts = [
+                raw_scores(component, self.detector, X[rows])
+                for rows in row_blocks(X.shape[0], height)
+            ]
             return normalise_to_mean_one(np.concatenate(parts))
 
         return np.stack(self.engine.map(score, components))
 
 
-def take_trial(engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds) -> PilotSample | None:
+def take_trial(
+    engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
+) -> PilotSample | None:
     """The trial rows, where the plan has a use for them."""
     if not plan.tries:
         return None
@@ -69,7 +74,9 @@ def trial_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndar
     """Numbers of the trial rows: a seeded sample of the rows that normalisers come from."""
     known = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     n_known = n_rows if known is None else known.size
-    chosen = sample_rows(n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.trial())
+    chosen = sample_rows(
+        n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.trial()
+    )
     if chosen is None:
         chosen = np.arange(n_known)
     return chosen if known is None else known[chosen]

@@ -36,7 +36,9 @@ class Seeds:
     within: tuple[int, ...] = ()
 
     def generator(self, *place: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=self.within + place))
+        return np.random.default_rng(
+            np.random.SeedSequence(self.entropy, spawn_key=self.within + place)
+        )
 
     def for_round(self, index: int) -> "Seeds":
         """For a round of learning before the last, whose components are drawn apart from those of the model."""
@@ -116,7 +118,13 @@ class Plan:
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Take what concerns the method from parameters that an estimator has checked."""
-        return cls(**{field.name: parameters[field.name] for field in fields(cls) if field.name in parameters})
+        return cls(
+            **{
+                field.name: parameters[field.name]
+                for field in fields(cls)
+                if field.name in parameters
+            }
+        )
 
     @property
     def fresh_references(self) -> bool:
@@ -151,7 +159,11 @@ class Plan:
         """The most components there will be: the number that was given, the paper's, or the limit of ``"auto"``."""
         if isinstance(self.n_estimators, int):
             return self.n_estimators
-        return self.paper_components(n_rows, n_candidates) if self.n_estimators == "paper" else MAX_AUTO_COMPONENTS
+        return (
+            self.paper_components(n_rows, n_candidates)
+            if self.n_estimators == "paper"
+            else MAX_AUTO_COMPONENTS
+        )
 
 
 def sample_rows(n_rows: int, size: int | None, rng: np.random.Generator) -> np.ndarray | None:

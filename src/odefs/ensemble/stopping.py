@@ -58,9 +58,7 @@ class StoppingRule:
             return f"{self.limit} components, which have no share in the score: their subsets are not trusted."
         n, value = self.agreement[-1]
         if self.reason == "settled":
-            return (
-                f"{n} components: ensembles of as many agree in rank to {value:.4f}, at least {MIN_RANK_CORRELATION}."
-            )
+            return f"{n} components: ensembles of as many agree in rank to {value:.4f}, at least {MIN_RANK_CORRELATION}."
         return f"{self.limit} components, the limit: after {n}, ensembles of as many agreed in rank to {value:.4f}, less than {MIN_RANK_CORRELATION}."
 
 
@@ -81,9 +79,15 @@ def rank_agreement(scores: np.ndarray, losses: np.ndarray, trust: float, bare: n
     splits = [(np.arange(losses.size) >> bit) & 1 == 1 for bit in range(3)]
 
     def half(members: np.ndarray) -> np.ndarray:
-        return np.asarray(trust * (component_weights(losses[members]) @ scores[members]) + (1 - trust) * bare)
+        return np.asarray(
+            trust * (component_weights(losses[members]) @ scores[members]) + (1 - trust) * bare
+        )
 
-    found = [halves_agree(half(split), half(~split)) for split in splits if abs(split.mean() - 0.5) <= MAX_IMBALANCE]
+    found = [
+        halves_agree(half(split), half(~split))
+        for split in splits
+        if abs(split.mean() - 0.5) <= MAX_IMBALANCE
+    ]
     return float(np.mean(found))
 
 

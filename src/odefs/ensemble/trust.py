@@ -76,7 +76,11 @@ class Trust:
         """Whether a further round of learning would be in vain."""
         if self.contrast is None or self.tail is None:
             return False
-        return self.share == 0 and self.contrast < MIN_FIRST_ROUND_GAINS[0] and self.tail < MIN_FIRST_ROUND_GAINS[1]
+        return (
+            self.share == 0
+            and self.contrast < MIN_FIRST_ROUND_GAINS[0]
+            and self.tail < MIN_FIRST_ROUND_GAINS[1]
+        )
 
     @property
     def message(self) -> str:
@@ -96,10 +100,16 @@ class Trust:
         return f" Known outliers that they have not seen stand {abs(self.known_gain):.1%} of the rows {where} their place on all columns."
 
 
-def measured_trust(contrast: float, stability: float, tail: float, known_gain: float | None = None) -> Trust:
-    support = max(_between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING_CONTRAST)))
+def measured_trust(
+    contrast: float, stability: float, tail: float, known_gain: float | None = None
+) -> Trust:
+    support = max(
+        _between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING_CONTRAST))
+    )
     by_contrast = _between(np.log(contrast), *np.log(CONTRAST_GAIN)) * support
-    by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL_GAIN)) * (contrast >= MIN_RELATIVE_CONTRAST)
+    by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL_GAIN)) * (
+        contrast >= MIN_RELATIVE_CONTRAST
+    )
     by_known = 0.0 if known_gain is None else _between(known_gain, *KNOWN_GAIN)
     return Trust(max(by_contrast, by_tail, by_known), contrast, stability, tail, known_gain)
 
@@ -109,7 +119,10 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
 
     Both are of shape ``(n_components, n_rows)`` with mean 1. Where neither tells any rows apart nothing is gained.
     """
-    ratios = [(a + _TINY) / (b + _TINY) for a, b in zip(learned.std(axis=1), random.std(axis=1), strict=True)]
+    ratios = [
+        (a + _TINY) / (b + _TINY)
+        for a, b in zip(learned.std(axis=1), random.std(axis=1), strict=True)
+    ]
     return float(np.exp(np.mean(np.log(ratios))))
 
 
@@ -132,7 +145,10 @@ def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
 def _tail(scores: np.ndarray) -> float:
     if scores.size < FEWEST_ROWS:
         return 0.0
-    foremost, rest = scores >= np.quantile(scores, TAIL_QUANTILE), scores <= np.quantile(scores, BULK_QUANTILE)
+    foremost, rest = (
+        scores >= np.quantile(scores, TAIL_QUANTILE),
+        scores <= np.quantile(scores, BULK_QUANTILE),
+    )
     return float((scores[foremost].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
 
 

@@ -62,7 +62,12 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
             # The check for infinity adds all values up; huge ones may overflow on the way.
             with np.errstate(over="ignore", invalid="ignore"):
                 found = validate_data(
-                    self, X, reset=reset, accept_sparse="csr", ensure_all_finite=finite, ensure_min_samples=least
+                    self,
+                    X,
+                    reset=reset,
+                    accept_sparse="csr",
+                    ensure_all_finite=finite,
+                    ensure_min_samples=least,
                 )
                 require_no_dates(found)
                 # Data frames of categories and of polars' texts come through as objects.

@@ -50,19 +50,25 @@ def observed(fit: Fit) -> Fit:
     def observed_fit(self: Any, X: Any, y: Any = None, *further: Any, **named: Any) -> Any:
         if not _is_followed(self):
             return fit(self, X, y, *further, **named)
-        return _managed(_fit_told, self, lambda estimator, X, y: fit(estimator, X, y, *further, **named), X, y)
+        return _managed(
+            _fit_told, self, lambda estimator, X, y: fit(estimator, X, y, *further, **named), X, y
+        )
 
     return cast(Fit, observed_fit)
 
 
 def fit_inside(outer: Any, inner: Any, X: Any, y: Any = None) -> Any:
     """Fit an estimator that another one is made of; callbacks of the outer one follow the inner one's progress."""
-    return _managed(_fit_inside_told, outer, inner, X, y) if _is_followed(outer) else inner.fit(X, y)
+    return (
+        _managed(_fit_inside_told, outer, inner, X, y) if _is_followed(outer) else inner.fit(X, y)
+    )
 
 
 def _is_followed(estimator: Any) -> bool:
     """Whether there are callbacks, of the estimator or of one that it is part of."""
-    return AVAILABLE and not vars(estimator).keys().isdisjoint({"_skl_callbacks", "_parent_callback_ctx"})
+    return AVAILABLE and not vars(estimator).keys().isdisjoint(
+        {"_skl_callbacks", "_parent_callback_ctx"}
+    )
 
 
 def _managed(fit: Callable[..., Any], estimator: Any, *arguments: Any) -> Any:

@@ -162,7 +162,9 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         )
 
     @observed
-    def fit(self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None
+    ) -> Self:
         """Learn the ensemble and score the training rows.
 
         Parameters

@@ -18,7 +18,15 @@ from odefs.estimators.odefs import ODEFS
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.importances import fewest_with_share
 from odefs.kernels.masked_arrays import unmasked
-from odefs.models.constraints import RANDOM_STATE, Choice, Constraints, Integer, Number, Satisfies, checked
+from odefs.models.constraints import (
+    RANDOM_STATE,
+    Choice,
+    Constraints,
+    Integer,
+    Number,
+    Satisfies,
+    checked,
+)
 from odefs.models.reset_on_failure import whole
 
 
@@ -68,7 +76,9 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         "random_state": RANDOM_STATE,
     }
 
-    def __init__(self, estimator: Any = None, *, keep: str | float = "any", random_state: Any = None) -> None:
+    def __init__(
+        self, estimator: Any = None, *, keep: str | float = "any", random_state: Any = None
+    ) -> None:
         self.estimator = estimator
         self.keep = keep
         self.random_state = random_state
@@ -148,7 +158,9 @@ def _kept_columns(estimator: Any, importances: np.ndarray, keep: Any) -> np.ndar
         subsets = estimator.feature_subsets_
         if hasattr(estimator, "feature_weights_"):
             learned = estimator.feature_weights_.any(axis=1)
-            subsets = [subset for subset, useful in zip(subsets, learned, strict=True) if useful] or subsets
+            subsets = [
+                subset for subset, useful in zip(subsets, learned, strict=True) if useful
+            ] or subsets
         return np.unique(np.concatenate(subsets))
     if isinstance(keep, numbers.Integral):
         return np.argsort(-importances, kind="stable")[: int(keep)]

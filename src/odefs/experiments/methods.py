@@ -31,7 +31,9 @@ def built_in() -> dict[str, Factory]:
         "RegFS": lambda seed: RegFS(random_state=seed),
         "CINFO": lambda seed: CINFO(random_state=seed),
         "ODEFS*": lambda seed: ODEFS.paper(selection__self_paced=False, random_state=seed),
-        "ODEFS-classic": lambda seed: ODEFS.paper(selection__self_paced="classic", random_state=seed),
+        "ODEFS-classic": lambda seed: ODEFS.paper(
+            selection__self_paced="classic", random_state=seed
+        ),
         "ODEFS-paper": lambda seed: ODEFS.paper(random_state=seed),
         "ODEFS": lambda seed: ODEFS(random_state=seed),
     }

@@ -137,7 +137,10 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
 def _with_ratio(record: Record) -> Record:
     """The record under a name that says m/m*: the method alone does not tell its rows apart."""
     ratio = dict(map(tuple, record["job"]["options"]))["selection__unlabeled_ratio"]
-    return {**record, "job": {**record["job"], "method": f"{record['job']['method']} m/m* = {ratio}"}}
+    return {
+        **record,
+        "job": {**record["job"], "method": f"{record['job']['method']} m/m* = {ratio}"},
+    }
 
 
 def figures_of(

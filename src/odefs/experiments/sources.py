@@ -121,7 +121,9 @@ def _read_table(path: Path, label: str) -> Source:
         raise DatasetError(str(error)) from error
     label = label or next((name for name in LABELS if name in table.names), "")
     if label not in table.names:
-        raise DatasetError(f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)")
+        raise DatasetError(
+            f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)"
+        )
     every = np.arange(table.n_rows)
     y = read_labels(np.asarray(column_cells(table.take(every, [label]), label)), str(path))
     columns = table.column_rows(every, [name for name in table.names if name != label])

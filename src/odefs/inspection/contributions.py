@@ -34,6 +34,8 @@ def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarra
     """Mean contribution of each column over a sample of the training rows; it adds up to about 1."""
     rows = baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline())
     out = np.zeros(engine.n_columns)
-    for component, total in zip(model.scoring, engine.total_contributions(model, rows), strict=True):
+    for component, total in zip(
+        model.scoring, engine.total_contributions(model, rows), strict=True
+    ):
         out[component.columns] += total
     return out / rows.size

@@ -43,8 +43,12 @@ def explain_top(
         data[rows] = np.take_along_axis(engine.rows(rows), best, axis=1)
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
-    return TopExplanation(columns, values, baseline, data, feature_names, model.detector.attribution or "")
+    return TopExplanation(
+        columns, values, baseline, data, feature_names, model.detector.attribution or ""
+    )
 
 
 def _bytes_per_row(engine: InMemoryEngine, model: Model) -> int:
-    return _BYTES_PER_CELL * engine.n_columns + 4 * model.detector.bytes_per_explained_row(engine.n_columns)
+    return _BYTES_PER_CELL * engine.n_columns + 4 * model.detector.bytes_per_explained_row(
+        engine.n_columns
+    )

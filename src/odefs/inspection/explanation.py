@@ -83,7 +83,13 @@ class Explanation:
         """
         numbers = _row_numbers(rows, len(self))
         filled = None if self.filled is None else self.filled[numbers]
-        some = Explanation(self.values[numbers], self.baseline, self.data[numbers], self.feature_names, filled=filled)
+        some = Explanation(
+            self.values[numbers],
+            self.baseline,
+            self.data[numbers],
+            self.feature_names,
+            filled=filled,
+        )
         return some.top(k).reasons()
 
     def to_shap(self) -> Any:
@@ -101,7 +107,9 @@ def _as_array(values: np.ndarray, dtype: Any, copy: bool | None) -> np.ndarray:
     """What ``__array__`` must give: NumPy 1 knows no ``copy=None``, which in NumPy 2 means "where it must"."""
     found = np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
     if copy is False and found is not values:
-        raise ValueError(f"Contributions of type {values.dtype} cannot become {dtype} without a copy: allow one.")
+        raise ValueError(
+            f"Contributions of type {values.dtype} cannot become {dtype} without a copy: allow one."
+        )
     return found
 
 
@@ -147,14 +155,21 @@ class TopExplanation:
     def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]
         return [
-            Reason(str(self.feature_names[k]), _plain(self.data[row, i]), float(self.values[row, i]), float(excess[i]))
+            Reason(
+                str(self.feature_names[k]),
+                _plain(self.data[row, i]),
+                float(self.values[row, i]),
+                float(excess[i]),
+            )
             for i, k in enumerate(self.columns[row])
             # A row of which nothing is known scores as an ordinary one, and no cell is a reason for that.
             if excess[i] > 0 and not self._is_unknown(row, i)
         ]
 
     def _is_unknown(self, row: int, place: int) -> bool:
-        return _is_missing(self.data[row, place]) and (self.filled is None or not self.filled[row, place])
+        return _is_missing(self.data[row, place]) and (
+            self.filled is None or not self.filled[row, place]
+        )
 
 
 def _row_numbers(rows: Any, n_rows: int) -> np.ndarray:

@@ -43,12 +43,19 @@ from odefs.models.select_engine import open_blocks, open_rows
 from odefs.scaling import KINDS
 from odefs.selection.candidates import cantelli_threshold
 
-OF_TRAINING_ROWS = ("outlier_scores_", "decision_scores_", "is_outlier_", "agreement_", "candidate_indices_")
+OF_TRAINING_ROWS = (
+    "outlier_scores_",
+    "decision_scores_",
+    "is_outlier_",
+    "agreement_",
+    "candidate_indices_",
+)
 """Attributes of the length of the training data, which model files do not hold."""
 
 
 OF_DETECTOR: Constraints = {
-    "detector": Choice(*BUILT_IN) | Satisfies(lambda value: isinstance(value, Detector), "an odefs.detectors.Detector"),
+    "detector": Choice(*BUILT_IN)
+    | Satisfies(lambda value: isinstance(value, Detector), "an odefs.detectors.Detector"),
     "n_subsets": Integer(1),
     "subset_size": Integer(1),
 }

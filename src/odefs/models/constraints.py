@@ -85,7 +85,10 @@ class Number(Constraint):
         return float(value)
 
     def __str__(self) -> str:
-        ends = "(" if self.open_low else "[", ")" if self.open_high or math.isinf(self.high) else "]"
+        ends = (
+            "(" if self.open_low else "[",
+            ")" if self.open_high or math.isinf(self.high) else "]",
+        )
         return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
 
 
@@ -133,7 +136,9 @@ def _seeds_a_generator(value: Any) -> bool:
     return is_integer and 0 <= value < 2**32
 
 
-RANDOM_STATE = Satisfies(_seeds_a_generator, "None, a whole number from 0 to 4294967295 or a numpy.random.RandomState")
+RANDOM_STATE = Satisfies(
+    _seeds_a_generator, "None, a whole number from 0 to 4294967295 or a numpy.random.RandomState"
+)
 
 
 def checked(holder: object, constraints: Constraints) -> dict[str, Any]:

@@ -13,7 +13,11 @@ from odefs.selection.candidates import FEWEST, Candidates
 def off_device(engine: str, used: Any, detector: Detector) -> list[Fallback]:
     """What was to run on a device, and did not; ``used`` is the engine that holds the table."""
     reason = why_not_on_device(used.X, detector) if on_device(engine) else None
-    return [] if reason is None else [Fallback("off_device", f"engine={engine!r} was not used: {reason}.")]
+    return (
+        []
+        if reason is None
+        else [Fallback("off_device", f"engine={engine!r} was not used: {reason}.")]
+    )
 
 
 def few_rows(detector: Detector, n_rows: int) -> list[Fallback]:
@@ -26,11 +30,13 @@ def few_candidates(candidates: Candidates, n_known: int = 0) -> list[Fallback]:
     """Too few rows above the Cantelli threshold."""
     if candidates.n_above >= FEWEST:
         return []
-    who = f"the {candidates.rows.size} rows" if not n_known else f"{n_known} known outliers and the rows"
-    found = "1 row exceeds" if candidates.n_above == 1 else f"{candidates.n_above} rows exceed"
-    message = (
-        f"{found} the candidate threshold, fewer than {FEWEST}: {who} with the highest bare scores serve as candidates."
+    who = (
+        f"the {candidates.rows.size} rows"
+        if not n_known
+        else f"{n_known} known outliers and the rows"
     )
+    found = "1 row exceeds" if candidates.n_above == 1 else f"{candidates.n_above} rows exceed"
+    message = f"{found} the candidate threshold, fewer than {FEWEST}: {who} with the highest bare scores serve as candidates."
     return [Fallback("few_candidates", message)]
 
 
@@ -56,8 +62,6 @@ def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
         found.append(Fallback("nothing_learned", message))
     stopped = sum(not part.learned.converged for part in training)
     if stopped:
-        message = (
-            f"{stopped} of {len(training)} components stopped before the objective settled: a larger tol may help."
-        )
+        message = f"{stopped} of {len(training)} components stopped before the objective settled: a larger tol may help."
         found.append(Fallback("not_converged", message))
     return found

@@ -30,7 +30,11 @@ KINDS = {
 BARE: dict[str, type[OutlierModel]] = {"ODEFS": ODEFSModel}
 """Those that exist without scikit-learn too."""
 
-VECTORS = {"feature_importances_": "columns", "component_loss_": "subsets", "component_weight_": "subsets"}
+VECTORS = {
+    "feature_importances_": "columns",
+    "component_loss_": "subsets",
+    "component_weight_": "subsets",
+}
 """Attributes that are stored as they are, and what they have one number for."""
 
 _OF_SUBSETS = ("feature_subsets_", "feature_importances_", "component_weight_")
@@ -89,11 +93,15 @@ def make_estimator(
     differing = said["name"] if said["name"] != fitted["name"] else said["settings"]
     used = fitted["name"] if said["name"] != fitted["name"] else fitted["settings"]
     require(
-        said == fitted, f"its parameters say the detector {differing!r} and it was fitted with {used!r}: fit it again"
+        said == fitted,
+        f"its parameters say the detector {differing!r} and it was fitted with {used!r}: fit it again",
     )
     require(estimator._why_not_saved() is None, "its parameters need what no file holds")
     jobs = estimator.n_jobs
-    require(jobs is None or (jobs != 0 and abs(jobs) <= MAX_LISTED_JOBS), f"n_jobs={jobs} is out of range")
+    require(
+        jobs is None or (jobs != 0 and abs(jobs) <= MAX_LISTED_JOBS),
+        f"n_jobs={jobs} is out of range",
+    )
     return estimator
 
 
@@ -115,7 +123,8 @@ def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | No
 
 def get_names(names: list[Any], n_columns: int) -> np.ndarray:
     require(
-        len(names) == n_columns and all(type(name) is str for name in names), "feature names do not fit the columns"
+        len(names) == n_columns and all(type(name) is str for name in names),
+        "feature names do not fit the columns",
     )
     found = np.empty(n_columns, dtype=object)
     found[:] = names
@@ -151,7 +160,9 @@ def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None
             require(np.isfinite(values).all(), f"{name} is not finite")
             setattr(estimator, name, values)
     if "learned/feature_weights_/present" in arrays:
-        estimator.feature_weights_ = get_sparse(arrays, "learned/feature_weights_", (n_subsets, n_columns))
+        estimator.feature_weights_ = get_sparse(
+            arrays, "learned/feature_weights_", (n_subsets, n_columns)
+        )
     if "n_iter_" in learned:
         estimator.n_iter_ = need_count(learned, "n_iter_", 0, 2**31)
     if "trust_" in learned:
@@ -180,10 +191,13 @@ def get_noise_columns(info: Mapping[str, Any], n_columns: int) -> np.ndarray:
 
 
 def get_fit_info(stored: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
-    info = {name: from_plain(value) for name, value in stored.items()} | arrays.take_all("training/")
+    info = {name: from_plain(value) for name, value in stored.items()} | arrays.take_all(
+        "training/"
+    )
     fallbacks = stored.get("fallbacks", [])
     fits = isinstance(fallbacks, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair) for pair in fallbacks
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        for pair in fallbacks
     )
     require(fits, "fallbacks of its fit are not pairs of a keyword and a sentence")
     info["fallbacks"] = [Fallback(*pair) for pair in fallbacks]

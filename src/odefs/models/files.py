@@ -65,7 +65,9 @@ def save_model(
         inner = type(getattr(estimator, "estimator_", None)).__name__
         advice = " Save its estimator_, which is one." if inner in KINDS else ""
         where = f"{type(estimator).__module__}.{kind}"
-        raise TypeError(f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}")
+        raise TypeError(
+            f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}"
+        )
     estimator._require_fitted()
     reason = estimator._why_not_saved()
     if reason is not None:
@@ -127,7 +129,9 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     return read_model(path, detector).estimator
 
 
-def read_model(path: str | os.PathLike[str], detector: Detector | None = None, bare: bool = False) -> Loaded:
+def read_model(
+    path: str | os.PathLike[str], detector: Detector | None = None, bare: bool = False
+) -> Loaded:
     """Load an estimator together with what the caller stored with it.
 
     ``bare`` prefers a model that does without scikit-learn.
@@ -159,7 +163,9 @@ def _restore(
     arrays = Arrays(stored)
     n_columns = need_count(header, "n_features_in", 1, 2**40)
     model = get_model(need(header, "model", dict), arrays, n_columns, handed_over)
-    estimator = make_estimator(kind, need(header, "parameters", dict), handed_over, model.detector, bare)
+    estimator = make_estimator(
+        kind, need(header, "parameters", dict), handed_over, model.detector, bare
+    )
     estimator._model = model
     estimator._from_file = True
     estimator.n_features_in_ = n_columns

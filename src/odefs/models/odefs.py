@@ -99,7 +99,9 @@ class ODEFSMethod(OutlierModel):
         return cls(**PAPER, selection=FeatureSelection.paper()).set_params(**overrides)
 
     @whole
-    def fit(self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None
+    ) -> Self:
         """Learn the ensemble and score the training rows; :meth:`odefs.ODEFS.fit` has the details."""
         known_cases = NamedCases(X, known_outliers, known_normal)
         parameters = self._parameters()
@@ -122,7 +124,10 @@ class ODEFSMethod(OutlierModel):
                 *training_fallbacks(fitted.training),
             ]
             cases = {"outliers": int(known.outliers.size), "normal": int(known.normal.size)}
-            self.fit_info_ = _fit_info(plan, engine, scaled, fitted) | {"known": cases, "fallbacks": fallbacks}
+            self.fit_info_ = _fit_info(plan, engine, scaled, fitted) | {
+                "known": cases,
+                "fallbacks": fallbacks,
+            }
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
             self._finish(engine, fitted.model, fitted.judged.scores, seeds)
@@ -172,7 +177,9 @@ class ODEFSMethod(OutlierModel):
         self.component_loss_ = np.array([component.loss for component in components])
         self.component_weight_ = component_weights(self.component_loss_)
         learned = [part.learned for part in fitted.training]
-        self.feature_importances_ = feature_importances(learned, self.component_weight_, plan.min_weight)
+        self.feature_importances_ = feature_importances(
+            learned, self.component_weight_, plan.min_weight
+        )
         self.candidate_indices_ = fitted.candidates.rows
         self.n_iter_ = max(len(part.learned.trace) for part in fitted.training)
 
@@ -196,8 +203,11 @@ def _fit_info(plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult
         "n_above_threshold": fitted.candidates.n_above,
         "candidate_threshold": fitted.candidates.threshold,
         "n_components": len(learned),
-        "stopping": asdict(fitted.stopping) | {"enough": MIN_RANK_CORRELATION, "message": fitted.stopping.message},
-        "n_outlier_examples": min(plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size),
+        "stopping": asdict(fitted.stopping)
+        | {"enough": MIN_RANK_CORRELATION, "message": fitted.stopping.message},
+        "n_outlier_examples": min(
+            plan.outlier_examples(engine.n_rows), fitted.candidates.rows.size
+        ),
         "n_unlabeled_examples": plan.unlabeled_examples(engine.n_rows),
         "subset_sizes": [component.columns.size for component in fitted.learned],
         "n_full_space": fitted.n_full_space,

@@ -29,7 +29,9 @@ class Parameters:
         for key, value in parameters.items():
             name, mark, inner = key.partition("__")
             if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: it has {', '.join(known)}.")
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r}: it has {', '.join(known)}."
+                )
             if mark:
                 nested.setdefault(name, {})[inner] = value
             else:

@@ -79,4 +79,6 @@ def _check_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None
     known = getattr(estimator, "feature_names_in_", None)
     if known is not None and names is not None and list(known) != list(names):
         wrong = next(k for k, (a, b) in enumerate(zip(known, names, strict=True)) if a != b)
-        raise ValueError(f"column {wrong} is called {names[wrong]!r}; the model was fitted to {known[wrong]!r} there.")
+        raise ValueError(
+            f"column {wrong} is called {names[wrong]!r}; the model was fitted to {known[wrong]!r} there."
+        )

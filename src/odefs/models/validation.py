@@ -18,11 +18,15 @@ def detector_of(parameters: Mapping[str, Any]) -> Detector:
     """The detector that the checked parameters of an estimator describe."""
     detector = parameters.get("detector", LeSiNNDetector.name)
     if detector == LeSiNNDetector.name:
-        detector = LeSiNNDetector(parameters["n_subsets"], parameters["subset_size"], parameters["metric"])
+        detector = LeSiNNDetector(
+            parameters["n_subsets"], parameters["subset_size"], parameters["metric"]
+        )
     elif isinstance(detector, str):
         detector = BUILT_IN[detector]()
     if parameters["missing"] == "ignore" and not detector.handles_missing:
-        raise ValueError(f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not.")
+        raise ValueError(
+            f"missing='ignore' needs a detector that handles missing values; {detector.name!r} does not."
+        )
     found: Detector = detector
     return found
 
@@ -48,9 +52,14 @@ def _kinds(X: Any) -> list[Any]:
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         kinds = list(X.dtypes)
         return kinds + [
-            kind for k, dtype in enumerate(kinds) if str(dtype) == "object" for kind in _of_cells(X.iloc[:, k])
+            kind
+            for k, dtype in enumerate(kinds)
+            if str(dtype) == "object"
+            for kind in _of_cells(X.iloc[:, k])
         ]
-    if hasattr(X, "collect") and not hasattr(X, "__len__"):  # a frame of polars whose rows are not there yet
+    if hasattr(X, "collect") and not hasattr(
+        X, "__len__"
+    ):  # a frame of polars whose rows are not there yet
         return []
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return list(X.dtypes)
@@ -69,7 +78,9 @@ def _of_cells(cells: Any) -> list[Any]:
 def _is_date(kind: Any) -> bool:
     if hasattr(kind, "is_temporal"):  # of polars
         return bool(kind.is_temporal())
-    return getattr(kind, "kind", "") in ("m", "M") or str(kind).startswith(("timestamp", "date", "time", "duration"))
+    return getattr(kind, "kind", "") in ("m", "M") or str(kind).startswith(
+        ("timestamp", "date", "time", "duration")
+    )
 
 
 def _not_numbers(X: Any, error: Exception) -> str | None:
@@ -79,7 +90,11 @@ def _not_numbers(X: Any, error: Exception) -> str | None:
         return None
     if not any(word in str(error) for word in OF_CONVERSION):
         return None
-    found = [f"{name!r} ({dtype})" for name, dtype in zip(X.columns, dtypes, strict=True) if not _is_number(dtype)]
+    found = [
+        f"{name!r} ({dtype})"
+        for name, dtype in zip(X.columns, dtypes, strict=True)
+        if not _is_number(dtype)
+    ]
     if not found:
         return None
     more = ", ..." if len(found) > SHOWN else ""

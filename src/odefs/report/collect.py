@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from odefs.report import SCHEMA_VERSION
-from odefs.report.columns import collect_distributions, collect_importances, collect_values, shown_columns
+from odefs.report.columns import (
+    collect_distributions,
+    collect_importances,
+    collect_values,
+    shown_columns,
+)
 from odefs.report.outlier_groups import collect_kinds
 from odefs.report.pca_map import collect_map
 from odefs.report.protocol import Detected
@@ -43,7 +48,8 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
     drawn = collect_map(detection, extent, first, names)
     summary = {
         "schema_version": SCHEMA_VERSION,
-        "source": {"name": "table", "columns": None, "bytes": None, "sha256": None} | _plain_dict(detection.source),
+        "source": {"name": "table", "columns": None, "bytes": None, "sha256": None}
+        | _plain_dict(detection.source),
         "run": _plain_dict(detection.run.state()),
         "commands": {"other_threshold": _without_choice(detection.run.command)},
         "identifier": identifier,
@@ -61,10 +67,15 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
         "scores": collect_scores(extent.scores, extent.is_outlier, detection.threshold),
         "kinds": kinds,
         "top": rows,
-        "values": {"columns": shown, "rows": collect_values(detection, shown, first) if shown else [[] for _ in rows]},
+        "values": {
+            "columns": shown,
+            "rows": collect_values(detection, shown, first) if shown else [[] for _ in rows],
+        },
         "importances": importances,
         "distributions": collect_distributions(detection, extent, shown),
-        "map": None if drawn is None else {key: drawn[key] for key in ("columns", "explained", "drawn")},
+        "map": None
+        if drawn is None
+        else {key: drawn[key] for key in ("columns", "explained", "drawn")},
         "training": collect_training(detection, importances),
     }
     held = held_names(names, extent.order)
@@ -75,7 +86,11 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
         "names": held,
         "held_scores": rounded,
         # Places whose scores differ from the one before in digits that are not held.
-        "held_apart": [i for i in range(1, len(held)) if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]],
+        "held_apart": [
+            i
+            for i in range(1, len(held))
+            if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]
+        ],
     }
     return summary, drawing
 
@@ -119,6 +134,7 @@ def _plain_value(value: Any) -> Any:
         return _plain_dict(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [
-            _plain_value(part) for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)
+            _plain_value(part)
+            for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)
         ]
     return plain(value)

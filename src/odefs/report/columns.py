@@ -32,7 +32,9 @@ def collect_importances(detection: Detected) -> list[dict[str, Any]]:
     selected = np.zeros(len(encoder.columns))
     # A component that learned nothing uses all columns, and has selected none.
     weights = getattr(model, "feature_weights_", None)
-    learned = np.ones(len(model.feature_subsets_), dtype=bool) if weights is None else weights.any(axis=1)
+    learned = (
+        np.ones(len(model.feature_subsets_), dtype=bool) if weights is None else weights.any(axis=1)
+    )
     for subset, useful in zip(model.feature_subsets_, learned, strict=True):
         selected[np.unique(encoder.sources[subset])] += useful
     stability = selected / len(model.feature_subsets_)
@@ -47,24 +49,32 @@ def collect_importances(detection: Detected) -> list[dict[str, Any]]:
     ]
 
 
-def shown_columns(importances: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> list[str]:
+def shown_columns(
+    importances: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]
+) -> list[str]:
     """Columns whose values are shown: those that give most reasons, then the most important ones."""
     given = Counter(reason["column"] for row in rows for reason in row["reasons"])
     names = [record["column"] for record in importances if not record["hidden"]]
     return sorted(names, key=lambda name: -given[name])[:SHOWN_COLUMNS]
 
 
-def collect_distributions(detection: Detected, extent: Extent, names: Sequence[str]) -> list[dict[str, Any]]:
+def collect_distributions(
+    detection: Detected, extent: Extent, names: Sequence[str]
+) -> list[dict[str, Any]]:
     """Distribution of each named column on a sample of the rows."""
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     ordinary = ~detection.is_outlier[rows]
     return [_distribution(detection.table[name], rows, ordinary) for name in names]
 
 
-def collect_values(detection: Detected, names: Sequence[str], rows: Sequence[int]) -> list[list[Any]]:
+def collect_values(
+    detection: Detected, names: Sequence[str], rows: Sequence[int]
+) -> list[list[Any]]:
     """The named columns' values of each row."""
     at = np.array(rows, dtype=np.intp)
-    by_column = [[cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names]
+    by_column = [
+        [cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names
+    ]
     return [list(values) for values in zip(*by_column, strict=True)]
 
 
@@ -108,7 +118,10 @@ def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dic
 
 def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
     """The range of ordinary values and the edges of the bins over it; whole numbers get a bin each while they are few."""
-    low, high = (float(bound) for bound in np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE], method="nearest"))
+    low, high = (
+        float(bound)
+        for bound in np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE], method="nearest")
+    )
     if high <= low:
         low, high = float(values.min()), float(values.max())
     if high <= low:
@@ -117,4 +130,8 @@ def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
         return low, high, np.arange(low - 0.5, high + 1)
     # By halves where the range itself is beyond the largest float.
     wide = not np.isfinite(high - low)
-    return low, high, 2 * np.linspace(low / 2, high / 2, BINS + 1) if wide else np.linspace(low, high, BINS + 1)
+    return (
+        low,
+        high,
+        2 * np.linspace(low / 2, high / 2, BINS + 1) if wide else np.linspace(low, high, BINS + 1),
+    )

@@ -21,7 +21,15 @@ def render_markdown(summary: dict[str, Any]) -> str:
         *_read(summary),
         "## Top outliers",
         _table(
-            ("rank", summary["identifier"], "score", *(["agreement"] if agree else []), "outlier", "rows", "why"),
+            (
+                "rank",
+                summary["identifier"],
+                "score",
+                *(["agreement"] if agree else []),
+                "outlier",
+                "rows",
+                "why",
+            ),
             (
                 (
                     row["rank"],
@@ -66,7 +74,10 @@ def _kinds(summary: dict[str, Any]) -> list[str]:
         return ["No row stands out by this rule."]
     total = sum(kind["count"] for kind in kinds)
     foremost = [messages.kinds_from(total)] if total < summary["flagged"] else []
-    return [*foremost, "\n".join(f"- {kind['count']} of {total}: {safe(messages.kind(kind))}" for kind in kinds)]
+    return [
+        *foremost,
+        "\n".join(f"- {kind['count']} of {total}: {safe(messages.kind(kind))}" for kind in kinds),
+    ]
 
 
 def _read(summary: dict[str, Any]) -> list[str]:
@@ -76,7 +87,10 @@ def _read(summary: dict[str, Any]) -> list[str]:
     ]
     lines += [f"- {safe(messages.sampled(**summary['sampled']))}"] if summary["sampled"] else []
     lines += [f"- {safe(note['message'])}" for note in summary["notes"]]
-    lines += [f"- left out: {safe(column)} ({safe(why['message'])})" for column, why in summary["left_out"].items()]
+    lines += [
+        f"- left out: {safe(column)} ({safe(why['message'])})"
+        for column, why in summary["left_out"].items()
+    ]
     lines += [f"- hidden: {safe(column)}" for column in summary["hidden"]]
     return ["\n".join(lines)]
 
@@ -84,7 +98,9 @@ def _read(summary: dict[str, Any]) -> list[str]:
 def _trusted(training: dict[str, Any]) -> list[str]:
     said = [safe(messages.noise(training["noise"]))] if training["noise"] else []
     if training["trust"] is not None:
-        said.append(messages.trusted(training["trust"], training["trust_given"], bool(training["noise"])))
+        said.append(
+            messages.trusted(training["trust"], training["trust_given"], bool(training["noise"]))
+        )
     return said
 
 
@@ -105,4 +121,6 @@ def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:
 def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     lines = [head, ["---"] * len(head)]
     body = [[safe(str(cell)) for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [[safe(one) for one in lines[0]], lines[1], *body])
+    return "\n".join(
+        f"| {' | '.join(line)} |" for line in [[safe(one) for one in lines[0]], lines[1], *body]
+    )

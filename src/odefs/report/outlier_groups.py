@@ -85,7 +85,11 @@ def _next_kind(
     if not eligible:
         return None
     best = max(eligible, key=lambda group: (gains[group], -len(group), _text(group)))
-    narrower = [group for group in eligible if _narrows(group, best) and gains[group] >= NARROW * gains[best]]
+    narrower = [
+        group
+        for group in eligible
+        if _narrows(group, best) and gains[group] >= NARROW * gains[best]
+    ]
     return max(narrower, key=lambda group: (gains[group], _text(group)), default=best)
 
 
@@ -105,7 +109,10 @@ def _narrows(group: tuple[Trait, ...], wide: tuple[Trait, ...]) -> bool:
     other = {trait.column: trait for trait in group}
     return all(
         trait.column in other
-        and (other[trait.column] == trait or (trait.what == "any" and other[trait.column].what == "value"))
+        and (
+            other[trait.column] == trait
+            or (trait.what == "any" and other[trait.column].what == "value")
+        )
         for trait in wide
     )
 
@@ -114,7 +121,9 @@ def _text(group: tuple[Trait, ...]) -> list[tuple[str, str, str]]:
     return [(trait.column, trait.what, str(trait.value)) for trait in group]
 
 
-def _record(chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _record(
+    chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     explained: dict[Trait, float] = defaultdict(float)
     for i in members:
         for trait, share in _traits(rows[i]["reasons"]).items():
@@ -135,7 +144,9 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
         return None
     if found[0][0]["kind"] in ("number", "time"):
         # Bounds beyond the largest float are none.
-        lows, highs = ([usual[end] for usual, _ in known if usual[end] is not None] for end in (0, 1))
+        lows, highs = (
+            [usual[end] for usual, _ in known if usual[end] is not None] for end in (0, 1)
+        )
         return [min(lows, default=None), max(highs, default=None)]
     votes: Counter[Any] = Counter()
     for (value, _), count in known:
@@ -144,12 +155,21 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
     return next(list(usual) for usual, _ in known if usual[0] == most)
 
 
-def _described(trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _described(
+    trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """The trait with what its rows have in the column, and what ordinary rows have."""
     found = [
-        (reason, rows[i]["count"]) for i in members for reason in rows[i]["reasons"] if reason["column"] == trait.column
+        (reason, rows[i]["count"])
+        for i in members
+        for reason in rows[i]["reasons"]
+        if reason["column"] == trait.column
     ]
-    record: dict[str, Any] = {"column": trait.column, "what": trait.what, "kind": found[0][0]["kind"]}
+    record: dict[str, Any] = {
+        "column": trait.column,
+        "what": trait.what,
+        "kind": found[0][0]["kind"],
+    }
     if trait.what == "hidden":
         return record
     record["usual"] = _usual(found)

@@ -17,14 +17,29 @@ from markupsafe import Markup
 from odefs.tables import messages
 
 TOP_INLINE = 10
-SCRIPTS = ("state", "axes", "charts", "histogram", "map", "training", "threshold", "table", "row", "start")
+SCRIPTS = (
+    "state",
+    "axes",
+    "charts",
+    "histogram",
+    "map",
+    "training",
+    "threshold",
+    "table",
+    "row",
+    "start",
+)
 """Parts of the page's script in their order; they share one scope."""
 
 
 def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
     """One self-contained HTML page."""
     style = _text("style.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(_text(f"script/{name}.js") for name in SCRIPTS) + "})();\n"
+    script = (
+        '"use strict";\n(() => {\n'
+        + "\n".join(_text(f"script/{name}.js") for name in SCRIPTS)
+        + "})();\n"
+    )
     return (
         _environment()
         .get_template("page.html.j2")
@@ -41,7 +56,10 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
 
 def content_policy(script: str, style: str) -> str:
     """The page's content security policy: its own script and style by hash, pictures that it holds itself, and nothing else."""
-    allowed = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    allowed = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for text in (script, style)
+    ]
     return (
         f"default-src 'none'; script-src 'sha256-{allowed[0]}'; style-src 'sha256-{allowed[1]}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -58,7 +76,9 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
         "identifier": summary["identifier"],
         "file": summary["source"]["name"],
         "command": summary["commands"]["other_threshold"],
-        "scores": {key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")},
+        "scores": {
+            key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")
+        },
         "names": drawing["names"],
         "held": drawing["held_scores"],
         "apart": drawing["held_apart"],
@@ -75,7 +95,9 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                 "reasons": [messages.sentence(reason) for reason in row["reasons"]],
                 "because": [reason["column"] for reason in row["reasons"]],
                 "missing": [k for k, cell in enumerate(cells) if cell is None],
-                "cells": [_position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)],
+                "cells": [
+                    _position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)
+                ],
                 "shown": [
                     messages.value(cell, kinds[name], beside=beside[name])
                     for name, cell in zip(shown, cells, strict=True)
@@ -96,7 +118,13 @@ def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
     return (
         _environment()
         .get_template("inline.html.j2")
-        .render(summary=summary, messages=messages, page=page, picture=picture, top=summary["top"][:TOP_INLINE])
+        .render(
+            summary=summary,
+            messages=messages,
+            page=page,
+            picture=picture,
+            top=summary["top"][:TOP_INLINE],
+        )
     )
 
 
@@ -115,7 +143,11 @@ def _point(point: list[Any], held: int) -> list[Any]:
 
 def _position(cell: Any, of: str) -> float | None:
     """Where a number is drawn, with as many digits as that takes; text is not drawn."""
-    return None if cell is None or of not in ("number", "time") else float(f"{cell:.{5 if of == 'number' else 12}g}")
+    return (
+        None
+        if cell is None or of not in ("number", "time")
+        else float(f"{cell:.{5 if of == 'number' else 12}g}")
+    )
 
 
 def _column(record: dict[str, Any]) -> dict[str, Any]:

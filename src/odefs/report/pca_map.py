@@ -39,7 +39,9 @@ def collect_map(
     with one_blas_thread():
         _, size, axes = np.linalg.svd(weighted, full_matrices=False)
         # The sign of a principal component is arbitrary; fixing it keeps pages equal.
-        axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
+        axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[
+            :, None
+        ]
         points = weighted @ axes[:2].T
     return {
         "columns": sorted({detection.encoder.columns[k] for k in detection.encoder.sources[used]}),
@@ -68,7 +70,9 @@ def _rows(extent: Extent, foremost: Sequence[int]) -> np.ndarray:
 def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns around 0 with an ordinary spread of 1, missing cells at 0; and which of them vary at all."""
     blank = np.isnan(X)
-    filled = np.where(blank, np.nan_to_num(np.nanmedian(np.where(blank.all(axis=0), 0.0, X), axis=0)), X)
+    filled = np.where(
+        blank, np.nan_to_num(np.nanmedian(np.where(blank.all(axis=0), 0.0, X), axis=0)), X
+    )
     low, middle, high = np.quantile(filled, [0.05, 0.5, 0.95], axis=0)
     two_values = ((filled == low) | (filled == high)).all(axis=0)
     spread = np.where((high > low) & ~two_values, (high - low) / 3.29, filled.std(axis=0))

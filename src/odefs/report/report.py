@@ -44,7 +44,9 @@ class Report:
         forms = {".html": self.html, ".htm": self.html, ".json": self.json, ".md": self.markdown}
         render = forms.get(path.suffix.lower())
         if render is None:
-            raise ValueError(f"{path}: a report ends with {', '.join(FORMS)}; give it one of these endings.")
+            raise ValueError(
+                f"{path}: a report ends with {', '.join(FORMS)}; give it one of these endings."
+            )
         if path.exists() and not force:
             raise FileExistsError(f"{path} exists; choose another name or force it to be replaced.")
         content = render()

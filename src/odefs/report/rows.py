@@ -20,7 +20,9 @@ LONGEST_TEXT = 200
 NAMED_TWINS = 20
 
 
-def foremost_rows(detection: Detected, order: np.ndarray, wanted: int | None = None) -> list[list[int]]:
+def foremost_rows(
+    detection: Detected, order: np.ndarray, wanted: int | None = None
+) -> list[list[int]]:
     """Groups of identical rows, most outlying first: as many as are wanted, by default twice as many as are flagged, within bounds."""
     if wanted is None:
         wanted = int(np.clip(2 * np.count_nonzero(detection.is_outlier), MIN_ROWS, MAX_ROWS))
@@ -79,7 +81,11 @@ def _comparable(value: Any) -> Any:
 
 
 def _foremost(reasons: Sequence[Reason]) -> list[Reason]:
-    return [reason for reason in reasons if reason.excess > 0 and reason.excess >= LEAST_REASON * reasons[0].excess]
+    return [
+        reason
+        for reason in reasons
+        if reason.excess > 0 and reason.excess >= LEAST_REASON * reasons[0].excess
+    ]
 
 
 def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:

@@ -90,7 +90,9 @@ def _rounded(value: float, span: float, scale: str) -> float:
     return round(float(value), digits)
 
 
-def mean_agreement(agreement: np.ndarray | None, is_outlier: np.ndarray) -> dict[str, float | None] | None:
+def mean_agreement(
+    agreement: np.ndarray | None, is_outlier: np.ndarray
+) -> dict[str, float | None] | None:
     """How far the components agree, on average, about the flagged rows and about the others; ``None`` where nothing is known."""
     if agreement is None:
         return None
@@ -100,5 +102,7 @@ def mean_agreement(agreement: np.ndarray | None, is_outlier: np.ndarray) -> dict
         for place, chosen in enumerate((flags, ~flags)):
             counts[place] += np.count_nonzero(chosen)
             sums[place] += np.asarray(agreement[part])[chosen].sum()
-    flagged, others = (float(total / n) if n else None for total, n in zip(sums, counts, strict=True))
+    flagged, others = (
+        float(total / n) if n else None for total, n in zip(sums, counts, strict=True)
+    )
     return {"flagged": flagged, "others": others}

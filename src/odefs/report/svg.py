@@ -15,9 +15,13 @@ def static_scores(scores: dict[str, Any]) -> str:
     """Bars of the score histogram on a logarithmic count axis, and the threshold as a dashed line."""
     edges, counts, cut = scores["edges"], scores["counts"], scores["short_threshold"]
     bottom = TOP + HEIGHT
-    x = _scale(edges[0], edges[-1], LEFT, LEFT + WIDTH, math.log10 if scores["scale"] == "log" else float)
+    x = _scale(
+        edges[0], edges[-1], LEFT, LEFT + WIDTH, math.log10 if scores["scale"] == "log" else float
+    )
     y = _scale(0, max(1, *counts), bottom, TOP, math.log1p)
-    parts = [f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>']
+    parts = [
+        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
+    ]
     for power in range(int(math.log10(max(1, *counts))) + 1):
         at = y(10**power)
         parts.append(f'<path d="M{LEFT} {at:.1f}h{WIDTH}" stroke="{LINE}"/>')
@@ -62,7 +66,10 @@ def _ticks(edges: Sequence[float], scale: str) -> list[float]:
     rough = ((high - low) or 1.0) / TICKS
     power = 10 ** math.floor(math.log10(rough))
     step = next(times * power for times in (1, 2, 5, 10) if times * power >= rough)
-    return [float(f"{place * step:.12g}") for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [
+        float(f"{place * step:.12g}")
+        for place in range(math.ceil(low / step), math.floor(high / step) + 1)
+    ]
 
 
 def _text(x: float, y: float, content: str, anchor: str = "middle") -> str:

@@ -40,11 +40,15 @@ def collect_training(detection: Detected, importances: Sequence[dict[str, Any]])
                 "loss": float(model.component_loss_[i]),
                 "weight": float(model.component_weight_[i]),
                 "kept": float(kept[i]) if i < len(kept) else None,
-                "objective": [float(value) for value in traces[i][:MAX_ROUNDS]] if i < len(traces) else [],
+                "objective": [float(value) for value in traces[i][:MAX_ROUNDS]]
+                if i < len(traces)
+                else [],
             }
             for i in components
         ],
-        "fallbacks": [str(getattr(fallback, "message", fallback)) for fallback in info.get("fallbacks", [])],
+        "fallbacks": [
+            str(getattr(fallback, "message", fallback)) for fallback in info.get("fallbacks", [])
+        ],
     }
 
 

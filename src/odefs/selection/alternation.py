@@ -51,17 +51,26 @@ class _Point:
         return self.objective.total(self.example_losses, self.w, pace.v, pace.lam)
 
     def of(self, which: np.ndarray) -> "_Point":
-        return _Point(self.who[which], self.w[which], self.objective.of(which), self.example_losses[which])
+        return _Point(
+            self.who[which], self.w[which], self.objective.of(which), self.example_losses[which]
+        )
 
 
 def alternate(
-    linearise: Linearise, start: RankingObjective, solver: Solver, pacing: Pacing, tol: float, max_steps: int
+    linearise: Linearise,
+    start: RankingObjective,
+    solver: Solver,
+    pacing: Pacing,
+    tol: float,
+    max_steps: int,
 ) -> list[LearnedWeights]:
     """Alternate between age, example weights and feature weights until the objective stops falling; ``start`` is at equal weights."""
     n = start.G.shape[0]
     w = np.zeros((n, start.G.shape[2]))
     point = _Point(np.arange(n), w, start, start.example_losses(w))
-    point, n_steps = _weight_step(point, linearise, everyone(point.example_losses), solver, tol, max_steps)
+    point, n_steps = _weight_step(
+        point, linearise, everyone(point.example_losses), solver, tol, max_steps
+    )
     pace = pacing.first(point.example_losses)
     last = point.value(pace)
     traces: list[list[float]] = [[value] for value in last.tolist()]
@@ -77,7 +86,9 @@ def alternate(
         leaving = converged if round_ < MAX_ROUNDS else np.ones_like(converged)
         for k in np.flatnonzero(leaving):
             i = int(point.who[k])
-            learned[i] = _outcome(point, pace, int(k), traces[i], int(n_steps[k]), bool(converged[k]))
+            learned[i] = _outcome(
+                point, pace, int(k), traces[i], int(n_steps[k]), bool(converged[k])
+            )
         stay = np.flatnonzero(~leaving)
         if not stay.size:
             break
@@ -87,12 +98,16 @@ def alternate(
     return [learned[i] for i in range(n)]
 
 
-def _outcome(point: _Point, pace: Pace, k: int, trace: list[float], n_steps: int, converged: bool) -> LearnedWeights:
+def _outcome(
+    point: _Point, pace: Pace, k: int, trace: list[float], n_steps: int, converged: bool
+) -> LearnedWeights:
     """What is kept of component ``k`` of those at the point."""
     w, v, G, n_outliers = point.w[k], pace.v[k], point.objective.G[k], point.objective.n_outliers
     gap = w * ((v / v.sum()) @ G[:n_outliers] - G[n_outliers:].mean(axis=0))
     # Copies: a view would keep the arrays of all components.
-    return LearnedWeights(w.copy(), gap, v.copy(), float(pace.lam[k]), trace[-1], tuple(trace), n_steps, converged)
+    return LearnedWeights(
+        w.copy(), gap, v.copy(), float(pace.lam[k]), trace[-1], tuple(trace), n_steps, converged
+    )
 
 
 def _weight_step(
@@ -132,5 +147,7 @@ def _replaced(point: _Point, places: np.ndarray, other: _Point, chosen: np.ndarr
     w[places], losses[places] = other.w[chosen], other.example_losses[chosen]
     for place, k in zip(places, np.flatnonzero(chosen), strict=True):
         G[place] = other.objective.G[k]
-    objective = RankingObjective(G, point.objective.n_outliers, point.objective.loss, point.objective.l1)
+    objective = RankingObjective(
+        G, point.objective.n_outliers, point.objective.loss, point.objective.l1
+    )
     return _Point(point.who, w, objective, losses)

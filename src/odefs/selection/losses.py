@@ -30,7 +30,9 @@ class Loss(ABC):
         """``h(s*_i - s_j)`` of all pairs; valid until the next call on this thread."""
         return self.value(s_outlier[..., :, None] - s_unlabeled[..., None, :])
 
-    def slopes_of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def slopes_of_pairs(
+        self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
         """``h'(s*_i - s_j)`` of all pairs, whose ``values`` are known; valid until the next call on this thread."""
         return self.derivative(s_outlier[..., :, None] - s_unlabeled[..., None, :])
 
@@ -51,18 +53,30 @@ class Sigmoid(Loss):
         high = np.maximum(s_outlier.max(axis=-1), s_unlabeled.max(axis=-1))[..., None]
         far = high - low > SAFE_RANGE
         if far.any():
-            return super().of_pairs(s_outlier, s_unlabeled) if far.all() else self._of_each(s_outlier, s_unlabeled)
+            return (
+                super().of_pairs(s_outlier, s_unlabeled)
+                if far.all()
+                else self._of_each(s_outlier, s_unlabeled)
+            )
         middle = (low + high) / 2
         p = scratch("pairs", (*s_outlier.shape, s_unlabeled.shape[-1]), s_outlier.dtype)
-        np.multiply(np.exp(s_outlier - middle)[..., :, None], np.exp(middle - s_unlabeled)[..., None, :], out=p)
+        np.multiply(
+            np.exp(s_outlier - middle)[..., :, None],
+            np.exp(middle - s_unlabeled)[..., None, :],
+            out=p,
+        )
         p += 1
         return np.reciprocal(p, out=p)
 
     def _of_each(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
         """Components apart: what one of them needs must not change the bits of another."""
-        return np.stack([self.of_pairs(*one).copy() for one in zip(s_outlier, s_unlabeled, strict=True)])
+        return np.stack(
+            [self.of_pairs(*one).copy() for one in zip(s_outlier, s_unlabeled, strict=True)]
+        )
 
-    def slopes_of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def slopes_of_pairs(
+        self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
         slopes = np.subtract(values, 1, out=scratch("slopes of pairs", values.shape, values.dtype))
         return np.multiply(slopes, values, out=slopes)
 

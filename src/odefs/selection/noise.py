@@ -103,7 +103,11 @@ def noise_columns(
     is_noise = varies & ~tailed & ~related
     heavy = np.flatnonzero(varies & (spread**2 > HEAVY_KURTOSIS))
     if is_noise.any() and heavy.size:
-        heavy = heavy if heavy.size <= MAX_PARTNERS else np.sort(rng.choice(heavy, size=MAX_PARTNERS, replace=False))
+        heavy = (
+            heavy
+            if heavy.size <= MAX_PARTNERS
+            else np.sort(rng.choice(heavy, size=MAX_PARTNERS, replace=False))
+        )
         own = (values[:, is_noise], squares[:, is_noise])
         is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy], run)
     if outlying is not None and len(outlying):
@@ -138,20 +142,31 @@ def _related_within_bounds(
     reach = BOUND_SIGMAS * (high - low) / (ndtri(0.75) - ndtri(0.25))
     # Where most values are equal, the quartiles know of no spread. What they know of may be tiny beside the far values.
     spread_out = reach > 0
-    bounded = np.clip((X[:, spread_out] - middle[spread_out]) / reach[spread_out], -1, 1).astype(own[0].dtype)
+    bounded = np.clip((X[:, spread_out] - middle[spread_out]) / reach[spread_out], -1, 1).astype(
+        own[0].dtype
+    )
     values, _, _ = _standardised(bounded, seen[:, spread_out])
     squares, _, _ = _standardised(values * values, seen[:, spread_out])
 
     def largest(start: int) -> np.ndarray:
         """The largest correlation of each of some columns."""
-        pairs = [(one[:, start : start + COLUMNS_PER_BLOCK], other) for one in own for other in (values, squares)]
-        return np.max([np.abs(one.T @ other).max(axis=1, initial=0) for one, other in pairs], axis=0) / n_rows
+        pairs = [
+            (one[:, start : start + COLUMNS_PER_BLOCK], other)
+            for one in own
+            for other in (values, squares)
+        ]
+        return (
+            np.max([np.abs(one.T @ other).max(axis=1, initial=0) for one, other in pairs], axis=0)
+            / n_rows
+        )
 
     found = np.concatenate(run(largest, range(0, n_columns, COLUMNS_PER_BLOCK)))
     return np.asarray(np.sqrt(n_rows) * found > -ndtri(CHANCE / (2 * max(1, values.shape[1]))))
 
 
-def _set_apart(outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def _set_apart(
+    outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray
+) -> np.ndarray:
     """Columns in which some rows differ from all in the mean, or in the mean of squares, by more than chance."""
     count = np.maximum(1, seen.sum(axis=0))
     mean = np.where(seen, X, 0).sum(axis=0, dtype=np.float64) / count
@@ -160,7 +175,9 @@ def _set_apart(outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np
     values = np.where(known, outlying - mean, 0.0) / np.where(std > 0, std, 1.0)
     root = np.sqrt(np.maximum(1, known.sum(axis=0)))
     by_mean = np.abs(values.sum(axis=0)) / root
-    by_squares = np.abs(np.where(known, values**2 - 1, 0.0).sum(axis=0)) / (root * np.where(spread > 0, spread, 1.0))
+    by_squares = np.abs(np.where(known, values**2 - 1, 0.0).sum(axis=0)) / (
+        root * np.where(spread > 0, spread, 1.0)
+    )
     return np.maximum(by_mean, by_squares) > KNOWN_SIGMAS
 
 
@@ -175,7 +192,10 @@ def _related(
     partners = np.arange(n_columns)
     if n_columns > MAX_PARTNERS:
         partners = np.sort(rng.choice(n_columns, size=MAX_PARTNERS, replace=False))
-    others = [view if partners.size == n_columns else np.ascontiguousarray(view[:, partners]) for view in views]
+    others = [
+        view if partners.size == n_columns else np.ascontiguousarray(view[:, partners])
+        for view in views
+    ]
 
     def correlate(start: int) -> np.ndarray:
         """Sum of squares and largest of the correlations of some columns: ``(2, 2, 2, n_block)`` for statistic, own view, others' view."""

@@ -42,7 +42,11 @@ class RankingObjective:
         return np.asarray(self.loss.of_pairs(*self.scores(w)).mean(axis=-1))
 
     def total(
-        self, example_losses: np.ndarray, w: np.ndarray, v: np.ndarray, lam: np.ndarray | float = 0.0
+        self,
+        example_losses: np.ndarray,
+        w: np.ndarray,
+        v: np.ndarray,
+        lam: np.ndarray | float = 0.0,
     ) -> np.ndarray:
         """The whole objective for given example weights and age, where the examples' losses at ``w`` are known."""
         paced = v * (example_losses - np.asarray(lam)[..., None])
@@ -56,12 +60,16 @@ class RankingObjective:
         """The objective without penalty and age: what depends smoothly on ``w``."""
         return np.asarray((v * self.example_losses(w)).sum(axis=-1) / self.n_outliers)
 
-    def smooth_value_and_gradient(self, w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def smooth_value_and_gradient(
+        self, w: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         s_outlier, s_unlabeled = self.scores(w)
         values = self.loss.of_pairs(s_outlier, s_unlabeled)
         value = (v * values.mean(axis=-1)).sum(axis=-1) / self.n_outliers
         slopes = self.loss.slopes_of_pairs(s_outlier, s_unlabeled, values)
-        pull = np.concatenate([v * slopes.sum(axis=-1), -np.matmul(v[..., None, :], slopes)[..., 0, :]], axis=-1)
+        pull = np.concatenate(
+            [v * slopes.sum(axis=-1), -np.matmul(v[..., None, :], slopes)[..., 0, :]], axis=-1
+        )
         gradient = np.matmul(pull[..., None, :], self.G)[..., 0, :]
         return value, gradient / (slopes.shape[-2] * slopes.shape[-1])
 

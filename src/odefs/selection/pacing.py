@@ -54,10 +54,14 @@ class Thresholded:
         return self._at(losses, losses.mean(axis=-1) + losses.std(axis=-1))
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
-        return self._at(losses, np.maximum(previous.lam, losses.mean(axis=-1) + losses.std(axis=-1)))
+        return self._at(
+            losses, np.maximum(previous.lam, losses.mean(axis=-1) + losses.std(axis=-1))
+        )
 
     def _at(self, losses: np.ndarray, lam: np.ndarray) -> Pace:
-        return Pace(lam, examples_below(losses, lam), np.ones(lam.shape, dtype=bool), np.zeros(lam.shape))
+        return Pace(
+            lam, examples_below(losses, lam), np.ones(lam.shape, dtype=bool), np.zeros(lam.shape)
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,12 @@ class Classic:
     def first(self, losses: np.ndarray) -> Pace:
         lam = np.asarray(np.median(losses, axis=-1))
         v = examples_below(losses, lam)
-        return Pace(lam, v, np.asarray(v.all(axis=-1)), np.maximum((losses.max(axis=-1) - lam) / 4, self.smallest_step))
+        return Pace(
+            lam,
+            v,
+            np.asarray(v.all(axis=-1)),
+            np.maximum((losses.max(axis=-1) - lam) / 4, self.smallest_step),
+        )
 
     def next(self, losses: np.ndarray, previous: Pace) -> Pace:
         lam = np.where(previous.settled, previous.lam, previous.lam + previous.step)

@@ -33,7 +33,9 @@ def available_threads(n_jobs: int | None = None) -> int:
     not to oversubscribe the machine. Negative numbers count back from the available cores as everywhere in scikit-learn.
     """
     if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning: use a positive number, -1 for all cores, or None.")
+        raise ValueError(
+            "n_jobs=0 has no meaning: use a positive number, -1 for all cores, or None."
+        )
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
     from joblib import cpu_count
@@ -140,7 +142,10 @@ def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
 
 
 def run_tasks(
-    task: Callable[[Task], Result], arguments: Sequence[Task], n_threads: int, calls_blas: bool = True
+    task: Callable[[Task], Result],
+    arguments: Sequence[Task],
+    n_threads: int,
+    calls_blas: bool = True,
 ) -> list[Result]:
     """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order.
 
@@ -180,7 +185,9 @@ def share_tasks(
 
 
 @contextmanager
-def stoppable(pool: ThreadPoolExecutor, futures: Sequence[Future[Any]] = ()) -> Iterator[ThreadPoolExecutor]:
+def stoppable(
+    pool: ThreadPoolExecutor, futures: Sequence[Future[Any]] = ()
+) -> Iterator[ThreadPoolExecutor]:
     """A pool whose waiting tasks are dropped when the block fails or is interrupted.
 
     Ctrl-C then takes the time of one task and not that of all. The ``futures`` that run are waited

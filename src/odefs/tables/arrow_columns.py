@@ -76,14 +76,18 @@ def floats_of(column: Any) -> np.ndarray | None:
         cells = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
         cells = cells.cast(pa.decimal128(38, kind.scale)).combine_chunks()
         cells = cells.chunk(0) if isinstance(cells, pa.ChunkedArray) else cells
-        halves = np.frombuffer(cells.buffers()[1], dtype="<i8").reshape(-1, 2)[cells.offset :][: len(cells)]
+        halves = np.frombuffer(cells.buffers()[1], dtype="<i8").reshape(-1, 2)[cells.offset :][
+            : len(cells)
+        ]
         low, high = halves[:, 0], halves[:, 1]
         missing = np.asarray(cells.is_null().to_numpy(zero_copy_only=False), dtype=bool)
         exact = (high == low >> 63) & (np.abs(low) <= 2**53)
         if bool((exact | missing).all()):
             # Both are whole numbers that a float holds, and one division is rounded once.
             return np.where(missing, np.nan, low / 10.0**kind.scale)
-    return np.array([np.nan if cell is None else float(cell) for cell in column.to_pylist()], dtype=np.float64)
+    return np.array(
+        [np.nan if cell is None else float(cell) for cell in column.to_pylist()], dtype=np.float64
+    )
 
 
 def cells_of(column: Any) -> list[Any]:

@@ -71,7 +71,11 @@ class Column:
         """Distinct values besides missing ones."""
         known = self._data[~self.missing]
         # Codes are counted, which is quicker than to sort them.
-        return int(np.count_nonzero(np.bincount(known)) if self.kind == "category" else np.unique(known).size)
+        return int(
+            np.count_nonzero(np.bincount(known))
+            if self.kind == "category"
+            else np.unique(known).size
+        )
 
     def at(self, row: int) -> float | str | None:
         """One cell; ``None`` where missing."""
@@ -84,7 +88,9 @@ class Column:
         data = self._data[rows]
         if self.kind == "category":
             return replace(self, codes=data)
-        return replace(self, numbers=data, exact=None if self.exact is None else self.exact.take(rows))
+        return replace(
+            self, numbers=data, exact=None if self.exact is None else self.exact.take(rows)
+        )
 
     def compact(self) -> "Column":
         """The same cells, without categories that no cell has."""
@@ -121,7 +127,9 @@ class Columns:
         return iter(self.columns)
 
     def without(self, names: Sequence[str]) -> "Columns":
-        return Columns(tuple(column for column in self.columns if column.name not in names), self.n_rows)
+        return Columns(
+            tuple(column for column in self.columns if column.name not in names), self.n_rows
+        )
 
     def take(self, rows: np.ndarray) -> "Columns":
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows))

@@ -85,14 +85,18 @@ def detect(
     (99, 'price')
     """
     if encoder is not None and encoding:
-        raise TableError(f"{', '.join(encoding)} cannot be given beside an encoder: set them there.")
+        raise TableError(
+            f"{', '.join(encoding)} cannot be given beside an encoder: set them there."
+        )
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
     table.require_columns([id] if id else [])
     unknown = [column for column in hide if column not in table.names]
     if unknown:
-        raise TableError(f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}.")
+        raise TableError(
+            f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}."
+        )
     given = {"known_outliers": known_outliers, "known_normal": known_normal}
     known = {}
     if known_outliers is not None or known_normal is not None:
@@ -105,7 +109,9 @@ def detect(
         }
     return detect_table(
         table,
-        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs) if model is None else clone(model),
+        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
+        if model is None
+        else clone(model),
         TableEncoder(**encoding) if encoder is None else clone(encoder),
         id=id,
         known=known,
@@ -231,7 +237,17 @@ def score_table(
     reader.require_readable()
     hidden = frozenset(hide)
     scored = hold_rows(
-        table, model, encoder, found, flagging, rows, id=id, hidden=hidden, notes=[], run=Provenance(), top=top
+        table,
+        model,
+        encoder,
+        found,
+        flagging,
+        rows,
+        id=id,
+        hidden=hidden,
+        notes=[],
+        run=Provenance(),
+        top=top,
     )
     return scored, reader.drift()
 
@@ -256,7 +272,9 @@ class _ScoredRows:
 
     def _blocks(self) -> Iterator[np.ndarray]:
         encoder = self.encoder
-        for _, given in self.table.column_batches(encoder.columns, len(encoder.get_feature_names_out())):
+        for _, given in self.table.column_batches(
+            encoder.columns, len(encoder.get_feature_names_out())
+        ):
             read = encoder.recognised(given, self.formats)
             counters = zip(self._drift, self._unreadable, encoder.specs_, read, strict=True)
             for drift, unreadable, spec, column in counters:
@@ -272,7 +290,10 @@ class _ScoredRows:
             lost.require_few(spec.name, spec.kind, spec.style)
 
     def drift(self) -> list[ColumnDrift]:
-        return [counts.drift(spec) for counts, spec in zip(self._drift, self.encoder.specs_, strict=True)]
+        return [
+            counts.drift(spec)
+            for counts, spec in zip(self._drift, self.encoder.specs_, strict=True)
+        ]
 
 
 def judge(model: Any, X: Any) -> RowScores:

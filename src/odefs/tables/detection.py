@@ -119,7 +119,9 @@ class Detection:
     def importances(self) -> list[tuple[str, float]]:
         """Input columns with their share in what sets the flagged rows apart, most important first."""
         shares = self.encoder.by_column(self.feature_shares)
-        return [(self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
+        return [
+            (self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")
+        ]
 
     @cached_property
     def feature_shares(self) -> np.ndarray:
@@ -127,7 +129,9 @@ class Detection:
         self._require_importances()
         flagged = [row for row in self.order[:MOST_ROWS] if self.is_outlier[row]]
         shares = shares_of_rows(self.model, self.X[flagged]) if flagged else None
-        return np.asarray(self.model.feature_importances_, dtype=float) if shares is None else shares
+        return (
+            np.asarray(self.model.feature_importances_, dtype=float) if shares is None else shares
+        )
 
     @cached_property
     def noise(self) -> list[str]:
@@ -202,4 +206,8 @@ def noise_names(model: Any, encoder: TableEncoder) -> list[str]:
     is_noise = np.zeros(encoder.sources.size, dtype=bool)
     is_noise[getattr(model, "noise_columns_", [])] = True
     other = set(encoder.sources[~is_noise].tolist())
-    return [name for k, name in enumerate(encoder.columns) if k not in other and (encoder.sources == k).any()]
+    return [
+        name
+        for k, name in enumerate(encoder.columns)
+        if k not in other and (encoder.sources == k).any()
+    ]

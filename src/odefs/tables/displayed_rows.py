@@ -68,4 +68,12 @@ def all_rows(found: Any) -> Extent:
     every = np.arange(found.scores.size)
     order = np.argsort(-found.scores, kind="stable")
     agreement = getattr(found, "agreement", None)
-    return Extent(found.scores, found.is_outlier, agreement, every, order, every, np.flatnonzero(found.is_outlier))
+    return Extent(
+        found.scores,
+        found.is_outlier,
+        agreement,
+        every,
+        order,
+        every,
+        np.flatnonzero(found.is_outlier),
+    )

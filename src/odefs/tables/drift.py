@@ -26,7 +26,11 @@ class ColumnDrift(NamedTuple):
 
     @property
     def is_notable(self) -> bool:
-        return self.out_of_range > 0 or self.unseen_share > 0 or abs(self.missing_now - self.missing_before) > NOTABLE
+        return (
+            self.out_of_range > 0
+            or self.unseen_share > 0
+            or abs(self.missing_now - self.missing_before) > NOTABLE
+        )
 
 
 @dataclass
@@ -45,7 +49,9 @@ class DriftCounts:
         self.missing += int(column.missing.sum())
         if spec.kind != "category":
             with np.errstate(invalid="ignore"):
-                self.outside += int(((column.values < spec.low) | (column.values > spec.high)).sum())
+                self.outside += int(
+                    ((column.values < spec.low) | (column.values > spec.high)).sum()
+                )
         elif not spec.grouped:
             known = set(spec.levels)
             codes = [i for i, level in enumerate(column.levels) if level not in known]

@@ -26,7 +26,9 @@ class Flagging:
 def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
     """The rule behind the threshold of a fitted model; ``by_training`` where another table is scored with it."""
     if model.contamination != "auto":
-        return FlagConvention("model_contamination", share=float(model.contamination), by_training=by_training)
+        return FlagConvention(
+            "model_contamination", share=float(model.contamination), by_training=by_training
+        )
     return FlagConvention("auto", rate=FLAG_RATE, by_training=by_training)
 
 
@@ -57,7 +59,9 @@ def flag_rows(
         if not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1:
             raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
         lowest = order_statistic(scores, scores.size - min(flag, scores.size))
-        return _above(scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag)))
+        return _above(
+            scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
+        )
     return _above(scores, default, convention)
 
 

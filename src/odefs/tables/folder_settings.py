@@ -45,9 +45,16 @@ def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
     except (pa.ArrowException, OSError, ValueError):
         raise _refused(output, "is there already and cannot be read") from None
     if not isinstance(there, dict):
-        raise _refused(output, "is there already and does not say with which model, threshold and ids it was made")
+        raise _refused(
+            output,
+            "is there already and does not say with which model, threshold and ids it was made",
+        )
     here = json.loads(settings.noted(state_of(input))[KEY])
-    other = [words for name, words in WORDS.items() if json.dumps(there.get(name)) != json.dumps(here[name])]
+    other = [
+        words
+        for name, words in WORDS.items()
+        if json.dumps(there.get(name)) != json.dumps(here[name])
+    ]
     if other:
         raise _refused(output, f"is there already and was made with {' and '.join(other)}")
     return bool(there.get("input") == here["input"])
@@ -70,4 +77,6 @@ def count(output: Path) -> tuple[int, int]:
 
 
 def _refused(output: Path, why: str) -> TableError:
-    return TableError(f"{output}: this output {why}; --force makes all anew, another folder keeps both.")
+    return TableError(
+        f"{output}: this output {why}; --force makes all anew, another folder keeps both."
+    )

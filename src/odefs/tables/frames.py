@@ -65,7 +65,9 @@ def checked_frame(frame: Any) -> Any:
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError as error:
-        raise TableError(f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}.") from error
+        raise TableError(
+            f"a data frame of pandas, polars or pyarrow is needed, not {type(frame).__name__}."
+        ) from error
 
 
 def _readers(native: Any) -> int:
@@ -96,7 +98,9 @@ def _columns_of_array(array: np.ndarray) -> Columns:
         raise TableError("Complex data not supported.")
     if array.dtype.kind not in "biuf":
         raise TableError(f"an array of {array.dtype} is not a table of numbers: give a data frame.")
-    return Columns(tuple(_of_array(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array))
+    return Columns(
+        tuple(_of_array(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array)
+    )
 
 
 def _of_array(name: str, cells: np.ndarray) -> Column:
@@ -104,7 +108,9 @@ def _of_array(name: str, cells: np.ndarray) -> Column:
     if cells.dtype.kind not in "iu" or not has_large(column.values):
         return column
     # Of a masked array tolist() gives None for masked cells.
-    return replace(column, exact=_coded(name, [None if cell is None else str(cell) for cell in cells.tolist()]))
+    return replace(
+        column, exact=_coded(name, [None if cell is None else str(cell) for cell in cells.tolist()])
+    )
 
 
 def _column(series: Any) -> Column:
@@ -119,7 +125,9 @@ def _column(series: Any) -> Column:
         kind = getattr(series.to_native(), "dtype", None)  # polars' own decimals have a scale
         return _decimals(name, series, floats, getattr(kind, "scale", None) == 0)
     if dtype == nw.Boolean:
-        return Column(name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        return Column(
+            name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        )
     if arrow is not None:
         # What Arrow would refuse to round.
         seconds = seconds_of(arrow)
@@ -130,7 +138,10 @@ def _column(series: Any) -> Column:
     elif hasattr(series.to_native(), "sparse"):
         return _column(nw.from_native(series.to_native().sparse.to_dense(), series_only=True))
     if dtype == nw.Time:
-        times = [np.nan if t is None else t.hour * 3600 + t.minute * 60 + t.second for t in series.to_list()]
+        times = [
+            np.nan if t is None else t.hour * 3600 + t.minute * 60 + t.second
+            for t in series.to_list()
+        ]
         return Column(name, "time", np.array(times, dtype=np.float64))
     if dtype == nw.Duration:
         micro = series.dt.total_microseconds().cast(nw.Float64).to_numpy()
@@ -138,8 +149,12 @@ def _column(series: Any) -> Column:
     if dtype.is_temporal() and hasattr(series.to_native(), "to_physical"):
         return Column(name, "time", _polars_seconds(series.to_native()))
     if dtype.is_temporal():
-        stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp("us")
-        return Column(name, "time", np.asarray(stamps.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6)
+        stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp(
+            "us"
+        )
+        return Column(
+            name, "time", np.asarray(stamps.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6
+        )
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _category(name, series)
     if dtype == nw.Object:
@@ -150,14 +165,20 @@ def _column(series: Any) -> Column:
 def _decimals(name: str, series: Any, values: np.ndarray, whole: bool) -> Column:
     """Numbers with or without digits behind the point; of whole ones beyond the digits of float64, what they are exactly goes along."""
     column = _numbers(name, values, whole)
-    return replace(column, exact=_category(name, series)) if whole and has_large(column.values) else column
+    return (
+        replace(column, exact=_category(name, series))
+        if whole and has_large(column.values)
+        else column
+    )
 
 
 def _polars_seconds(series: Any) -> np.ndarray:
     """From the numbers behind dates: a cast to microseconds would end at the first moment that these have no room for."""
     whole = series.to_physical().cast(int).fill_null(0).to_numpy()
     unit = getattr(series.dtype, "time_unit", None)
-    seconds = whole.astype(np.float64) * SECONDS_PER_DAY if unit is None else seconds_since(whole, unit)
+    seconds = (
+        whole.astype(np.float64) * SECONDS_PER_DAY if unit is None else seconds_since(whole, unit)
+    )
     return np.where(series.is_null().to_numpy(), np.nan, seconds)
 
 
@@ -177,7 +198,11 @@ def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
     infinite = np.isinf(values)
     n_infinite = int(infinite.sum())
     return Column(
-        name, "number", np.where(infinite, np.nan, values) if n_infinite else values, whole=whole, n_infinite=n_infinite
+        name,
+        "number",
+        np.where(infinite, np.nan, values) if n_infinite else values,
+        whole=whole,
+        n_infinite=n_infinite,
     )
 
 
@@ -195,17 +220,23 @@ def _category(name: str, series: Any) -> Column:
     labels = getattr(getattr(series.to_native(), "cat", None), "categories", None)
     if labels is not None and labels.dtype.kind in "iufb":
         codes = np.asarray(series.to_native().cat.codes)
-        return _labelled(_column(nw.from_native(labels.to_series(name=name), series_only=True)), codes)
+        return _labelled(
+            _column(nw.from_native(labels.to_series(name=name), series_only=True)), codes
+        )
     # Asked before the cast, which turned missing cells of pandas into words in earlier versions of narwhals.
     missing = series.is_null().to_numpy()
     text = series.cast(nw.String)
     if len(series) <= SHORT_COLUMN_ROWS:
         cells = zip(text.to_list(), missing.tolist(), strict=True)
-        return _coded(name, [cell if isinstance(cell, str) and not absent else None for cell, absent in cells])
+        return _coded(
+            name, [cell if isinstance(cell, str) and not absent else None for cell, absent in cells]
+        )
     levels = sorted(series.drop_nulls().cast(nw.String).unique().to_list())
     if not levels:
         return Column(name, "category", codes=np.full(len(series), -1, dtype=np.int32))
-    codes = text.replace_strict(levels, list(range(len(levels))), default=None, return_dtype=nw.Float64).to_numpy()
+    codes = text.replace_strict(
+        levels, list(range(len(levels))), default=None, return_dtype=nw.Float64
+    ).to_numpy()
     codes = np.where(missing | np.isnan(codes), -1, codes).astype(np.int32)
     return Column(name, "category", codes=codes, levels=tuple(levels))
 
@@ -215,38 +246,57 @@ def _labelled(labels: Column, codes: np.ndarray) -> Column:
     if not len(labels):
         return unread(labels.name, codes.size, opaque=False)
     taken = labels.take(codes)  # -1 takes the last one, which goes again
-    exact = taken.exact and replace(taken.exact, codes=np.where(codes < 0, -1, taken.exact.category_codes))
+    exact = taken.exact and replace(
+        taken.exact, codes=np.where(codes < 0, -1, taken.exact.category_codes)
+    )
     return replace(taken, numbers=np.where(codes < 0, np.nan, taken.values), exact=exact)
 
 
 def _mixed(name: str, cells: list[Any]) -> Column:
     """A column of Python objects: truth values, numbers or dates if all are, text if all are plain, unread otherwise."""
     missing = [
-        cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in PANDAS_MISSING
+        cell is None
+        or (isinstance(cell, float) and cell != cell)
+        or type(cell).__name__ in PANDAS_MISSING
         for cell in cells
     ]
     known = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
     if known and all(isinstance(cell, bool | np.bool_) for cell in known):
-        values = [np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)]
+        values = [
+            np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)
+        ]
         return Column(name, "boolean", np.array(values))
-    if known and all(isinstance(cell, PLAIN_NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in known):
+    if known and all(
+        isinstance(cell, PLAIN_NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in known
+    ):
         return _objects(name, cells, missing)
     if known and all(type(cell) is datetime.date for cell in known):
-        days = [np.nan if gone else (cell - EPOCH).days for cell, gone in zip(cells, missing, strict=True)]
+        days = [
+            np.nan if gone else (cell - EPOCH).days
+            for cell, gone in zip(cells, missing, strict=True)
+        ]
         return Column(name, "time", np.array(days) * 86_400.0)
-    if any(not isinstance(cell, str | numbers.Number | datetime.date | datetime.time) for cell in known):
+    if any(
+        not isinstance(cell, str | numbers.Number | datetime.date | datetime.time) for cell in known
+    ):
         return unread(name, len(cells))
-    return _coded(name, [None if gone else str(cell) for cell, gone in zip(cells, missing, strict=True)])
+    return _coded(
+        name, [None if gone else str(cell) for cell, gone in zip(cells, missing, strict=True)]
+    )
 
 
 def _objects(name: str, cells: list[Any], missing: list[bool]) -> Column:
     """Numbers that are Python's own, as decimals are."""
     pairs = list(zip(cells, missing, strict=True))
     whole = all(gone or isinstance(cell, numbers.Integral) for cell, gone in pairs)
-    column = _numbers(name, np.array([np.nan if gone else _as_float(cell) for cell, gone in pairs]), whole)
+    column = _numbers(
+        name, np.array([np.nan if gone else _as_float(cell) for cell, gone in pairs]), whole
+    )
     exact = whole and (has_large(column.values) or bool(column.n_infinite))
     return (
-        replace(column, exact=_coded(name, [None if gone else str(cell) for cell, gone in pairs])) if exact else column
+        replace(column, exact=_coded(name, [None if gone else str(cell) for cell, gone in pairs]))
+        if exact
+        else column
     )
 
 

@@ -66,7 +66,10 @@ def hold_rows(
         numbers = part.numbers
         columns = encoder.recognised(table.column_rows(numbers, encoder.columns), rows.formats)
         X = encoder.encode_table(columns)
-        scores, agreement = np.asarray(scores[numbers]), None if agreement is None else np.asarray(agreement[numbers])
+        scores, agreement = (
+            np.asarray(scores[numbers]),
+            None if agreement is None else np.asarray(agreement[numbers]),
+        )
         is_outlier = np.asarray(flagging.is_outlier[numbers])
         flagging = Flagging(is_outlier, flagging.threshold, flagging.convention)
     identifier, names = name_rows(table, id, numbers)
@@ -107,8 +110,12 @@ def _choose_rows(
     drawn = np.random.default_rng([seed, 8]).choice(n_rows, size=size, replace=False)
     flagged = draw_flagged(flagging.is_outlier, FLAGGED_ROWS, seed)
     numbers = np.unique(np.concatenate([first, drawn, flagged]))
-    order, drawn, flagged = (np.searchsorted(numbers, rows) for rows in (first, np.sort(drawn), flagged))
-    return Extent(scores, flagging.is_outlier, found.agreement, numbers, order, drawn, flagged, judged_by)
+    order, drawn, flagged = (
+        np.searchsorted(numbers, rows) for rows in (first, np.sort(drawn), flagged)
+    )
+    return Extent(
+        scores, flagging.is_outlier, found.agreement, numbers, order, drawn, flagged, judged_by
+    )
 
 
 def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
@@ -124,7 +131,9 @@ def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
 def draw_flagged(is_outlier: np.ndarray, n: int, seed: int) -> np.ndarray:
     """Numbers of at most ``n`` flagged rows, drawn at random, ascending."""
     total = sum(int(np.count_nonzero(is_outlier[part])) for part in stretches(is_outlier.size))
-    chosen = np.sort(np.random.default_rng([seed, 9]).choice(total, size=min(n, total), replace=False))
+    chosen = np.sort(
+        np.random.default_rng([seed, 9]).choice(total, size=min(n, total), replace=False)
+    )
     found, before = [np.empty(0, dtype=np.int64)], 0
     for part in stretches(is_outlier.size):
         here = np.flatnonzero(is_outlier[part]) + part.start

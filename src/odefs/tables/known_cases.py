@@ -30,8 +30,12 @@ def known_cases(table: Table, column: str) -> tuple[dict[str, np.ndarray], Note]
 def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the known outliers and of the known ordinary rows, from ``start`` on; a cell that says anything else is named."""
     # A byte per row and not a list of numbers: all rows of a large table may be known.
-    kinds = np.fromiter((CODES[_kind(cell, name, row)] for row, cell in enumerate(cells, start + 1)), dtype=np.int8)
-    return np.flatnonzero(kinds == CODES[True]) + start, np.flatnonzero(kinds == CODES[False]) + start
+    kinds = np.fromiter(
+        (CODES[_kind(cell, name, row)] for row, cell in enumerate(cells, start + 1)), dtype=np.int8
+    )
+    return np.flatnonzero(kinds == CODES[True]) + start, np.flatnonzero(
+        kinds == CODES[False]
+    ) + start
 
 
 def _kind(cell: Any, name: str, row: int) -> bool | None:

@@ -37,7 +37,9 @@ class TableModel:
 
     def share_above(self, threshold: float | None) -> float | None:
         """Share of the training rows above a threshold, by default the model's own; None where it is not known."""
-        return dict(self.shares_above).get(float(-self.model.offset_) if threshold is None else threshold)
+        return dict(self.shares_above).get(
+            float(-self.model.offset_) if threshold is None else threshold
+        )
 
 
 def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
@@ -46,7 +48,9 @@ def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
     noted: dict[str, Any] = {
         "identifier": identifier,
         "flagged_share": found.n_flagged / found.n_rows,
-        "shares_above": _shares_above(extent_of(found).scores, [float(-found.model.offset_), float(found.threshold)]),
+        "shares_above": _shares_above(
+            extent_of(found).scores, [float(-found.model.offset_), float(found.threshold)]
+        ),
         "hidden": sorted(found.hidden),
         "source": found.source,
         "run": found.run,
@@ -57,7 +61,10 @@ def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
 def _shares_above(scores: np.ndarray, thresholds: list[float]) -> list[list[float]]:
     """A model is used with its own threshold or with the one that training was asked for: other tables are compared with training under both."""
     apart = sorted(set(thresholds))
-    return [[t, int(n) / scores.size] for t, n in zip(apart, counts_above(scores, np.array(apart)), strict=True)]
+    return [
+        [t, int(n) / scores.size]
+        for t, n in zip(apart, counts_above(scores, np.array(apart)), strict=True)
+    ]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -93,7 +100,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
     steps = [step for _, step in pipeline.steps]
-    if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not isinstance(steps[1], BaseOutlierEstimator):
+    if (
+        len(steps) != 2
+        or not isinstance(steps[0], TableEncoder)
+        or not isinstance(steps[1], BaseOutlierEstimator)
+    ):
         named = ", ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
         raise TypeError(
             f"model files hold an estimator, or a pipeline of a TableEncoder and one, not one of {named}: "
@@ -118,7 +129,9 @@ def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
     seed = model.random_state if isinstance(model.random_state, int) else None
     flagged = float(model.is_outlier_.mean())
     shares = _shares_above(model.outlier_scores_, [float(-model.offset_)])
-    save_table_model(path, model, encoder, None, flagged, shares, [], {}, Provenance.of_model(model, seed=seed))
+    save_table_model(
+        path, model, encoder, None, flagged, shares, [], {}, Provenance.of_model(model, seed=seed)
+    )
 
 
 def save_table_model(
@@ -149,17 +162,25 @@ def load_table_model(path: str | os.PathLike[str]) -> TableModel:
     """A model that the command line saved."""
     loaded = read_model(path)
     if loaded.extra is None or "encoder" not in loaded.extra:
-        raise ModelFileError(f"{path}: this model was fitted to an array, not to a table; use it in Python.")
+        raise ModelFileError(
+            f"{path}: this model was fitted to an array, not to a table; use it in Python."
+        )
     return _table_model(loaded.estimator, loaded.extra, path)
 
 
 def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[str]) -> TableModel:
     try:
         encoder = TableEncoder.from_state(extra["encoder"])
-        width, n_columns = sum(len(spec.feature_names()) for spec in encoder.specs_), estimator.n_features_in_
+        width, n_columns = (
+            sum(len(spec.feature_names()) for spec in encoder.specs_),
+            estimator.n_features_in_,
+        )
         require(width == n_columns, f"it has {width} encoded columns and {n_columns} in the model")
         identifier, hidden = extra.get("identifier"), need(extra, "hidden", list)
-        require(identifier is None or type(identifier) is str, "the column that names the rows is not a name")
+        require(
+            identifier is None or type(identifier) is str,
+            "the column that names the rows is not a name",
+        )
         require(all(type(name) is str for name in hidden), "hidden columns are not names")
         share = need_number(extra, "flagged_share")
         shares = _read_shares(extra)
@@ -172,8 +193,15 @@ def _table_model(estimator: Any, extra: dict[str, Any], path: str | os.PathLike[
 def _read_shares(extra: dict[str, Any]) -> tuple[tuple[float, float], ...]:
     pairs = need(extra, "shares_above", list) if "shares_above" in extra else []
     for pair in pairs:
-        numbers = type(pair) is list and len(pair) == 2 and all(type(part) in (int, float) for part in pair)
-        require(numbers and 0 <= pair[1] <= 1, "the shares of the training table above its thresholds are not shares")
+        numbers = (
+            type(pair) is list
+            and len(pair) == 2
+            and all(type(part) in (int, float) for part in pair)
+        )
+        require(
+            numbers and 0 <= pair[1] <= 1,
+            "the shares of the training table above its thresholds are not shares",
+        )
     return tuple((float(threshold), float(share)) for threshold, share in pairs)
 
 

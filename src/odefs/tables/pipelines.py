@@ -41,9 +41,13 @@ def explain(pipeline: Any, X: Any) -> Explanation:
     used = membership.any(axis=0)
     values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
     data = _cells(X, names)[:, used]
-    known = ~np.isnan(np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64))
+    known = ~np.isnan(
+        np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    )
     filled = (known @ membership[:, used]) > 0
-    return Explanation(values, baseline, data, np.array(names, dtype=object)[used], found.attribution, filled)
+    return Explanation(
+        values, baseline, data, np.array(names, dtype=object)[used], found.attribution, filled
+    )
 
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:
@@ -72,7 +76,9 @@ def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -
     """
     if hasattr(step, "specs_"):
         numbered = [f"x{k}" for k in range(n_in)]
-        place = {name: k for k, name in enumerate(names or getattr(step, "feature_names_in_", numbered))}
+        place = {
+            name: k for k, name in enumerate(names or getattr(step, "feature_names_in_", numbered))
+        }
         return np.array([place[step.columns[k]] for k in step.sources])
     if hasattr(step, "transformers_"):
         return _column_transformer(step, n_out, names)
@@ -106,7 +112,9 @@ def _one_hot(step: Any, n_out: int) -> np.ndarray:
     vars(nameless).pop("feature_names_in_", None)
     names = list(nameless.get_feature_names_out([f"{k}\x00" for k in range(step.n_features_in_)]))
     if len(names) != n_out:
-        raise ValueError(f"the output of {type(step).__name__} cannot be traced back to its input columns.")
+        raise ValueError(
+            f"the output of {type(step).__name__} cannot be traced back to its input columns."
+        )
     return np.array([int(name.split("\x00")[0]) for name in names])
 
 
@@ -120,7 +128,11 @@ def _column_transformer(step: Any, n_out: int, names: list[str] | None) -> np.nd
         if width == 0:
             continue
         chosen = _indices(columns, place, step.n_features_in_)
-        own = np.arange(width) if transformer == "passthrough" else _sources(transformer, chosen.size, width)
+        own = (
+            np.arange(width)
+            if transformer == "passthrough"
+            else _sources(transformer, chosen.size, width)
+        )
         sources[part] = chosen[own]
     if names is None or not trained:
         return sources

@@ -9,7 +9,13 @@ from odefs.persist.checks import require
 from odefs.versions import collect_versions
 
 PACKAGES = ("odefs", "python", "numpy", "scipy", "scikit-learn", "polars")
-RESOLVED = ("n_components", "n_candidates", "n_outlier_examples", "n_unlabeled_examples", "candidate_threshold")
+RESOLVED = (
+    "n_components",
+    "n_candidates",
+    "n_outlier_examples",
+    "n_unlabeled_examples",
+    "candidate_threshold",
+)
 PLAIN = (str, int, float, bool, type(None))
 
 
@@ -37,15 +43,26 @@ class Provenance:
         }
         state = model.get_params().get("random_state")
         drawn_by = seed if seed is not None else int(state) if isinstance(state, Integral) else None
-        return cls(command, drawn_by, parameters, _resolved(model), {name: versions[name] for name in PACKAGES})
+        return cls(
+            command,
+            drawn_by,
+            parameters,
+            _resolved(model),
+            {name: versions[name] for name in PACKAGES},
+        )
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """What :meth:`state` wrote; refused with a :class:`ModelFileError` where it is something else."""
         types = {"command": (str, type(None)), "seed": (int, type(None))}
-        require(state.keys() <= cls.__dataclass_fields__.keys(), "its run has parts that this version does not know")
+        require(
+            state.keys() <= cls.__dataclass_fields__.keys(),
+            "its run has parts that this version does not know",
+        )
         for name, value in state.items():
-            require(type(value) in types.get(name, (dict,)), f"{name!r} of its run is of another type")
+            require(
+                type(value) in types.get(name, (dict,)), f"{name!r} of its run is of another type"
+            )
         return cls(**state)
 
     def state(self) -> dict[str, Any]:
@@ -56,5 +73,7 @@ class Provenance:
 def _resolved(model: Any) -> dict[str, float]:
     info = getattr(model, "fit_info_", {})
     found = {name: info[name] for name in RESOLVED if name in info}
-    plain = {name: value.item() if hasattr(value, "item") else value for name, value in found.items()}
+    plain = {
+        name: value.item() if hasattr(value, "item") else value for name, value in found.items()
+    }
     return plain | {"threshold": float(-model.offset_)}

@@ -29,14 +29,22 @@ class ReasonFinder:
     """
 
     def __init__(
-        self, model: Any, encoder: TableEncoder, table: Columns, X: np.ndarray, ordinary: np.ndarray, n_rows: int
+        self,
+        model: Any,
+        encoder: TableEncoder,
+        table: Columns,
+        X: np.ndarray,
+        ordinary: np.ndarray,
+        n_rows: int,
     ) -> None:
         self.model, self.encoder, self.table, self.n_rows = model, encoder, table, n_rows
         ordinary = np.flatnonzero(ordinary)
         if ordinary.size == 0:
             ordinary = np.arange(table.n_rows)
         if ordinary.size > ORDINARY_SAMPLE:
-            ordinary = np.sort(np.random.default_rng(0).choice(ordinary, size=ORDINARY_SAMPLE, replace=False))
+            ordinary = np.sort(
+                np.random.default_rng(0).choice(ordinary, size=ORDINARY_SAMPLE, replace=False)
+            )
         self.ordinary = ordinary
         columns = X[ordinary].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -47,7 +55,12 @@ class ReasonFinder:
         self._counted = lru_cache(maxsize=None)(self._counted_values)
 
     def reasons(
-        self, table: Columns, X: np.ndarray, scores: np.ndarray, rows: Sequence[int] | np.ndarray, k: int = 3
+        self,
+        table: Columns,
+        X: np.ndarray,
+        scores: np.ndarray,
+        rows: Sequence[int] | np.ndarray,
+        k: int = 3,
     ) -> list[list[Reason]]:
         """At most ``k`` reasons for each of some rows of any table, foremost first."""
         wanted = np.asarray(rows, dtype=np.intp)
@@ -68,7 +81,11 @@ class ReasonFinder:
         found = []
         for i, row in enumerate(rows):
             foremost = excess[i, order[i, 0]]
-            named = [int(c) for c in order[i] if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * foremost]
+            named = [
+                int(c)
+                for c in order[i]
+                if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * foremost
+            ]
             usual = [self._usual(c, scaled[i], distances[i]) for c in named]
             cells = [table[self.encoder.columns[c]].at(int(row)) for c in named]
             score = float(scores[row])
@@ -83,10 +100,18 @@ class ReasonFinder:
     def _distances(self, scaled: np.ndarray) -> np.ndarray:
         """Squared distances to the sampled ordinary rows, columns divided by their spread there."""
         cross = scaled @ self._ordinary.T
-        return np.asarray((scaled * scaled).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1))
+        return np.asarray(
+            (scaled * scaled).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1)
+        )
 
     def _reason(
-        self, index: int, cell: Any, score: float, value: float, excess: float, usual: tuple[Any, Any] | None
+        self,
+        index: int,
+        cell: Any,
+        score: float,
+        value: float,
+        excess: float,
+        usual: tuple[Any, Any] | None,
     ) -> Reason:
         column = self.table[self.encoder.columns[index]]
         as_number = column.kind in ("number", "time") and cell is not None
@@ -120,14 +145,18 @@ class ReasonFinder:
         column = self.table[name]
         data = column.category_codes if column.kind == "category" else column.values
         kept, counts = np.unique(data[~column.missing], return_counts=True)
-        cells = [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
+        cells = (
+            [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
+        )
         return {None: int(column.missing.sum()), **dict(zip(cells, counts.tolist(), strict=True))}
 
     def _frequency(self, name: str, cell: Any) -> float:
         """At least the row itself has the value, also where none of a sample has."""
         return max(self._counted(name).get(cell, 0) / self.table.n_rows, 1 / self.n_rows)
 
-    def _usual(self, index: int, scaled: np.ndarray, distances: np.ndarray) -> tuple[Any, Any] | None:
+    def _usual(
+        self, index: int, scaled: np.ndarray, distances: np.ndarray
+    ) -> tuple[Any, Any] | None:
         """What the ordinary rows have that are most like this one in all other columns."""
         column = self.table[self.encoder.columns[index]]
         own = self.encoder.sources == index

@@ -10,10 +10,16 @@ from odefs.tables.frames import column_cells
 from odefs.tables.table import HeldTable, Table
 
 
-def name_rows(table: Table, id: str | None, numbers: np.ndarray | None = None) -> tuple[str, Sequence[Any]]:
+def name_rows(
+    table: Table, id: str | None, numbers: np.ndarray | None = None
+) -> tuple[str, Sequence[Any]]:
     """What names rows, and the name of each; ``numbers`` are the rows, ascending, all by default."""
     if id is not None:
-        frame = table.frame if isinstance(table, HeldTable) and numbers is None else _take(table, id, numbers)
+        frame = (
+            table.frame
+            if isinstance(table, HeldTable) and numbers is None
+            else _take(table, id, numbers)
+        )
         return id, [plain_cell(cell) for cell in column_cells(frame, id)]
     if numbers is not None:
         return "row", (numbers + 1).tolist()

@@ -34,7 +34,11 @@ class BatchScorer:
         if self.encoder is not None:
             return self.encoder.columns
         known = getattr(self.model, "feature_names_in_", None)
-        return [name for name in batch.schema.names if name not in ids] if known is None else [str(n) for n in known]
+        return (
+            [name for name in batch.schema.names if name not in ids]
+            if known is None
+            else [str(n) for n in known]
+        )
 
     @property
     def has_agreement(self) -> bool:
@@ -59,14 +63,20 @@ class BatchScorer:
         held = Counter(batch.schema.names)
         absent = [name for name in (*names, *ids) if name not in held]
         if absent:
-            raise TableError(f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}.")
+            raise TableError(
+                f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}."
+            )
         twice = [name for name in (*names, *ids) if held[name] > 1]
         if twice:
-            raise TableError(f"two columns of the batch are called {twice[0]!r}: give each a name of its own.")
+            raise TableError(
+                f"two columns of the batch are called {twice[0]!r}: give each a name of its own."
+            )
         if not batch.num_rows:
             return RowScores(np.empty(0), np.empty(0) if self.has_agreement else None)
         if self.encoder is not None:
-            return judge_matrix(self.model, _encoded(self.encoder, pa.Table.from_batches([batch]).select(names)))
+            return judge_matrix(
+                self.model, _encoded(self.encoder, pa.Table.from_batches([batch]).select(names))
+            )
         X = as_matrix(batch.select(names), matrix_dtype(batch.schema, names))
         return judge_matrix(self.model, X)
 
@@ -93,7 +103,9 @@ def batch_scorer(model: Any) -> BatchScorer:
         return BatchScorer(found, None)
     first, last = found.steps[0][1], found.steps[-1][1]
     if len(found.steps) != 2 or not isinstance(first, TableEncoder):
-        raise TypeError("score_batches takes pipelines of a TableEncoder and an estimator, as odefs.load gives them.")
+        raise TypeError(
+            "score_batches takes pipelines of a TableEncoder and an estimator, as odefs.load gives them."
+        )
     check_is_fitted(last)
     return BatchScorer(last, first)
 
@@ -168,7 +180,13 @@ def score_batches(
         judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]
         fields = [batch.schema.field(name) for name in ids]
-        found = {"score": judged.scores, "agreement": judged.agreement, "outlier": judged.scores > limit}
+        found = {
+            "score": judged.scores,
+            "agreement": judged.agreement,
+            "outlier": judged.scores > limit,
+        }
         arrays = [pa.array(found[name]) for name in scorer.results]
-        named = [pa.field(name, array.type) for name, array in zip(scorer.results, arrays, strict=True)]
+        named = [
+            pa.field(name, array.type) for name, array in zip(scorer.results, arrays, strict=True)
+        ]
         yield pa.RecordBatch.from_arrays([*carried, *arrays], schema=pa.schema([*fields, *named]))

@@ -101,7 +101,9 @@ def _require_apart(parts: Sequence[Path], outputs: Sequence[Path]) -> None:
         except (OSError, RuntimeError) as error:
             raise TableError(f"{out}: cannot be written (a link that leads to itself).") from error
         if leads_to in inputs:
-            raise TableError(f"{out}: this leads to a file that is to be scored; its scores go to another one.")
+            raise TableError(
+                f"{out}: this leads to a file that is to be scored; its scores go to another one."
+            )
 
 
 def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -> tuple[int, int]:
@@ -118,7 +120,9 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
             empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
             needed = {*scorer.names(empty, id), *id}
             if absent := sorted(needed - set(names)):
-                raise TableError(f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}")
+                raise TableError(
+                    f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}"
+                )
             wanted = [name for name in names if name in needed]
             height = rows_at_once(max(len(wanted), scorer.model.n_features_in_))
             batches = opened.iter_batches(batch_size=height, columns=wanted)

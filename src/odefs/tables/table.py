@@ -67,7 +67,9 @@ class Table(ABC):
         """Refuse names that no column has."""
         for name in names:
             if name not in self.names:
-                raise TableError(f"there is no column {name!r}; the columns are {', '.join(self.names)}.")
+                raise TableError(
+                    f"there is no column {name!r}; the columns are {', '.join(self.names)}."
+                )
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,9 @@ def table() -> pl.DataFrame:
             "amount": [round(rng.gauss(50, 9), 2) for _ in range(N_ROWS - 1)] + [990.5],
             "items": [rng.randrange(1, 9) for _ in range(N_ROWS)],
             "shop": [rng.choice(shops) if i % 9 else None for i in range(N_ROWS)],
-            "when": [f"2024-{1 + i % 12:02d}-{1 + i:02d} {i % 24:02d}:30:00" for i in range(N_ROWS)],
+            "when": [
+                f"2024-{1 + i % 12:02d}-{1 + i:02d} {i % 24:02d}:30:00" for i in range(N_ROWS)
+            ],
             "paid": [rng.choice(["yes", "no"]) for _ in range(N_ROWS)],
             "zip": [f"0{rng.randrange(10, 14)}" for _ in range(N_ROWS)],
             "rate": [f"{rng.randrange(1, 99)},{rng.randrange(10)} %" for _ in range(N_ROWS)],
@@ -58,7 +60,9 @@ def texts() -> dict[str, bytes]:
         "carriage-returns": narrow.replace("\n", "\r\n").encode(),
         "old-mac": narrow.replace("\n", "\r").encode(),
         "zero-bytes": narrow.encode().replace(b"5", b"\x00"),
-        "ragged": "".join(row if i % 5 else row.rsplit(",", 3)[0] + "\n" for i, row in enumerate(rows)).encode(),
+        "ragged": "".join(
+            row if i % 5 else row.rsplit(",", 3)[0] + "\n" for i, row in enumerate(rows)
+        ).encode(),
         "too-long-row": (narrow + "1,2,3,4,5\n").encode(),
         "long-field": b"a,b\n" + b"x" * 9000 + b",1\ny,2\nz,3\n",
         "empty": b"",
@@ -76,7 +80,9 @@ def texts() -> dict[str, bytes]:
         "all-blank": b"a,b\n,\n,\n,\n",
         "one-value": b"a,b\n1,x\n1,x\n1,x\n",
         "formulas": b"=a,+b\n=1+1,@x\n-1,=2\n=3,+4\n",
-        "many-columns": b",".join(b"c%d" % i for i in range(300)) + b"\n" + (b",".join([b"1", b"2"] * 150) + b"\n") * 4,
+        "many-columns": b",".join(b"c%d" % i for i in range(300))
+        + b"\n"
+        + (b",".join([b"1", b"2"] * 150) + b"\n") * 4,
         "packed": gzip.compress(plain.encode(), mtime=0),
         "packed-cut-off": gzip.compress(plain.encode(), mtime=0)[:-9],
         "not-text": bytes(range(256)) * 2,
@@ -95,20 +101,32 @@ def former_findings(plain: bytes) -> dict[str, bytes]:
         "finding-packed-otherwise": zlib.compress(plain),
         "finding-packed-too-well": gzip.compress(b"a,b\n1,2\n" + b"0,1\n" * 10_000_000, mtime=0),
         "finding-blank-lines-under-a-wide-header": wide + b"\n" * 30_000,
-        "finding-wide-text": wide + (b",".join([b"x", b"y"] * 200) + b"\n") * 3 + (b",x" * 399 + b"\n") * 3,
+        "finding-wide-text": wide
+        + (b",".join([b"x", b"y"] * 200) + b"\n") * 3
+        + (b",x" * 399 + b"\n") * 3,
         "finding-long-number": b"a,b\n1,x\n" + b"9" * 3000 + b",y\n2,z\n",
         "finding-infinite-text": b"a,b\n"
-        + b"".join(b"%d,%s\n" % (i % 7, b"1e999" if i == 5 else b"$ %d" % (i % 5)) for i in range(20)),
-        "finding-many-spaces": b"a,b\n" + b"".join(b"-%d%sx,%d\n" % (i % 4, b" " * 1500, i % 3) for i in range(8)),
+        + b"".join(
+            b"%d,%s\n" % (i % 7, b"1e999" if i == 5 else b"$ %d" % (i % 5)) for i in range(20)
+        ),
+        "finding-many-spaces": b"a,b\n"
+        + b"".join(b"-%d%sx,%d\n" % (i % 4, b" " * 1500, i % 3) for i in range(8)),
         "finding-line-that-never-ends": b"a,b\r1,2\r" + b"a," * 21_000,
-        "finding-largest-floats": b"x,y\n" + b"1.7e308,1\n-1.7e308,3\n1.7e308,2\n1.7e308,4\n0,3\n" * 4,
+        "finding-largest-floats": b"x,y\n"
+        + b"1.7e308,1\n-1.7e308,3\n1.7e308,2\n1.7e308,4\n0,3\n" * 4,
         "finding-infinite-range": b"a,b\n" + b"1e308,1\n-1e308,2\n5,3\n1e308,1\n-1e308,2\n" * 3,
     }
 
 
 def write_models() -> None:
     few = FeatureSelection(n_outlier_examples=8)
-    small = {"n_estimators": 2, "selection": few, "n_subsets": 4, "subset_size": 4, "random_state": 0}
+    small = {
+        "n_estimators": 2,
+        "selection": few,
+        "n_subsets": 4,
+        "subset_size": 4,
+        "random_state": 0,
+    }
     frame = table()
     found = detect(frame, id="order", model=ODEFS(scaling="none", **small), hide=["shop"])
     found.save(FOLDER / "models" / "table.odefs")

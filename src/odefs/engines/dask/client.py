@@ -53,7 +53,9 @@ def _start(n_workers: int) -> Any:
     start: Any = distributed
     with _kept_environment():
         # One thread per worker: a task keeps its core busy.
-        return start.Client(start.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+        return start.Client(
+            start.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+        )
 
 
 @contextmanager

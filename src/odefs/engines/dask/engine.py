@@ -84,8 +84,14 @@ class DaskEngine(OutOfCoreEngine):
 
     def _bring(self, task: Any, parts: Sequence[int], value: Any) -> Iterator[Any]:
         """One pass over some partitions: the task's results, and the rows that are foreseen."""
-        held = {what: HeldRows(numbers, self.room_for(numbers.size)) for what, numbers in self._foreseen.items()}
-        places = [{what: self._span(found.numbers, index) for what, found in held.items()} for index in parts]
+        held = {
+            what: HeldRows(numbers, self.room_for(numbers.size))
+            for what, numbers in self._foreseen.items()
+        }
+        places = [
+            {what: self._span(found.numbers, index) for what, found in held.items()}
+            for index in parts
+        ]
         arguments = [
             ({what: held[what].numbers[span] - self.starts[index] for what, span in spans.items()},)
             for index, spans in zip(parts, places, strict=True)
@@ -103,15 +109,23 @@ class DaskEngine(OutOfCoreEngine):
         first, last = np.searchsorted(numbers, self.starts[index : index + 2])
         return slice(int(first), int(last))
 
-    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
+    def raw_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component]
+    ) -> np.ndarray:
         out = self.folder.array((len(components), self.n_rows), np.float64)
         shared = (scaling, detector, list(components))
-        for index, scores in enumerate(self._results(tasks.raw_scores, [()] * len(self.parts), shared)):
+        for index, scores in enumerate(
+            self._results(tasks.raw_scores, [()] * len(self.parts), shared)
+        ):
             out[:, self.starts[index] : self.starts[index + 1]] = scores
         return out
 
     def sample_scores(
-        self, scaling: Scaling, detector: Detector, components: Sequence[Component], rows: np.ndarray
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+        rows: np.ndarray,
     ) -> np.ndarray:
         spans = [self._span(rows, index) for index in range(len(self.parts))]
         numbers = [(rows[span] - self.starts[index],) for index, span in enumerate(spans)]
@@ -122,11 +136,15 @@ class DaskEngine(OutOfCoreEngine):
         n_parts = len(self.parts)
         found: list[Any] = [None] * n_parts
         if known is not None:
-            found = [known.within(self.starts[index], self.starts[index + 1]) for index in range(n_parts)]
+            found = [
+                known.within(self.starts[index], self.starts[index + 1]) for index in range(n_parts)
+            ]
         places = [(None if part is None else part[0],) for part in found]
 
         def blocks() -> Iterator[np.ndarray]:
-            for index, lines in enumerate(self._results(tasks.judged, places, (model, self.missing))):
+            for index, lines in enumerate(
+                self._results(tasks.judged, places, (model, self.missing))
+            ):
                 if found[index] is not None:
                     lines[:, found[index][0]] = found[index][1]
                 yield lines

@@ -49,21 +49,29 @@ def partitions(X: Any) -> Partitions:
         )
     as_rows = delayed(_as_rows, pure=True)
     if hasattr(X, "dtypes"):
-        wrong = [name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
+        wrong = [
+            name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"
+        ]
         if wrong:
             raise ValueError(
                 f"column {wrong[0]!r} holds {X.dtypes[wrong[0]]}, not numbers: drop it or encode the table."
             )
         names = tuple(str(name) for name in X.columns)
         require_columns(len(names), names)
-        dtype = working_dtype(np.result_type(*(np.dtype(getattr(k, "numpy_dtype", k)) for k in X.dtypes)))
-        return Partitions([as_rows(part, dtype) for part in X.to_delayed()], names, len(names), dtype, None)
+        dtype = working_dtype(
+            np.result_type(*(np.dtype(getattr(k, "numpy_dtype", k)) for k in X.dtypes))
+        )
+        return Partitions(
+            [as_rows(part, dtype) for part in X.to_delayed()], names, len(names), dtype, None
+        )
     require_numbers(X.dtype)
     require_columns(X.shape[1], None)
     dtype = working_dtype(X.dtype)
     parts = X.rechunk({1: -1}).to_delayed().ravel()
     n_rows = None if np.isnan(X.shape[0]) else int(X.shape[0])
-    return Partitions([as_rows(part, dtype) for part in parts], None, int(X.shape[1]), dtype, n_rows)
+    return Partitions(
+        [as_rows(part, dtype) for part in parts], None, int(X.shape[1]), dtype, n_rows
+    )
 
 
 def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:

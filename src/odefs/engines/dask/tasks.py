@@ -11,7 +11,9 @@ from odefs.ensemble.combine import n_outputs
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
 
-def counted(rows: np.ndarray, shared: Any, task: Callable[..., Any], n_rows: int | None, *own: Any) -> Any:
+def counted(
+    rows: np.ndarray, shared: Any, task: Callable[..., Any], n_rows: int | None, *own: Any
+) -> Any:
     """A task's result, if the partition has as many rows as when they were counted."""
     if n_rows is not None and len(rows) != n_rows:
         raise ValueError(
@@ -33,7 +35,9 @@ def nothing(rows: np.ndarray, _: Any) -> None:
     return None
 
 
-def with_rows(rows: np.ndarray, shared: Any, wanted: dict[str, np.ndarray]) -> tuple[Any, dict[str, np.ndarray]]:
+def with_rows(
+    rows: np.ndarray, shared: Any, wanted: dict[str, np.ndarray]
+) -> tuple[Any, dict[str, np.ndarray]]:
     value, task = shared
     return task(rows, value), {what: rows[numbers] for what, numbers in wanted.items()}
 
@@ -59,7 +63,13 @@ def judged(rows: np.ndarray, shared: Any, places: np.ndarray | None) -> np.ndarr
 
     def score(part: np.ndarray) -> np.ndarray:
         found = InMemoryEngine(part, 1).judged(model)
-        return np.stack([found.scores] if found.agreement is None else [found.scores, found.agreement])
+        return np.stack(
+            [found.scores] if found.agreement is None else [found.scores, found.agreement]
+        )
 
     unknown = (n_outputs(model), 0 if places is None else places.size)
-    return score(rows) if places is None else fill_in_known(score, rows, places, np.full(unknown, np.nan))
+    return (
+        score(rows)
+        if places is None
+        else fill_in_known(score, rows, places, np.full(unknown, np.nan))
+    )

@@ -78,7 +78,9 @@ def _wait_until_done(client: Any, future: Any, limit: float) -> None:
             continue
         idle_since = idle_since or time.monotonic()
         if time.monotonic() - idle_since > limit:
-            raise ClusterError(f"the Dask cluster did no work for {limit:.0f} s (ODEFS_DASK_TIMEOUT): {reason}.")
+            raise ClusterError(
+                f"the Dask cluster did no work for {limit:.0f} s (ODEFS_DASK_TIMEOUT): {reason}."
+            )
 
 
 _had_workers: WeakSet[Any] = WeakSet()
@@ -87,7 +89,9 @@ _had_workers: WeakSet[Any] = WeakSet()
 
 def _workers(client: Any, limit: float) -> list[dict[str, Any]]:
     try:
-        workers = list(client.sync(client.scheduler.identity, callback_timeout=limit)["workers"].values())
+        workers = list(
+            client.sync(client.scheduler.identity, callback_timeout=limit)["workers"].values()
+        )
     except Exception as error:
         raise ClusterError(_lost(client, error)) from error
     if workers:

@@ -26,7 +26,9 @@ class Batch:
     def linearised(self, w: Tensor) -> Tensor:
         """``G`` with the nearest references found under ``w``, or with all columns alike where ``w = 0``."""
         nothing = ~(w != 0).any(dim=1, keepdim=True)
-        return mean_squares(self.examples, torch.where(nothing, 1.0, w)).mul_(self.scale[:, None, None])
+        return mean_squares(self.examples, torch.where(nothing, 1.0, w)).mul_(
+            self.scale[:, None, None]
+        )
 
     def of(self, which: Tensor) -> "Batch":
         if which.shape[0] == self.scale.shape[0]:
@@ -57,7 +59,9 @@ def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned
         spread = G.sum(dim=2).std(dim=1, correction=0)
         scale = torch.where(spread > 0, 1 / spread, 1.0)
         G *= scale[:, None, None]
-    return _alternate(Batch(examples, scale, objective), Point(w, G, objective.example_losses(G, w)), plan)
+    return _alternate(
+        Batch(examples, scale, objective), Point(w, G, objective.example_losses(G, w)), plan
+    )
 
 
 def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
@@ -84,14 +88,26 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
             continue
         gone = torch.nonzero(leaving).squeeze(1)
         places = who[gone.cpu().numpy()]
-        part = _collect(point.of(gone), pace.of(gone), n_steps[gone], converged[gone], [traces[i] for i in places])
+        part = _collect(
+            point.of(gone),
+            pace.of(gone),
+            n_steps[gone],
+            converged[gone],
+            [traces[i] for i in places],
+        )
         for i, one in zip(places, part, strict=True):
             learned[i] = one
         stay = torch.nonzero(~leaving).squeeze(1)
         if not stay.shape[0]:
             break
         who = who[stay.cpu().numpy()]
-        batch, point, pace, n_steps, last = batch.of(stay), point.of(stay), pace.of(stay), n_steps[stay], last[stay]
+        batch, point, pace, n_steps, last = (
+            batch.of(stay),
+            point.of(stay),
+            pace.of(stay),
+            n_steps[stay],
+            last[stay],
+        )
     return [one for one in learned if one is not None]
 
 

@@ -45,7 +45,9 @@ def _groups(components: Sequence[Component]) -> Iterator[list[int]]:
 
     group: list[int] = []
     for place in sorted(range(len(components)), key=shape):
-        if group and (shape(place)[:2] != shape(group[0])[:2] or shape(place)[2] > WIDEST * shape(group[0])[2]):
+        if group and (
+            shape(place)[:2] != shape(group[0])[:2] or shape(place)[2] > WIDEST * shape(group[0])[2]
+        ):
             yield group
             group = []
         group.append(place)
@@ -74,8 +76,12 @@ def _of_group(X: Tensor, components: Sequence[Component], root: bool) -> tuple[T
     scale = torch.where(certain, distances / torch.where(certain, squares, 1.0), 0.0)
     A = (chosen * scale.unsqueeze(2)).flatten(2)
     crossed = (r * torch.bmm(A.transpose(1, 2), x)).sum(dim=1)
-    total = _weighted(scale.sum(dim=2), x.square()) - 2 * crossed + _weighted(A.sum(dim=1), r.square())
-    return total.clamp(min=0) / n_subsets, lost / torch.where(certain, distances, 0.0).sum(dim=(1, 2))
+    total = (
+        _weighted(scale.sum(dim=2), x.square()) - 2 * crossed + _weighted(A.sum(dim=1), r.square())
+    )
+    return total.clamp(min=0) / n_subsets, lost / torch.where(certain, distances, 0.0).sum(
+        dim=(1, 2)
+    )
 
 
 def _rows_and_references(X: Tensor, components: Sequence[Component]) -> tuple[Tensor, Tensor]:

@@ -23,7 +23,9 @@ def find_device(name: str | None) -> torch.device:
     except RuntimeError:
         device = None
     if device is None or device.type not in ("cpu", "cuda"):
-        raise ValueError(f"engine='torch:{name}' names no device that odefs runs on; use 'cpu', 'cuda' or 'cuda:N'.")
+        raise ValueError(
+            f"engine='torch:{name}' names no device that odefs runs on; use 'cpu', 'cuda' or 'cuda:N'."
+        )
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ValueError(
             f"engine='torch:{name}': PyTorch sees {torch.cuda.device_count()} CUDA devices here; use 'torch' for whatever there is."
@@ -70,4 +72,6 @@ def _fits(task: Callable[[slice], None], part: slice) -> bool:
 
 def _is_lack_of_memory(error: Exception) -> bool:
     """On the processor PyTorch says it in words only."""
-    return isinstance(error, MemoryError | torch.cuda.OutOfMemoryError) or "DefaultCPUAllocator" in str(error)
+    return isinstance(
+        error, MemoryError | torch.cuda.OutOfMemoryError
+    ) or "DefaultCPUAllocator" in str(error)

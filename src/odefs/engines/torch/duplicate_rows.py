@@ -26,10 +26,15 @@ def group_rows(table: Tensor) -> tuple[Tensor, Tensor] | None:
 def _hashes(rows: Tensor) -> Tensor:
     """64 bits for each row that depend on its bytes alone; products wrap around."""
     n_bytes = rows.shape[1] * rows.element_size()
-    padded = torch.zeros((rows.shape[0], -(-n_bytes // 8) * 8), dtype=torch.uint8, device=rows.device)
+    padded = torch.zeros(
+        (rows.shape[0], -(-n_bytes // 8) * 8), dtype=torch.uint8, device=rows.device
+    )
     padded[:, :n_bytes] = rows.contiguous().view(torch.uint8)
     words = padded.view(torch.int64)
-    factors = np.random.default_rng(1).integers(-(2**63), 2**63, size=(2, words.shape[1]), dtype=np.int64) | 1
+    factors = (
+        np.random.default_rng(1).integers(-(2**63), 2**63, size=(2, words.shape[1]), dtype=np.int64)
+        | 1
+    )
     first, second = torch.from_numpy(factors).to(rows.device)
     # Round numbers have zeros in their low bits, which a product would push out: mix before multiplying.
     words = (words ^ (words >> 32)) * first

@@ -42,8 +42,12 @@ class TorchEngine(InMemoryEngine):
         repeats = self.n_rows >= FEW_ROWS and repeats_likely(lambda rows: self.X[rows], self.n_rows)
         return DeviceTable(self.X, self.dtype, self.device, repeats, self._places)
 
-    def raw_scores(self, scaling: Scaling, detector: Detector, components: Sequence[Component]) -> np.ndarray:
-        return self.table.spread(self._raw_scores(scaling, DTYPES[self.dtype], detector, components))
+    def raw_scores(
+        self, scaling: Scaling, detector: Detector, components: Sequence[Component]
+    ) -> np.ndarray:
+        return self.table.spread(
+            self._raw_scores(scaling, DTYPES[self.dtype], detector, components)
+        )
 
     def judged(self, model: Model, known: Known | None = None) -> RowScores:
         lines = self._numbers((n_outputs(model), self.table.n_rows))
@@ -59,7 +63,14 @@ class TorchEngine(InMemoryEngine):
         self._in_groups(len(model.scoring), add)
         return from_rows(self.table.spread(lines))
 
-    def _add(self, lines: Tensor, raw: Tensor, means: Tensor, thresholds: list[float] | None, weights: Tensor) -> None:
+    def _add(
+        self,
+        lines: Tensor,
+        raw: Tensor,
+        means: Tensor,
+        thresholds: list[float] | None,
+        weights: Tensor,
+    ) -> None:
         """Add the components' scores and, with thresholds, the weights of those that put a row above theirs.
 
         Nothing is added before all is computed: what runs out of memory is done again.
@@ -96,10 +107,16 @@ class TorchEngine(InMemoryEngine):
             means = torch.mv(raw, counts)
             means = torch.where(means > 0, means, 1.0)
             weights = self._tensor([component.weight for component in part])
-            found = [replace(one, normaliser=mean) for one, mean in zip(part, means.tolist(), strict=True)]
+            found = [
+                replace(one, normaliser=mean)
+                for one, mean in zip(part, means.tolist(), strict=True)
+            ]
             thresholds = None if rate is None else _thresholds(raw / means[:, None], counts, rate)
             if thresholds is not None:
-                found = [replace(one, threshold=limit) for one, limit in zip(found, thresholds, strict=True)]
+                found = [
+                    replace(one, threshold=limit)
+                    for one, limit in zip(found, thresholds, strict=True)
+                ]
             self._add(lines, raw, means, thresholds, weights)
             frozen.extend(found)
 
@@ -115,7 +132,11 @@ class TorchEngine(InMemoryEngine):
             return super().total_contributions(model, rows)
         # Where expanded squares have too few digits the processor finds the shares.
         left = [one for one, shares in zip(model.scoring, found, strict=True) if shares is None]
-        by_processor = iter(super().total_contributions(replace(model, components=tuple(left)), rows) if left else ())
+        by_processor = iter(
+            super().total_contributions(replace(model, components=tuple(left)), rows)
+            if left
+            else ()
+        )
         return [
             next(by_processor) if shares is None else one.weight / one.normaliser * shares
             for one, shares in zip(model.scoring, found, strict=True)
@@ -131,7 +152,11 @@ class TorchEngine(InMemoryEngine):
         in_parts(n_components, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows), task)
 
     def _raw_scores(
-        self, scaling: Scaling, dtype: torch.dtype, detector: Detector, components: Sequence[Component]
+        self,
+        scaling: Scaling,
+        dtype: torch.dtype,
+        detector: Detector,
+        components: Sequence[Component],
     ) -> Tensor:
         """Raw scores of the distinct rows, ``(n_components, n_rows)``."""
         assert isinstance(detector, LeSiNNDetector)
@@ -142,7 +167,9 @@ class TorchEngine(InMemoryEngine):
             out[:, rows] = scorer.score(table.block(rows, scaling, dtype))
             tell(rows.stop, table.n_rows)
 
-        height = bytes_at_once(self.device) // bytes_per_row(detector, self.n_columns, len(components))
+        height = bytes_at_once(self.device) // bytes_per_row(
+            detector, self.n_columns, len(components)
+        )
         in_parts(table.n_rows, min(MOST_BLOCK_ROWS, height), score)
         return out
 

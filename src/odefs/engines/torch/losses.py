@@ -23,5 +23,7 @@ def _logistic(z: Tensor) -> Tensor:
 PAIR_LOSSES = {
     "sigmoid": PairLoss(lambda z: torch.sigmoid(-z), lambda z, p: p * (p - 1)),
     "logistic": PairLoss(_logistic, lambda z, _: -torch.sigmoid(-z)),
-    "hinge": PairLoss(lambda z: 0.5 * (1 - z).clamp(min=0) ** 2, lambda z, _: -(1 - z).clamp(min=0)),
+    "hinge": PairLoss(
+        lambda z: 0.5 * (1 - z).clamp(min=0) ** 2, lambda z, _: -(1 - z).clamp(min=0)
+    ),
 }

@@ -28,7 +28,9 @@ class BatchObjective:
         return self.loss.value(self.margins(G, w)).mean(dim=2)
 
     def total(self, example_losses: Tensor, w: Tensor, v: Tensor, lam: Tensor) -> Tensor:
-        return (v * (example_losses - lam[:, None])).sum(dim=1) / v.shape[1] + self.l1 * w.sum(dim=1)
+        return (v * (example_losses - lam[:, None])).sum(dim=1) / v.shape[1] + self.l1 * w.sum(
+            dim=1
+        )
 
     def smooth(self, G: Tensor, w: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Value and gradient without penalty and age."""
@@ -36,6 +38,8 @@ class BatchObjective:
         values = self.loss.value(z)
         value = (v * values.mean(dim=2)).sum(dim=1) / v.shape[1]
         slopes = self.loss.slope(z, values)
-        pull = torch.cat([v * slopes.sum(dim=2), -torch.bmm(v.unsqueeze(1), slopes).squeeze(1)], dim=1)
+        pull = torch.cat(
+            [v * slopes.sum(dim=2), -torch.bmm(v.unsqueeze(1), slopes).squeeze(1)], dim=1
+        )
         gradient = torch.bmm(pull.unsqueeze(1), G).squeeze(1)
         return value, gradient / (z.shape[1] * z.shape[2])

@@ -41,7 +41,9 @@ def batch_pacing_for(self_paced: bool | str) -> BatchPacing:
     if self_paced == "classic":
         return BatchPacing(_first_classic, _next_classic)
     if self_paced:
-        return BatchPacing(lambda losses: _thresholded(losses, _mean_and_std(losses)), _next_thresholded)
+        return BatchPacing(
+            lambda losses: _thresholded(losses, _mean_and_std(losses)), _next_thresholded
+        )
     return BatchPacing(everyone, lambda losses, previous: previous)
 
 
@@ -66,7 +68,11 @@ def _next_thresholded(losses: Tensor, previous: BatchPace) -> BatchPace:
 def _first_classic(losses: Tensor) -> BatchPace:
     ordered = losses.sort(dim=1).values
     middle = losses.shape[1] // 2
-    lam = ordered[:, middle] if losses.shape[1] % 2 else (ordered[:, middle - 1] + ordered[:, middle]) / 2
+    lam = (
+        ordered[:, middle]
+        if losses.shape[1] % 2
+        else (ordered[:, middle - 1] + ordered[:, middle]) / 2
+    )
     step = ((ordered[:, -1] - lam) / 4).clamp(min=Classic.smallest_step)
     v = _below(losses, lam)
     return BatchPace(lam, v, (v != 0).all(dim=1), step)

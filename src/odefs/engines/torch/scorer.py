@@ -8,8 +8,20 @@ import torch
 from torch import Tensor
 
 from odefs.detectors.lesinn import LeSiNNDetector
-from odefs.engines.torch.scoring import DeviceReferences, is_exact, lay_rows_out, raw_scores, send_references
-from odefs.engines.torch.triton_launch import FusedReferences, can_fuse, fused_scores, is_proven, lay_out_fused
+from odefs.engines.torch.scoring import (
+    DeviceReferences,
+    is_exact,
+    lay_rows_out,
+    raw_scores,
+    send_references,
+)
+from odefs.engines.torch.triton_launch import (
+    FusedReferences,
+    can_fuse,
+    fused_scores,
+    is_proven,
+    lay_out_fused,
+)
 from odefs.ensemble.model import Component
 
 
@@ -29,14 +41,18 @@ class Scorer:
         is_binary = ((X == 0) | (X == 1)).all(dim=1)
         if is_binary.all() or not is_binary.any():
             return self._score_rows(X, binary=bool(is_binary.all()))
-        out = torch.empty((len(self.components), X.shape[0]), dtype=torch.float64, device=self.device)
+        out = torch.empty(
+            (len(self.components), X.shape[0]), dtype=torch.float64, device=self.device
+        )
         out[:, is_binary] = self._score_rows(X[is_binary], binary=True)
         out[:, ~is_binary] = self._score_rows(X[~is_binary], binary=False)
         return out
 
     def _score_rows(self, X: Tensor, binary: bool) -> Tensor:
         """Of rows of zeros and ones only, or of others."""
-        out = torch.empty((len(self.components), X.shape[0]), dtype=torch.float64, device=self.device)
+        out = torch.empty(
+            (len(self.components), X.shape[0]), dtype=torch.float64, device=self.device
+        )
         if binary:
             self._score_exact(X, out)
         self._score_plain(X, self._others if binary else self._plain, out, exact=False)
@@ -58,10 +74,14 @@ class Scorer:
 
     def _product_scores(self, place: int, lines: Tensor) -> Tensor:
         """The scores without the fused kernel."""
-        references = send_references(self.components[place], self.n_columns, self.device, exact=True)
+        references = send_references(
+            self.components[place], self.n_columns, self.device, exact=True
+        )
         return raw_scores(lines, references, self.detector)
 
-    def _score_plain(self, X: Tensor, references: dict[int, DeviceReferences], out: Tensor, exact: bool) -> None:
+    def _score_plain(
+        self, X: Tensor, references: dict[int, DeviceReferences], out: Tensor, exact: bool
+    ) -> None:
         if not references:
             return
         lines = lay_rows_out(X, exact)
@@ -89,4 +109,7 @@ class Scorer:
         return self._send(range(len(self.components)), exact=False)
 
     def _send(self, places: Sequence[int], exact: bool) -> dict[int, DeviceReferences]:
-        return {place: send_references(self.components[place], self.n_columns, self.device, exact) for place in places}
+        return {
+            place: send_references(self.components[place], self.n_columns, self.device, exact)
+            for place in places
+        }

@@ -46,10 +46,16 @@ class DeviceReferences:
 def is_exact(component: Component) -> bool:
     """Whether products with rows of zeros and ones are exact in half precision."""
     rows = component.state.rows
-    return component.w is None and rows.shape[1] <= MOST_EXACT_COLUMNS and bool(np.all((rows == 0) | (rows == 1)))
+    return (
+        component.w is None
+        and rows.shape[1] <= MOST_EXACT_COLUMNS
+        and bool(np.all((rows == 0) | (rows == 1)))
+    )
 
 
-def send_references(component: Component, n_columns: int, device: torch.device, exact: bool) -> DeviceReferences:
+def send_references(
+    component: Component, n_columns: int, device: torch.device, exact: bool
+) -> DeviceReferences:
     """Lay a component's references out."""
     rows = torch.from_numpy(np.array(component.state.rows)).to(device, _dtype(device, exact))
     columns = torch.from_numpy(np.append(component.columns, n_columns)).to(device)
@@ -63,10 +69,22 @@ def send_references(component: Component, n_columns: int, device: torch.device, 
     norms = rows.square().sum(dim=1, keepdim=True)
     product = torch.cat([rows * -2, norms], dim=1)
     low, high = rows.amin(dim=0), rows.amax(dim=0)
-    grid = (low[:, None], high[:, None]) if not exact and bool(((rows == low) | (rows == high)).all()) else None
+    grid = (
+        (low[:, None], high[:, None])
+        if not exact and bool(((rows == low) | (rows == high)).all())
+        else None
+    )
     steps = None if grid is None else (low.cpu().numpy(), high.cpu().numpy())
     return DeviceReferences(
-        columns, rows, product, centre, root, component.state.n_subsets, exact, grid, smallest_gap(steps)
+        columns,
+        rows,
+        product,
+        centre,
+        root,
+        component.state.n_subsets,
+        exact,
+        grid,
+        smallest_gap(steps),
     )
 
 
@@ -128,7 +146,11 @@ def _mend(nearest: Tensor, norms: Tensor, rows: Tensor, references: DeviceRefere
     if references.grid is not None:
         low, high = references.grid
         limits = SNAP * rows.shape[0] * norms
-        noise = (nearest <= limits) & (limits < references.gap / 2) & ((rows == low) | (rows == high)).all(dim=0)
+        noise = (
+            (nearest <= limits)
+            & (limits < references.gap / 2)
+            & ((rows == low) | (rows == high)).all(dim=0)
+        )
         nearest[noise] = 0
         lost &= ~noise
     subset, which = torch.nonzero(lost, as_tuple=True)

@@ -16,7 +16,10 @@ def solve_batch(
 ) -> tuple[Tensor, Tensor]:
     """Minimise over the weights; returns these and the number of steps of each component."""
     l1 = objective.l1
-    found, steps_taken = start.clone(), torch.zeros(start.shape[0], dtype=torch.int64, device=start.device)
+    found, steps_taken = (
+        start.clone(),
+        torch.zeros(start.shape[0], dtype=torch.int64, device=start.device),
+    )
     who = torch.arange(start.shape[0], device=start.device)
     w, n_steps = start, steps_taken.clone()
     value, gradient = objective.smooth(G, w, v)

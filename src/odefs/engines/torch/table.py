@@ -60,7 +60,9 @@ class DeviceTable:
         """All rows, in blocks."""
         n_bytes = self.X.size * self._stored.itemsize
         if self.device.type != "cpu" and n_bytes > bytes_at_once(self.device):
-            logger.info("the table does not fit on %s: its rows are sent there block by block", self.device)
+            logger.info(
+                "the table does not fit on %s: its rows are sent there block by block", self.device
+            )
             return None
         try:
             return self._sent()
@@ -78,7 +80,10 @@ class DeviceTable:
 
     def _read(self, rows: slice | np.ndarray) -> Tensor:
         """Distinct rows from memory."""
-        part = np.asarray(self.X[rows if self._distinct is None else self._distinct.first[rows]], dtype=self._stored)
+        part = np.asarray(
+            self.X[rows if self._distinct is None else self._distinct.first[rows]],
+            dtype=self._stored,
+        )
         # torch takes no array that cannot be written to.
         return torch.from_numpy(np.require(part, requirements=["C", "W"]))
 
@@ -105,12 +110,18 @@ class DeviceTable:
                 return torch.ones(self.n_rows, dtype=torch.float64, device=self.device)
             where = torch.from_numpy(rows).to(self.device)
         else:
-            where = self._copy_of if rows is None else self._copy_of[torch.from_numpy(rows).to(self.device)]
+            where = (
+                self._copy_of
+                if rows is None
+                else self._copy_of[torch.from_numpy(rows).to(self.device)]
+            )
         return torch.bincount(where, minlength=self.n_rows).to(torch.float64)
 
     def spread(self, values: Tensor) -> np.ndarray:
         """From values of the distinct rows (last axis) to values of all rows."""
-        return np.asarray((values if self._copy_of is None else values[..., self._copy_of]).cpu().numpy())
+        return np.asarray(
+            (values if self._copy_of is None else values[..., self._copy_of]).cpu().numpy()
+        )
 
     def _scaled(self, part: Tensor, scaling: Scaling, dtype: torch.dtype) -> Tensor:
         part = part.to(self.working)

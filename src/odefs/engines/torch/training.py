@@ -21,7 +21,9 @@ def trains_in_batches(plan: Plan) -> bool:
     return plan.solver == "proximal"
 
 
-def train_batch(train: ComponentTrainer, table: DeviceTable, indices: Sequence[int]) -> list[TrainedComponent]:
+def train_batch(
+    train: ComponentTrainer, table: DeviceTable, indices: Sequence[int]
+) -> list[TrainedComponent]:
     """Components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
@@ -37,12 +39,19 @@ def train_batch(train: ComponentTrainer, table: DeviceTable, indices: Sequence[i
 
 
 def _train_part(
-    train: ComponentTrainer, table: DeviceTable, draws: list[SampledIndices], generators: list[np.random.Generator]
+    train: ComponentTrainer,
+    table: DeviceTable,
+    draws: list[SampledIndices],
+    generators: list[np.random.Generator],
 ) -> list[TrainedComponent]:
-    examples = table.take(np.stack([np.concatenate([draw.outliers, draw.unlabeled]) for draw in draws]), train.scaling)
+    examples = table.take(
+        np.stack([np.concatenate([draw.outliers, draw.unlabeled]) for draw in draws]), train.scaling
+    )
     references = table.take(np.stack([draw.references for draw in draws]), train.scaling)
     assert isinstance(train.detector, LeSiNNDetector)
-    laid_out = lay_out(examples.to(torch.float64), references.to(torch.float64), train.detector.n_subsets)
+    laid_out = lay_out(
+        examples.to(torch.float64), references.to(torch.float64), train.detector.n_subsets
+    )
     del examples
     learned = learn_batch(laid_out, draws[0].outliers.size, train.plan)
 
@@ -51,7 +60,9 @@ def _train_part(
             picked = references[place].index_select(1, torch.from_numpy(columns).to(table.device))
             return picked.cpu().numpy()
 
-        component = prepare_component(train.plan, train.detector, result, on_columns, generators[place])
+        component = prepare_component(
+            train.plan, train.detector, result, on_columns, generators[place]
+        )
         return component, TrainingRecord(result.w, result)
 
     # Small arrays: threads would wait for each other.
@@ -61,4 +72,6 @@ def _train_part(
 def _bytes_per_component(draw: SampledIndices, n_columns: int) -> int:
     """Examples, references and their squares, three ``G``, distances and choices, and what products take in passing."""
     n_examples, n_references = draw.outliers.size + draw.unlabeled.size, draw.references.size
-    return 8 * (8 * n_examples * n_columns + 5 * n_references * n_columns + 3 * n_examples * n_references)
+    return 8 * (
+        8 * n_examples * n_columns + 5 * n_references * n_columns + 3 * n_examples * n_references
+    )

@@ -41,7 +41,9 @@ def sum_of_nearest(
         for start in tl.static_range(0, WIDTH, BLOCK_COLUMNS):
             column = tl.load(columns + component * WIDTH + start + place).to(tl.int64)
             x = tl.load(table + column[:, None] * stride + rows[None, :])
-            r = tl.load(references + (first + line[:, None]).to(tl.int64) * WIDTH + start + place[None, :])
+            r = tl.load(
+                references + (first + line[:, None]).to(tl.int64) * WIDTH + start + place[None, :]
+            )
             squares = tl.dot(r, x, squares)
         nearest = tl.minimum(nearest, squares + tl.load(norms + first + line)[:, None])
     distances = nearest + size[None, :]

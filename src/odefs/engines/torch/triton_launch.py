@@ -59,7 +59,13 @@ class FusedReferences:
 
     def kind(self, root: bool) -> tuple[object, ...]:
         """Components of one kind share a compiled kernel."""
-        return (str(self.norms.device), self.columns.shape[1], *self.products.shape[1:3], self.n_subsets, root)
+        return (
+            str(self.norms.device),
+            self.columns.shape[1],
+            *self.products.shape[1:3],
+            self.n_subsets,
+            root,
+        )
 
 
 def lay_out_fused(
@@ -69,7 +75,10 @@ def lay_out_fused(
     by_width: dict[int, list[int]] = {}
     for place in places:
         by_width.setdefault(_rounded(components[place].columns.size), []).append(place)
-    return [_lay_out(components, group, width, zeros, device) for width, group in sorted(by_width.items())]
+    return [
+        _lay_out(components, group, width, zeros, device)
+        for width, group in sorted(by_width.items())
+    ]
 
 
 def _rounded(n_columns: int) -> int:
@@ -89,7 +98,9 @@ def _lay_out(
     for i, place in enumerate(places):
         chosen = components[place].columns
         columns[i, : chosen.size] = chosen
-        rows[i, :, :n_subsets, : chosen.size] = components[place].state.rows.reshape(members, n_subsets, -1)
+        rows[i, :, :n_subsets, : chosen.size] = components[place].state.rows.reshape(
+            members, n_subsets, -1
+        )
     sent = torch.from_numpy(rows).to(device)
     return FusedReferences(
         torch.tensor(places, device=device),
@@ -133,7 +144,9 @@ def fused_scores(table: Tensor, references: FusedReferences, root: bool) -> Tens
 _proven: dict[tuple[object, ...], bool] = {}
 
 
-def is_proven(table: Tensor, references: FusedReferences, root: bool, expected: Callable[[Tensor], Tensor]) -> bool:
+def is_proven(
+    table: Tensor, references: FusedReferences, root: bool, expected: Callable[[Tensor], Tensor]
+) -> bool:
     """Whether the compiled kernel gives the ``expected`` scores of the group's first component on the first rows.
 
     Asked once for every kernel: a compiler stands between the kernel and the scores, and it differs from one installation to the next.

@@ -8,7 +8,15 @@ import numpy as np
 
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.accuracy.extra_datasets import SOURCES, file_of, short
-from odefs.experiments.accuracy.measures import BARE, DEFAULT, PAPER, by_seed, mean_over, named, paired_gain
+from odefs.experiments.accuracy.measures import (
+    BARE,
+    DEFAULT,
+    PAPER,
+    by_seed,
+    mean_over,
+    named,
+    paired_gain,
+)
 from odefs.experiments.accuracy.plan import ABLATIONS, ELEVEN, FEW_REPEATS, MORE, Options
 from odefs.experiments.grid import Record
 from odefs.experiments.plans import LARGE

@@ -10,10 +10,18 @@ from odefs.selection.penalty import optimality_violation
 from odefs.selection.solvers.solution import Solution
 
 
-def solve_lbfgs(objective: RankingObjective, v: np.ndarray, start: np.ndarray, tol: float, max_steps: int) -> Solution:
+def solve_lbfgs(
+    objective: RankingObjective, v: np.ndarray, start: np.ndarray, tol: float, max_steps: int
+) -> Solution:
     """Minimise over the weights of each component from ``start``."""
     found = [
-        _solve_one(RankingObjective(G, objective.n_outliers, objective.loss, objective.l1), v_one, w, tol, max_steps)
+        _solve_one(
+            RankingObjective(G, objective.n_outliers, objective.loss, objective.l1),
+            v_one,
+            w,
+            tol,
+            max_steps,
+        )
         for G, v_one, w in zip(objective.G, v, start, strict=True)
     ]
     return Solution(*(np.stack(part) for part in zip(*found, strict=True)))
@@ -35,7 +43,13 @@ def _solve_one(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(0.0, np.inf),
-        options={"maxiter": max_steps, "maxfun": 4 * max_steps, "gtol": tol, "ftol": 0.0, "maxcor": 20},
+        options={
+            "maxiter": max_steps,
+            "maxfun": 4 * max_steps,
+            "gtol": tol,
+            "ftol": 0.0,
+            "maxcor": 20,
+        },
     )
     w = np.maximum(found.x, 0.0)
     _, gradient = objective.smooth_value_and_gradient(w, v)

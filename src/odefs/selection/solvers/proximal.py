@@ -19,7 +19,9 @@ def solve_proximal(
 ) -> Solution:
     """Minimise over the weights of each component from ``start``."""
     l1 = objective.l1
-    found = Solution(start.copy(), np.zeros(start.shape[0], dtype=np.int64), np.empty(start.shape[0]))
+    found = Solution(
+        start.copy(), np.zeros(start.shape[0], dtype=np.int64), np.empty(start.shape[0])
+    )
     who = np.arange(start.shape[0])
     w, n_steps = start, found.n_steps.copy()
     value, gradient = objective.smooth_value_and_gradient(w, v)
@@ -34,7 +36,9 @@ def solve_proximal(
                 return found
             left = np.flatnonzero(~done)
             who, n_steps, done, objective = who[left], n_steps[left], done[left], objective.of(left)
-            w, v, value, gradient, step, violation = (a[left] for a in (w, v, value, gradient, step, violation))
+            w, v, value, gradient, step, violation = (
+                a[left] for a in (w, v, value, gradient, step, violation)
+            )
         trial = penalty_prox(w - step[:, None] * gradient, step, l1)
         move = trial - w
         squared = (move * move).sum(axis=1)
@@ -46,7 +50,9 @@ def solve_proximal(
         rejected = moves & ~accepted
         curvature = (move * (trial_gradient - gradient)).sum(axis=1)
         # Longer steps where the objective curves down along the move: there it can only gain.
-        longer = np.where(curvature > 0, squared / np.where(curvature > 0, curvature, 1.0), 4 * step)
+        longer = np.where(
+            curvature > 0, squared / np.where(curvature > 0, curvature, 1.0), 4 * step
+        )
         step = np.where(accepted, np.clip(longer, 1e-12, 1e12), np.where(rejected, step / 4, step))
         if accepted.all():
             w, value, gradient = trial, trial_value, trial_gradient

@@ -27,7 +27,9 @@ def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int)
     """One or several numbers for each cell, side by side."""
     widths = [len(spec.feature_names()) for spec in specs]
     out = np.zeros((n_rows, sum(widths)), dtype=ENCODED)
-    places = [slice(end - width, end) for end, width in zip(accumulate(widths), widths, strict=True)]
+    places = [
+        slice(end - width, end) for end, width in zip(accumulate(widths), widths, strict=True)
+    ]
     fillers = [_filler(spec, column) for spec, column in zip(specs, columns, strict=True)]
     n_threads, blocks = available_threads(), list(row_blocks(n_rows, BLOCK_ROWS))
     n_stretches = -(-TASKS_PER_THREAD * n_threads // max(1, len(blocks)))
@@ -37,7 +39,11 @@ def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int)
         for filler, place in zip(fillers[some], places[some], strict=True):
             filler(rows, out[rows, place])
 
-    share_tasks(fill, [(rows, some) for rows in blocks for some in _stretches(len(specs), n_stretches)], n_threads)
+    share_tasks(
+        fill,
+        [(rows, some) for rows in blocks for some in _stretches(len(specs), n_stretches)],
+        n_threads,
+    )
     return out
 
 
@@ -77,7 +83,9 @@ def _of_categories(spec: ColumnSpec, column: Column) -> Filler:
     n_levels = len(spec.levels)
     rare = n_levels if spec.grouped else -1
     missing = n_levels + bool(spec.grouped) if spec.marks_missing else place[spec.fill_level]
-    places = np.array([*(place.get(level, rare) for level in column.levels), missing], dtype=np.int64)
+    places = np.array(
+        [*(place.get(level, rare) for level in column.levels), missing], dtype=np.int64
+    )
     units = np.array(spec.units, dtype=ENCODED)
 
     def fill(rows: slice, out: np.ndarray) -> None:

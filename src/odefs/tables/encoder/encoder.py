@@ -134,7 +134,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if strange > 0.5:
                     warn(unseen_categories(spec.name, strange))
 
-    def recognised(self, table: Columns, formats: Mapping[str, str] = MappingProxyType({})) -> Columns:
+    def recognised(
+        self, table: Columns, formats: Mapping[str, str] = MappingProxyType({})
+    ) -> Columns:
         """The used columns of another table, read cell by cell as those of the training table.
 
         ``formats`` are those of text in columns that had another type in training.
@@ -142,7 +144,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "specs_")
         self.require_columns(table)
         read = (
-            apply_style(table[spec.name], spec.kind, spec.style or formats.get(spec.name, ""), self.na, spec.levels)
+            apply_style(
+                table[spec.name],
+                spec.kind,
+                spec.style or formats.get(spec.name, ""),
+                self.na,
+                spec.levels,
+            )
             for spec in self.specs_
         )
         return Columns(tuple(read), table.n_rows)
@@ -184,7 +192,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def sources(self) -> np.ndarray:
         """For each encoded column, which of :attr:`columns` it comes from."""
-        return np.repeat(np.arange(len(self.specs_)), [len(spec.feature_names()) for spec in self.specs_])
+        return np.repeat(
+            np.arange(len(self.specs_)), [len(spec.feature_names()) for spec in self.specs_]
+        )
 
     def by_column(self, values: np.ndarray) -> np.ndarray:
         """Sum the last axis, over encoded columns, back to input columns."""
@@ -194,8 +204,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def state(self) -> dict[str, Any]:
         """Everything that was learned, as plain values. Notes are not part of it: they may quote cells."""
         return {
-            "parameters": {name: to_plain(_listed(value), name) for name, value in self.get_params().items()},
-            "specs": [asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)} for spec in self.specs_],
+            "parameters": {
+                name: to_plain(_listed(value), name) for name, value in self.get_params().items()
+            },
+            "specs": [
+                asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)}
+                for spec in self.specs_
+            ],
             "left_out": {name: asdict(why) for name, why in self.left_out_.items()},
             "columns": [str(name) for name in self.feature_names_in_],
         }
@@ -207,16 +222,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         encoder = cls(**known.parameters)
         encoder.specs_ = list(known.specs)
         encoder.left_out_ = known.left_out
-        encoder.notes_ = [Note("text_format", spec.name, format=spec.style) for spec in known.specs if spec.style]
+        encoder.notes_ = [
+            Note("text_format", spec.name, format=spec.style) for spec in known.specs if spec.style
+        ]
         encoder._set_names(known.columns)
         return encoder
 
     def _check_parameters(self) -> None:
         for name in ("number", "category", "drop", "keep", "na"):
             if isinstance(getattr(self, name), str):
-                raise TableError(f"{name}={getattr(self, name)!r} must be a list of names, not one name.")
+                raise TableError(
+                    f"{name}={getattr(self, name)!r} must be a list of names, not one name."
+                )
         if not isinstance(self.max_categories, numbers.Integral) or self.max_categories < 2:
-            raise TableError(f"max_categories={self.max_categories!r} must be a whole number of at least 2.")
+            raise TableError(
+                f"max_categories={self.max_categories!r} must be a whole number of at least 2."
+            )
 
     def _set_names(self, names: Sequence[str]) -> None:
         self.feature_names_in_ = np.array(list(names), dtype=object)
@@ -236,15 +257,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in names]
         if unknown:
-            raise TableError(f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}.")
-        overrides = Overrides(*(frozenset(v) for v in (self.number, self.category, self.keep, self.na)))
+            raise TableError(
+                f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}."
+            )
+        overrides = Overrides(
+            *(frozenset(v) for v in (self.number, self.category, self.keep, self.na))
+        )
         columns = [column for column in table if column.name not in self.drop]
-        roles = run_tasks(lambda column: assign_role(column, overrides), columns, available_threads())
-        self.left_out_ = {role.column.name: role.left_out for role in roles if role.left_out is not None}
+        roles = run_tasks(
+            lambda column: assign_role(column, overrides), columns, available_threads()
+        )
+        self.left_out_ = {
+            role.column.name: role.left_out for role in roles if role.left_out is not None
+        }
         self.notes_ = [note for role in roles for note in role.notes]
         used = [role for role in roles if role.left_out is None]
         self.specs_ = run_tasks(
-            lambda role: _learn_column(role.column, role.style, self.max_categories, self.mark_missing),
+            lambda role: _learn_column(
+                role.column, role.style, self.max_categories, self.mark_missing
+            ),
             used,
             available_threads(),
         )
@@ -263,7 +294,9 @@ def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
-def _learn_column(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
+def _learn_column(
+    column: Column, style: str, max_categories: int, mark_missing: bool
+) -> ColumnSpec:
     summary = ColumnSummary()
     summary.add(column)
     median = 0.0 if column.kind == "category" else median_of(column.values[~column.missing])

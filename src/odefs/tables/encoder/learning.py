@@ -102,7 +102,9 @@ def _specs_of_all_rows(encoder: TableEncoder, table: Table) -> list[ColumnSpec]:
             if len(summary.counts) <= MAX_COUNTED_VALUES:
                 summary.add(_as_learned(batch[column.name], column, encoder.na))
         tell(start + read.n_rows, table.n_rows)
-    return [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]
+    return [
+        _exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)
+    ]
 
 
 def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
@@ -113,4 +115,12 @@ def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
 def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: TableEncoder) -> ColumnSpec:
     if seen.n_missing == seen.n_rows or len(seen.counts) > MAX_COUNTED_VALUES:
         return spec
-    return spec_of(spec.name, spec.kind, spec.style, seen, spec.fill, encoder.max_categories, encoder.mark_missing)
+    return spec_of(
+        spec.name,
+        spec.kind,
+        spec.style,
+        seen,
+        spec.fill,
+        encoder.max_categories,
+        encoder.mark_missing,
+    )

@@ -16,13 +16,17 @@ MAX_UNREADABLE_SHARE = 0.5
 def without_words(column: Column, words: Collection[str]) -> Column:
     """Words that mean "missing" as missing cells."""
     if column.kind == "category":
-        gone = [i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)]
+        gone = [
+            i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)
+        ]
         if not gone:
             return column
         kept = [i for i in range(len(column.levels)) if i not in set(gone)]
         place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
         place[kept] = np.arange(len(kept))
-        return replace(column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept))
+        return replace(
+            column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept)
+        )
     numbers = [float(word) for word in words if _is_number(word)]
     if not numbers:
         return column

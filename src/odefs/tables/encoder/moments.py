@@ -42,13 +42,18 @@ class Spread:
         if scale > 0:
             squares = sum(part.squares * (part.scale / scale) ** 2 for part in (self, other))
             squares += (between / scale) ** 2 * self.n * (other.n / n)
-        return Spread(n, low, max(self.high, other.high), mine + between * (other.n / n), squares, scale)
+        return Spread(
+            n, low, max(self.high, other.high), mine + between * (other.n / n), squares, scale
+        )
 
     @property
     def unit(self) -> float:
         """The root of half the range times the standard deviation; 1 for one value."""
         if self.n == 0 or self.low == self.high:
             return 1.0
-        half_range, half_std = self.high / 2 - self.low / 2, self.scale * float(np.sqrt(self.squares / self.n))
+        half_range, half_std = (
+            self.high / 2 - self.low / 2,
+            self.scale * float(np.sqrt(self.squares / self.n)),
+        )
         # Twice the half range may be beyond the largest float, twice its root is not.
         return float(2 * np.sqrt(half_range / 2) * np.sqrt(half_std)) or 1.0

@@ -13,7 +13,14 @@ import numpy as np
 from odefs.exceptions import TableError
 from odefs.tables.columns import LARGE, Column, Kind
 from odefs.tables.encoder.missing import without_words
-from odefs.tables.encoder.text_formats import PLAIN, TEXT_FORMATS, TextFormat, format_details, read_levels, recognise
+from odefs.tables.encoder.text_formats import (
+    PLAIN,
+    TEXT_FORMATS,
+    TextFormat,
+    format_details,
+    read_levels,
+    recognise,
+)
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
 from odefs.tables.messages import KIND_NAMES
 from odefs.tables.notes import Exclusion, Note
@@ -28,7 +35,18 @@ MOSTLY_MISSING = 0.5
 
 DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
 
-TRUTH = {"true": 1.0, "yes": 1.0, "y": 1.0, "t": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "n": 0.0, "f": 0.0, "0": 0.0}
+TRUTH = {
+    "true": 1.0,
+    "yes": 1.0,
+    "y": 1.0,
+    "t": 1.0,
+    "1": 1.0,
+    "false": 0.0,
+    "no": 0.0,
+    "n": 0.0,
+    "f": 0.0,
+    "0": 0.0,
+}
 SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0, -1.0)
 
 
@@ -60,7 +78,9 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     forced = column.name in (overrides.number | overrides.category)
     if column.kind == "category" and column.name not in overrides.category:
         column, style, notes = _recognised(column, overrides.na, forced)
-    elif column.kind != "category" and (column.name in overrides.category or (not forced and _is_rounded(column))):
+    elif column.kind != "category" and (
+        column.name in overrides.category or (not forced and _is_rounded(column))
+    ):
         column = as_category(column)
     left_out = _useless(column, forced, column.name in overrides.keep)
     if not left_out and column.kind == "number":
@@ -75,7 +95,9 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
     return Role(column, style, left_out, tuple(notes))
 
 
-def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = (), levels: Sequence[str] = ()) -> Column:
+def apply_style(
+    column: Column, kind: Kind, style: str, na: Collection[str] = (), levels: Sequence[str] = ()
+) -> Column:
     """Read a column of another table as the training table's column was read.
 
     ``levels`` are the categories seen in training. Every cell is read by itself, so that a row does
@@ -83,7 +105,11 @@ def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = ()
     """
     column = without_words(column, na)
     if kind == "category":
-        return _same_times(column, levels) if column.kind == "category" else as_category(column, levels)
+        return (
+            _same_times(column, levels)
+            if column.kind == "category"
+            else as_category(column, levels)
+        )
     if column.missing.all():
         return Column(column.name, kind, np.full(len(column), np.nan))
     if column.kind == "category":
@@ -99,7 +125,9 @@ def apply_style(column: Column, kind: Kind, style: str, na: Collection[str] = ()
 def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Column:
     """Text that must be numbers, times or booleans."""
     if kind == "boolean":
-        values = np.array([*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan])
+        values = np.array(
+            [*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan]
+        )
         return Column(column.name, "boolean", values[column.category_codes])
     return without_words(_converted(column, TEXT_FORMATS[style] if style else PLAIN[kind]), na)
 
@@ -141,15 +169,26 @@ def _same_times(column: Column, levels: Sequence[str]) -> Column:
     same = known_times(column.levels, levels)
     if not same:
         return column
-    return _named(column.name, column.category_codes, [same.get(level, level) for level in column.levels])
+    return _named(
+        column.name, column.category_codes, [same.get(level, level) for level in column.levels]
+    )
 
 
-def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Column, str, list[Note]]:
-    counts = np.bincount(column.category_codes[column.category_codes >= 0], minlength=len(column.levels))
+def _recognised(
+    column: Column, na: Collection[str], forced: bool
+) -> tuple[Column, str, list[Note]]:
+    counts = np.bincount(
+        column.category_codes[column.category_codes >= 0], minlength=len(column.levels)
+    )
     style = recognise(column.levels, counts) if len(column.levels) else None
     if style is None and forced:
         style = TEXT_FORMATS["numbers"]
-    if style is not None and style.kind == "number" and not forced and _have_long_digits(column.levels, counts):
+    if (
+        style is not None
+        and style.kind == "number"
+        and not forced
+        and _have_long_digits(column.levels, counts)
+    ):
         return column, "", []
     if style is None:
         return column, "", _half_numbers(column, counts)
@@ -161,7 +200,14 @@ def _recognised(column: Column, na: Collection[str], forced: bool) -> tuple[Colu
         row = int(np.flatnonzero(lost)[0])
         count = int(lost.sum())
         notes.append(
-            Note("unreadable_cells", column.name, row=row + 1, count=count, value=column.at(row), format=style.name)
+            Note(
+                "unreadable_cells",
+                column.name,
+                row=row + 1,
+                count=count,
+                value=column.at(row),
+                format=style.name,
+            )
         )
     return without_words(read, na), style.name, notes
 
@@ -172,13 +218,20 @@ def _is_rounded(column: Column) -> bool:
         return False
     known = column.values[~column.missing]
     merged = column.exact.n_distinct > np.unique(known).size
-    return bool(column.n_infinite) or (merged and bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size))
+    return bool(column.n_infinite) or (
+        merged and bool((np.abs(known) >= LARGE).sum() > 0.5 * known.size)
+    )
 
 
 def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
     """The same of text."""
-    long = [len(level) >= 16 and bool(DIGITS.match(level)) and abs(int(level)) >= LARGE for level in levels]
-    merged = len({float(level) for level, is_long in zip(levels, long, strict=True) if is_long}) < sum(long)
+    long = [
+        len(level) >= 16 and bool(DIGITS.match(level)) and abs(int(level)) >= LARGE
+        for level in levels
+    ]
+    merged = len(
+        {float(level) for level, is_long in zip(levels, long, strict=True) if is_long}
+    ) < sum(long)
     return merged and bool(counts[np.array(long, dtype=bool)].sum() > 0.5 * counts.sum())
 
 
@@ -202,7 +255,11 @@ def _converted(column: Column, style: TextFormat) -> Column:
     known = values[~np.isnan(values)]
     whole = bool(known.size and (known == np.round(known)).all())
     return Column(
-        column.name, "time" if style.kind == "time" else "number", values, whole=whole, n_infinite=int(infinite.sum())
+        column.name,
+        "time" if style.kind == "time" else "number",
+        values,
+        whole=whole,
+        n_infinite=int(infinite.sum()),
     )
 
 
@@ -242,7 +299,9 @@ def _all_differ(column: Column) -> bool:
 
 
 def _infinite(column: Column) -> list[Note]:
-    return [Note("infinite_cells", column.name, count=column.n_infinite)] if column.n_infinite else []
+    return (
+        [Note("infinite_cells", column.name, count=column.n_infinite)] if column.n_infinite else []
+    )
 
 
 def _sentinels(column: Column) -> list[Note]:
@@ -259,6 +318,8 @@ def _sentinels(column: Column) -> list[Note]:
             continue
         spread = max(float(others.max() - others.min()), 1e-12)
         gap = max(float(others.min()) - code, code - float(others.max()))
-        if gap > (0.5 * spread if code != -1 else 0) and (code != -1 or (others.min() > 0 and gap > 0.1 * spread)):
+        if gap > (0.5 * spread if code != -1 else 0) and (
+            code != -1 or (others.min() > 0 and gap > 0.1 * spread)
+        ):
             found.append(Note("missing_code", column.name, count=count, value=code))
     return found

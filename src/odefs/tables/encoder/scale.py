@@ -31,6 +31,8 @@ def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> t
     total = occurring.sum() + rarer
     if total == 0:
         return tuple(0.0 for _ in counts)
-    as_rare = [occurring[occurring <= count].sum() + rarer for count in occurring] + ([rarer] if rarer else [])
+    as_rare = [occurring[occurring <= count].sum() + rarer for count in occurring] + (
+        [rarer] if rarer else []
+    )
     z = np.log(total / np.maximum(as_rare, 1e-300))
     return tuple(float(v) for v in np.sqrt(np.maximum(1.0, z * z) / NORMAL_RANGE))

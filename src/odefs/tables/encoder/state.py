@@ -34,7 +34,10 @@ def read_state(state: Any) -> EncoderState:
     """The parts of an encoder, each checked."""
     require(isinstance(state, dict), "its encoder is not an object")
     columns = need(state, "columns", list)
-    require(_texts(columns) and len(set(columns)) == len(columns), "the columns of its table are not names that differ")
+    require(
+        _texts(columns) and len(set(columns)) == len(columns),
+        "the columns of its table are not names that differ",
+    )
     left_out = {name: _read_exclusion(why) for name, why in need(state, "left_out", dict).items()}
     specs = tuple(_read_spec(spec) for spec in need(state, "specs", list))
     used = [spec.name for spec in specs]
@@ -44,19 +47,30 @@ def read_state(state: Any) -> EncoderState:
 
 
 def _read_exclusion(found: Any) -> Exclusion:
-    require(isinstance(found, dict) and found.keys() == {"kind", "share"}, "a column that it left out has no reason")
+    require(
+        isinstance(found, dict) and found.keys() == {"kind", "share"},
+        "a column that it left out has no reason",
+    )
     kind, share = found["kind"], found["share"]
-    require(kind in get_args(ExclusionKind), "a column that it left out has a reason that does not exist")
+    require(
+        kind in get_args(ExclusionKind),
+        "a column that it left out has a reason that does not exist",
+    )
     is_share = share is None or (_is_number(share) and 0 <= share <= 1)
     require(is_share, "the missing cells of a column that it left out are not a share")
     return Exclusion(kind, share)
 
 
 def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
-    require(found.keys() <= PARAMETERS, "its encoder has parameters that this version does not know")
+    require(
+        found.keys() <= PARAMETERS, "its encoder has parameters that this version does not know"
+    )
     read = dict(found)
     for name in (name for name in NAMES if name in found):
-        require(_texts(need(found, name, list)), f"the parameter {name!r} of its encoder is not a list of names")
+        require(
+            _texts(need(found, name, list)),
+            f"the parameter {name!r} of its encoder is not a list of names",
+        )
     if "na" in found:
         fine = all(type(word) is str or _is_number(word) for word in need(found, "na", list))
         require(fine, "the parameter 'na' of its encoder is not a list of words and numbers")
@@ -70,24 +84,41 @@ def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
 def _read_spec(found: Any) -> ColumnSpec:
     require(isinstance(found, dict), "a column of its encoder is not an object")
     # Parts that came after the first version have a default, which files of earlier writers get.
-    parts = {field.name: field.default is MISSING and field.default_factory is MISSING for field in fields(ColumnSpec)}
+    parts = {
+        field.name: field.default is MISSING and field.default_factory is MISSING
+        for field in fields(ColumnSpec)
+    }
     needed = {name for name, is_needed in parts.items() if is_needed}
     require(needed <= found.keys() <= parts.keys(), "a column of its encoder has other parts")
-    name, kind, style = need(found, "name", str), need(found, "kind", str), need(found, "style", str)
+    name, kind, style = (
+        need(found, "name", str),
+        need(found, "kind", str),
+        need(found, "style", str),
+    )
     require(kind in get_args(Kind), f"its column {name!r} is of a kind that does not exist")
-    fits = not style or (style in TEXT_FORMATS and (kind not in ("number", "time") or TEXT_FORMATS[style].kind == kind))
+    fits = not style or (
+        style in TEXT_FORMATS
+        and (kind not in ("number", "time") or TEXT_FORMATS[style].kind == kind)
+    )
     require(fits, f"its column {name!r} is read in a way that does not exist")
     levels, units = need(found, "levels", list), need(found, "units", list)
     require(
         _texts(levels) and len(set(levels)) == len(levels),
         f"the categories of its column {name!r} are not texts that differ",
     )
-    require(all(_is_number(unit) for unit in units), f"the units of its column {name!r} are not numbers")
+    require(
+        all(_is_number(unit) for unit in units), f"the units of its column {name!r} are not numbers"
+    )
     low, high = need_number(found, "low"), need_number(found, "high")
     share = need_number(found, "missing_share")
     fill = need_number(found, "fill")
-    require(low <= fill <= high and 0 <= share <= 1, f"the range of its column {name!r} makes no sense")
-    require(kind != "boolean" or 0 <= low <= high <= 1, f"the truth values of its column {name!r} are none")
+    require(
+        low <= fill <= high and 0 <= share <= 1, f"the range of its column {name!r} makes no sense"
+    )
+    require(
+        kind != "boolean" or 0 <= low <= high <= 1,
+        f"the truth values of its column {name!r} are none",
+    )
     spec = ColumnSpec(
         name,
         kind,  # type: ignore[arg-type]
@@ -139,5 +170,8 @@ def _is_number(value: Any) -> bool:
 def _truth(found: Mapping[str, Any], key: str) -> bool:
     """A truth value, or 0 or 1 in its place, as parameters may have been given."""
     value = found.get(key)
-    require(type(value) in (bool, int) and value in (0, 1), f"{key!r} of its encoder is not a truth value")
+    require(
+        type(value) in (bool, int) and value in (0, 1),
+        f"{key!r} of its encoder is not a truth value",
+    )
     return bool(value)

@@ -36,7 +36,9 @@ class ColumnSummary:
         self.n_rows += len(column)
         self.n_missing += int(column.missing.sum())
         if column.kind == "category":
-            counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
+            counts = np.bincount(
+                column.category_codes[~column.missing], minlength=len(column.levels)
+            )
             occurring = zip(column.levels, counts.tolist(), strict=True)
             self.counts.update({level: count for level, count in occurring if count})
             return
@@ -103,7 +105,21 @@ def spec_of(
             units = (summary.values.unit, *((summary.times_of_day.unit,) if by_hour else ()))
     if marks:
         units = (*units, distances_out([n_known, summary.n_missing])[1])
-    return ColumnSpec(name, kind, style, levels, grouped, fill, fill_level, units, marks, by_hour, low, high, missing)
+    return ColumnSpec(
+        name,
+        kind,
+        style,
+        levels,
+        grouped,
+        fill,
+        fill_level,
+        units,
+        marks,
+        by_hour,
+        low,
+        high,
+        missing,
+    )
 
 
 def _most_frequent(counts: Mapping[str, int], room: int) -> tuple[tuple[str, ...], str, float]:

@@ -28,7 +28,9 @@ _THOUSANDS = re.compile(r"^[1-9]\d{0,2}(?:\.\d{3})+$")
 _MARKS = re.compile(r"['\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
-_DATE = re.compile(r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?$")
+_DATE = re.compile(
+    r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?$"
+)
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
 _TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?$")
 
@@ -62,7 +64,9 @@ def _number(text: str, decimal: str) -> float:
         value = float(body)
     except ValueError:
         return np.nan
-    negative = match["open"] is not None or not {"-", "\u2212"}.isdisjoint((match["minus"], match["minus2"]))
+    negative = match["open"] is not None or not {"-", "\u2212"}.isdisjoint(
+        (match["minus"], match["minus2"])
+    )
     value = -value if negative else value
     return value / 100 if match["percent"] else value
 
@@ -87,7 +91,9 @@ def _date(text: str, day_first: bool) -> float:
     # Two digits mean 1969 to 2068, as the C library has it.
     full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 69 else 2000)
     try:
-        when = datetime(full, int(month), int(day), int(hour), int(minute), int(seconds), tzinfo=UTC)
+        when = datetime(
+            full, int(month), int(day), int(hour), int(minute), int(seconds), tzinfo=UTC
+        )
         return when.replace(microsecond=int(fraction[:6].ljust(6, "0"))).timestamp()
     except ValueError:
         return np.nan
@@ -99,7 +105,11 @@ def _time_of_day(text: str) -> float:
     if match is None:
         return np.nan
     hour, minute, seconds = map(int, match.groups(default="0"))
-    return float(hour * 3600 + minute * 60 + seconds) if hour < 24 and minute < 60 and seconds < 60 else np.nan
+    return (
+        float(hour * 3600 + minute * 60 + seconds)
+        if hour < 24 and minute < 60 and seconds < 60
+        else np.nan
+    )
 
 
 _ALL = (
@@ -118,14 +128,19 @@ def _plain_time(text: str) -> float:
     return _time_of_day(text) if np.isnan(seconds) else seconds
 
 
-PLAIN = {"number": TEXT_FORMATS["numbers"], "time": TextFormat("ISO dates or times of day", "time", _plain_time)}
+PLAIN = {
+    "number": TEXT_FORMATS["numbers"],
+    "time": TextFormat("ISO dates or times of day", "time", _plain_time),
+}
 """How text is read where training held numbers or times of their own type, and no style can be told from one cell."""
 
 
 def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
     """The style that reads a column's distinct values, or ``None`` where they are just text. ``counts`` says how often each occurs."""
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
-    if not known or any(LEADING_ZERO.match(levels[i]) and levels[i].strip().isdigit() for i in known):
+    if not known or any(
+        LEADING_ZERO.match(levels[i]) and levels[i].strip().isdigit() for i in known
+    ):
         return None
     step = max(1, len(known) // SAMPLE_CELLS)
     sample = known[::step]
@@ -144,17 +159,29 @@ def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
 
 def _points_are_thousands(levels: Sequence[str]) -> bool:
     """Whether points set thousands apart, as in 952 and 1.032: three digits behind every point, and below a thousand no point."""
-    bodies = [match["body"].strip() for match in map(_SIGN.match, (level.strip() for level in levels)) if match]
+    bodies = [
+        match["body"].strip()
+        for match in map(_SIGN.match, (level.strip() for level in levels))
+        if match
+    ]
     if len(bodies) < len(levels) or any("," in body for body in bodies):
         return False
     pointed = [body for body in bodies if "." in body]
     plain = [body for body in bodies if "." not in body]
-    return bool(pointed and plain and all(map(_THOUSANDS.match, pointed)) and all(len(body) <= 3 for body in plain))
+    return bool(
+        pointed
+        and plain
+        and all(map(_THOUSANDS.match, pointed))
+        and all(len(body) <= 3 for body in plain)
+    )
 
 
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
     """The number of each distinct value; NaN for missing words and for what the style cannot read."""
-    return np.array([np.nan if is_missing_word(level) else style.read(level) for level in levels], dtype=np.float64)
+    return np.array(
+        [np.nan if is_missing_word(level) else style.read(level) for level in levels],
+        dtype=np.float64,
+    )
 
 
 def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:

@@ -78,4 +78,8 @@ def _named(value: float, form: str) -> str:
         return number_name(value)  # a year that has no form of four digits
     if form == CLOCK and 0 <= value < SECONDS_PER_DAY:
         return f"{when:%H:%M:%S}"
-    return when.date().isoformat() if form == DATE and value % SECONDS_PER_DAY == 0 else when.isoformat(sep=" ")
+    return (
+        when.date().isoformat()
+        if form == DATE and value % SECONDS_PER_DAY == 0
+        else when.isoformat(sep=" ")
+    )

@@ -40,7 +40,17 @@ from odefs.tables.messages.scoring import (
     unreadable_column,
     unseen_categories,
 )
-from odefs.tables.messages.values import KIND_NAMES, count, number, percent, score, size, span, value, without_controls
+from odefs.tables.messages.values import (
+    KIND_NAMES,
+    count,
+    number,
+    percent,
+    score,
+    size,
+    span,
+    value,
+    without_controls,
+)
 
 __all__ = [
     "KIND_NAMES",

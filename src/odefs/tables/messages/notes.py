@@ -2,8 +2,22 @@
 
 from collections.abc import Callable
 
-from odefs.tables.messages.values import count, exact_percent, first_of, number, percent, without_controls
-from odefs.tables.notes import ConventionKind, Exclusion, ExclusionKind, FlagConvention, Note, NoteKind
+from odefs.tables.messages.values import (
+    count,
+    exact_percent,
+    first_of,
+    number,
+    percent,
+    without_controls,
+)
+from odefs.tables.notes import (
+    ConventionKind,
+    Exclusion,
+    ExclusionKind,
+    FlagConvention,
+    Note,
+    NoteKind,
+)
 
 NAMED_COLUMNS = 3
 DETAILS = {
@@ -75,9 +89,7 @@ def _infinite_cells(note: Note) -> str:
 
 def _apostrophes_removed(note: Note) -> str:
     cells = count(note.count or 0, "cell")
-    return (
-        f"scores written by odefs: the apostrophe that keeps text from being run as a formula was removed from {cells}"
-    )
+    return f"scores written by odefs: the apostrophe that keeps text from being run as a formula was removed from {cells}"
 
 
 def _known_cases(note: Note) -> str:
@@ -138,7 +150,9 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     ),
     "repeated_name": _repeated_name,
     "more_repeated_names": _more_repeated_names,
-    "leading_zeros": lambda note: f"{note.column}: numbers with leading zeros are used as categories",
+    "leading_zeros": lambda note: (
+        f"{note.column}: numbers with leading zeros are used as categories"
+    ),
     "apostrophes_removed": _apostrophes_removed,
     "short_lines": _short_lines,
     "text_format": _text_format,
@@ -146,7 +160,9 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "mixed_cells": _mixed_cells,
     "missing_code": _missing_code,
     "infinite_cells": _infinite_cells,
-    "identifier_as_category": lambda note: f"{note.column}: an identifier by its name, used as categories",
+    "identifier_as_category": lambda note: (
+        f"{note.column}: an identifier by its name, used as categories"
+    ),
     "known_cases": _known_cases,
     "excel_names_cut": _excel_names_cut,
     "excel_texts_cut": _excel_texts_cut,

@@ -7,7 +7,15 @@ Markdown take the same reason as a record of the report's summary.
 import math
 from typing import TYPE_CHECKING, Any
 
-from odefs.tables.messages.values import HIDDEN, MISSING, listed, percent, span, value, without_controls
+from odefs.tables.messages.values import (
+    HIDDEN,
+    MISSING,
+    listed,
+    percent,
+    span,
+    value,
+    without_controls,
+)
 
 if TYPE_CHECKING:
     from odefs.inspection.reason import Reason
@@ -80,7 +88,11 @@ def _usual(reason: dict[str, Any]) -> str:
 def _place(reason: dict[str, Any]) -> str:
     direction, at = reason["direction"], reason["percentile"]
     if direction in ("missing", "value"):
-        return f"as in {percent(reason['frequency'])} of rows" if reason["frequency"] is not None else "a rare case"
+        return (
+            f"as in {percent(reason['frequency'])} of rows"
+            if reason["frequency"] is not None
+            else "a rare case"
+        )
     if direction == "within":
         return "not unusual by itself, but unusual given the rest of the row"
     high = direction == "high"
@@ -101,7 +113,9 @@ def trait(record: dict[str, Any]) -> str:
     if what in ("value", "any"):
         if record["distinct"] > len(record["values"]):
             return f"rare {column}"
-        return f"{column} = {listed([value(one, record['kind']) for one in record['values']], 'or')}"
+        return (
+            f"{column} = {listed([value(one, record['kind']) for one in record['values']], 'or')}"
+        )
     return f"{column} {({'within': 'unusual for the row'}).get(what, what)}"
 
 
@@ -118,10 +132,16 @@ def kind_details(record: dict[str, Any]) -> list[str]:
 def _trait_details(one: dict[str, Any]) -> str:
     of, usual = one["kind"], one.get("usual")
     if one.get("range"):
-        return span(one["range"], of, beside=usual or ()) + (f"; usually {span(usual, of, 4)}" if usual else "")
+        return span(one["range"], of, beside=usual or ()) + (
+            f"; usually {span(usual, of, 4)}" if usual else ""
+        )
     if one["what"] not in ("value", "any"):
         return ""
     unnamed = one["distinct"] - len(one["values"])
-    parts = [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"] if unnamed else []
+    parts = (
+        [f"{', '.join(value(each, of) for each in one['values'])} and {unnamed:,} more"]
+        if unnamed
+        else []
+    )
     parts += [f"usually {value(usual[0], of)}"] if usual else []
     return "; ".join(parts)

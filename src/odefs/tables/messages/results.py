@@ -36,7 +36,9 @@ def ordinary(median: float) -> str:
     """What an ordinary row scores: 1.0, unless a few extreme rows have moved the mean."""
     if 0.8 <= median <= 1.25:
         return "An ordinary row scores 1.0."
-    shown = f"{median:.2g}" if median < 0.1 else f"{median:.2f}" if median < 1000 else number(median)
+    shown = (
+        f"{median:.2g}" if median < 0.1 else f"{median:.2f}" if median < 1000 else number(median)
+    )
     return f"Half of the rows score {shown} or less; training rows average 1.0."
 
 
@@ -55,7 +57,11 @@ def sampled(judged_by: int | None, drawn: int) -> str:
 
     ``judged_by`` rows decided what columns hold, ``drawn`` rows stand for all in what is shown.
     """
-    types = "" if judged_by is None else f"column types were inferred from {count(judged_by, 'row')}, and "
+    types = (
+        ""
+        if judged_by is None
+        else f"column types were inferred from {count(judged_by, 'row')}, and "
+    )
     return (
         f"The table is larger than memory. All rows were scored; {types}"
         f"usual values come from a random sample of {count(drawn, 'row')}."
@@ -81,7 +87,9 @@ def trusted(share: float, was_given: bool = False, beside_noise: bool = False) -
         return f"{which} are weighted equally: feature selection did not improve the ranking reliably on this table."
     if share == 1:
         return "The score comes from the selected columns alone."
-    return f"The selected columns contribute {share:.0%} of the score, all columns together the rest."
+    return (
+        f"The selected columns contribute {share:.0%} of the score, all columns together the rest."
+    )
 
 
 def importances(shares: Sequence[tuple[str, float]]) -> str:

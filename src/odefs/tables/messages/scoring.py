@@ -27,7 +27,9 @@ def drift(entry: "ColumnDrift") -> str:
 
 def unseen_categories(column: str, share: float) -> str:
     """A warning: the column is likely another one, or of another type."""
-    return f"{share:.0%} of the rows have values in column {column!r} that were not seen in training."
+    return (
+        f"{share:.0%} of the rows have values in column {column!r} that were not seen in training."
+    )
 
 
 def unreadable_column(column: str, kind: str) -> str:
@@ -68,9 +70,7 @@ def rows_scored(n_rows: int, n_flagged: int, share: float) -> str:
 def model_saved(path: object, hidden: Sequence[str] = ()) -> str:
     """That a model file holds rows of the table, also cells of hidden columns."""
     also = f", including the values of {', '.join(hidden)}" if hidden else ""
-    return (
-        f"Model saved to {path}. It contains rows of the training table{also}; treat it as confidential as the table."
-    )
+    return f"Model saved to {path}. It contains rows of the training table{also}; treat it as confidential as the table."
 
 
 def outputs_without_input(folder: object, names: Sequence[str]) -> str:

@@ -10,7 +10,12 @@ from odefs.tables.readers.file_names import readable
 
 MISSING = "missing"
 HIDDEN = "(hidden)"
-KIND_NAMES = {"number": "numbers", "time": "dates or times", "boolean": "booleans", "category": "text"}
+KIND_NAMES = {
+    "number": "numbers",
+    "time": "dates or times",
+    "boolean": "booleans",
+    "category": "text",
+}
 """What a column of a kind holds."""
 NAMED = 6
 """Columns that a sentence names; the others are counted."""
@@ -51,7 +56,9 @@ def percent(share: float) -> str:
     points = 100 * share
     if 99 < points < 100:
         return f"{math.floor(10 * points) / 10:g}%"
-    return f"{points:.1f}%" if points < 10 and round(points, 1) != round(points) else f"{points:.0f}%"
+    return (
+        f"{points:.1f}%" if points < 10 and round(points, 1) != round(points) else f"{points:.0f}%"
+    )
 
 
 def exact_percent(share: float) -> str:
@@ -70,7 +77,13 @@ def size(n_bytes: int) -> str:
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
     """``a, b and c``."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}" if parts else ""
+    return (
+        parts[0]
+        if len(parts) == 1
+        else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+        if parts
+        else ""
+    )
 
 
 def first_of(names: Sequence[str], shown: int = NAMED) -> str:
@@ -115,5 +128,7 @@ def _time(seconds: float, beside: Sequence[Any]) -> str:
 
 def span(bounds: Sequence[Any], of: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
     """``3 to 5``."""
-    low, high = (value(bound, of, digits, (*bounds, *beside) if of == "time" else ()) for bound in bounds)
+    low, high = (
+        value(bound, of, digits, (*bounds, *beside) if of == "time" else ()) for bound in bounds
+    )
     return low if low == high else f"{low} to {high}"

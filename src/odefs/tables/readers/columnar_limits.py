@@ -37,7 +37,9 @@ def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
         # Nested columns are not used. A dot alone does not make one: it may be part of a name.
         leaves = (metadata.schema.column(k) for k in range(metadata.num_columns))
         flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
-        for column in (column for column, worst in shared.items() if worst > most and column in flat):
+        for column in (
+            column for column, worst in shared.items() if worst > most and column in flat
+        ):
             _require_total(_from_parquet(source, column), most, name, column)
 
 
@@ -57,7 +59,9 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
         for k, field in enumerate(schema):
             if pa.types.is_dictionary(field.type):
                 with _opened(source) as file, ipc.open_file(file) as reader:
-                    batches = (reader.get_batch(i).column(k) for i in range(reader.num_record_batches))
+                    batches = (
+                        reader.get_batch(i).column(k) for i in range(reader.num_record_batches)
+                    )
                     _require_total(batches, most, name, field.name)
     except TableError:
         raise
@@ -82,7 +86,10 @@ def _opened(source: Path | bytes) -> IO[bytes]:
 def _from_parquet(source: Path | bytes, column: str) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
-    with _opened(source) as file, pq.ParquetFile(file, read_dictionary=[column], pre_buffer=False) as table:
+    with (
+        _opened(source) as file,
+        pq.ParquetFile(file, read_dictionary=[column], pre_buffer=False) as table,
+    ):
         for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=[column]):
             # A field x of a column t is chosen together with a column named t.x.
             yield from (batch.column(k) for k in batch.schema.get_all_field_indices(column))
@@ -95,7 +102,10 @@ def _require_total(parts: Iterator[Any], most: int, name: str, column: str) -> N
 
     total = 0
     for part in parts:
-        if not pa.types.is_dictionary(part.type) or part.type.value_type not in (pa.string(), pa.large_string()):
+        if not pa.types.is_dictionary(part.type) or part.type.value_type not in (
+            pa.string(),
+            pa.large_string(),
+        ):
             return
         lengths = pc.binary_length(part.dictionary).cast(pa.int64())
         total += pc.sum(lengths.take(part.indices)).as_py() or 0

@@ -54,7 +54,9 @@ def common_schema(files: Sequence[Path], schemas: Sequence[Any]) -> Any:
     first = schemas[0]
     held = [{field.name: field.type for field in schema} for schema in schemas]
     types = common_types_of(files, held, pa.null(), common_type) if len(files) > 1 else held[0]
-    return pa.schema([field.with_nullable(True).with_type(plain_type(types[field.name])) for field in first])
+    return pa.schema(
+        [field.with_nullable(True).with_type(plain_type(types[field.name])) for field in first]
+    )
 
 
 def common_type(one: Any, other: Any) -> Any:
@@ -78,7 +80,9 @@ def common_type(one: Any, other: Any) -> Any:
 def _is_number(kind: Any) -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
 
 
 def _common_number(one: Any, other: Any) -> Any:
@@ -111,7 +115,11 @@ def _whole_digits(kind: Any) -> int:
     """Digits before the point."""
     import pyarrow as pa
 
-    return int(kind.precision - kind.scale) if pa.types.is_decimal(kind) else len(str(2 ** int(kind.bit_width)))
+    return (
+        int(kind.precision - kind.scale)
+        if pa.types.is_decimal(kind)
+        else len(str(2 ** int(kind.bit_width)))
+    )
 
 
 def plain_type(kind: Any) -> Any:
@@ -138,7 +146,9 @@ def as_schema(part: Any, schema: Any) -> Any:
 
     if part.schema.equals(schema):
         return part
-    return pa.table([_cast(part.column(k), field.type) for k, field in enumerate(schema)], schema=schema)
+    return pa.table(
+        [_cast(part.column(k), field.type) for k, field in enumerate(schema)], schema=schema
+    )
 
 
 def _cast(column: Any, kind: Any) -> Any:
@@ -153,9 +163,15 @@ def _cast(column: Any, kind: Any) -> Any:
     if pa.types.is_floating(kind):
         floats = floats_of(column)
         return (
-            column.cast(kind, safe=False) if floats is None else pa.chunked_array([pa.array(floats, from_pandas=True)])
+            column.cast(kind, safe=False)
+            if floats is None
+            else pa.chunked_array([pa.array(floats, from_pandas=True)])
         )
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns" and kind == pa.timestamp("us", column.type.tz):
+    if (
+        pa.types.is_timestamp(column.type)
+        and column.type.unit == "ns"
+        and kind == pa.timestamp("us", column.type.tz)
+    ):
         nano = column.cast(pa.int64())
         micro = pc.divide(nano, 1000)  # towards zero
         column = pc.subtract(micro, pc.less(nano, pc.multiply(micro, 1000)).cast(pa.int64()))

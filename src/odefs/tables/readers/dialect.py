@@ -63,7 +63,9 @@ def is_text(source: Path | bytes) -> bool:
     """Whether a file whose name says nothing begins like text."""
     head = unpacked_beginning(source, HEAD_BYTES)
     text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
-    return bool(text.strip()) and all(character.isprintable() or character.isspace() for character in text)
+    return bool(text.strip()) and all(
+        character.isprintable() or character.isspace() for character in text
+    )
 
 
 def _encoding(head: bytes) -> str:
@@ -170,7 +172,10 @@ def short_lines(source: Path | bytes, dialect: Dialect) -> Note | None:
 @contextmanager
 def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
     """The text, decoded, its line breaks as they are."""
-    with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream, _long_cells():
+    with (
+        open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream,
+        _long_cells(),
+    ):
         yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
 
 

@@ -48,7 +48,9 @@ def _names(read: dict[str, Any]) -> tuple[list[str], int]:
     table = book.load_sheet(sheet, n_rows=0)
     names = [column.name for column in table.selected_columns]
     # The row of names, and blank ones above it.
-    return names, book.load_sheet(sheet, header_row=None, skip_rows=0, n_rows=0).total_height - table.total_height
+    return names, book.load_sheet(
+        sheet, header_row=None, skip_rows=0, n_rows=0
+    ).total_height - table.total_height
 
 
 def _has_patterns(read: dict[str, Any]) -> bool:
@@ -102,7 +104,12 @@ def _with_digits(frame: Any, read: dict[str, Any], unclear: dict[str, Any]) -> A
     types = unclear | dict.fromkeys(mixed, pl.Float64)
     # The reader does not choose among columns that it was given names for.
     chosen = {} if "read_options" in read else {"columns": list(types)}
-    options: dict[str, Any] = {**read, **chosen, "schema_overrides": types, "drop_empty_cols": False}
+    options: dict[str, Any] = {
+        **read,
+        **chosen,
+        "schema_overrides": types,
+        "drop_empty_cols": False,
+    }
     full = pl.read_excel(**options)
     found = []
     for name in mixed:

@@ -25,7 +25,14 @@ WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 LISTED = 4 * 2**20
 """Bytes of a list of parts that are looked at; those of workbooks have some hundred."""
 UNKNOWN_LENGTH = 2**62
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error)
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+)
 
 
 def excel_bytes(path: Path, sheet: str | None = None) -> int:
@@ -96,7 +103,9 @@ def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str |
     """Parts that readers open for a sheet; for all sheets where it is not clear which part it is."""
     always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", OPEN_DOCUMENT}
     books = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml")]
-    relations = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml.rels")]
+    relations = [
+        _content(archive, part) for part in parts if _name(part).endswith("workbook.xml.rels")
+    ]
     present = {_name(part) for part in parts}
     if len(books) == len(relations) == 1 and {WORKBOOK, RELATIONS} <= present:
         found = sheet_parts(books[0], relations[0], sheet)

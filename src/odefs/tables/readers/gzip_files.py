@@ -12,7 +12,13 @@ from pathlib import Path
 from odefs.exceptions import TableError
 
 GZIP = b"\x1f\x8b"
-OTHERS = {b"\x28\xb5\x2f\xfd": "zstd", b"x\x01": "zlib", b"x\x9c": "zlib", b"x\xda": "zlib", GZIP: "gzip, twice"}
+OTHERS = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"x\x01": "zlib",
+    b"x\x9c": "zlib",
+    b"x\xda": "zlib",
+    GZIP: "gzip, twice",
+}
 """How data begins that the reader would unpack too."""
 
 PIECE = 2**20
@@ -83,7 +89,9 @@ def _require_plain(source: Path | bytes, name: str) -> None:
     start = beginning(source, 4)
     other = next((kind for mark, kind in OTHERS.items() if start.startswith(mark)), None)
     if other is not None:
-        raise TableError(f"{name}: the file is packed by {other}, only gzip can be unpacked: unpack it first.")
+        raise TableError(
+            f"{name}: the file is packed by {other}, only gzip can be unpacked: unpack it first."
+        )
 
 
 def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
@@ -99,4 +107,6 @@ def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
                     )
                 yield piece
     except (OSError, EOFError, zlib.error) as error:
-        raise TableError(f"{name}: cannot be read (packed by gzip, and damaged: {error}).") from error
+        raise TableError(
+            f"{name}: cannot be read (packed by gzip, and damaged: {error})."
+        ) from error

@@ -65,7 +65,10 @@ class Header:
 
     @cached_property
     def _stand_in(self) -> str:
-        return next((mark for mark in STAND_INS if not any(mark in name for name in self.names)), STAND_INS[-1])
+        return next(
+            (mark for mark in STAND_INS if not any(mark in name for name in self.names)),
+            STAND_INS[-1],
+        )
 
     @property
     def may_be_data(self) -> bool:
@@ -136,13 +139,18 @@ def _as_polars(given: Sequence[str]) -> Iterator[str]:
         before[name] += 1
 
 
-def under_names(source: Path | bytes, dialect: Dialect, header: Header) -> tuple[Path | bytes, Dialect]:
+def under_names(
+    source: Path | bytes, dialect: Dialect, header: Header
+) -> tuple[Path | bytes, Dialect]:
     """What polars is to read: the file, or its content under names that differ."""
     if header.is_plain:
         return source, dialect
     if dialect.encoding not in BYTEWISE:
         with opened(source, dialect) as text:
-            source, dialect = text.read().encode(errors="replace"), replace(dialect, encoding="utf-8")
+            source, dialect = (
+                text.read().encode(errors="replace"),
+                replace(dialect, encoding="utf-8"),
+            )
     out = io.BytesIO()
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as content:
         _copy(content, out, dialect, header)
@@ -160,7 +168,9 @@ def copied_under_names(source: Path, target: Path, dialect: Dialect, header: Hea
 
 def _copy(content: BinaryIO, out: BinaryIO, dialect: Dialect, header: Header) -> None:
     names = io.StringIO()
-    csv.writer(names, delimiter=dialect.separator, lineterminator="\n").writerow(map(header.handed, header.names))
+    csv.writer(names, delimiter=dialect.separator, lineterminator="\n").writerow(
+        map(header.handed, header.names)
+    )
     out.write(names.getvalue().encode(dialect.encoding, errors="replace"))
     if content.read(len(BYTE_MARK)) != BYTE_MARK:
         content.seek(0)

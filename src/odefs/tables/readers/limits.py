@@ -17,4 +17,6 @@ def require_height(n_rows: int, name: str | Path, least_rows: int = 2) -> None:
 def require_width(n_columns: int, name: str | Path) -> None:
     """Refuse tables with more columns than are supported."""
     if n_columns > MAX_COLUMNS:
-        raise TableError(f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported.")
+        raise TableError(
+            f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported."
+        )

@@ -52,7 +52,9 @@ def parquet_parts(path: str | Path) -> list[Path]:
     return sorted(Path(part) for part in glob.glob(str(path)) if part.lower().endswith(".parquet"))
 
 
-def bytes_in_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
+def bytes_in_memory(
+    path: str | Path, delimiter: str | None = None, sheet: str | None = None
+) -> int:
     """An estimate of what the whole run takes; 0 where nothing is known."""
     parts = parquet_parts(path)
     if parts:
@@ -68,7 +70,9 @@ def bytes_in_memory(path: str | Path, delimiter: str | None = None, sheet: str |
 def fits(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the table may be read at once: memory has room for it, and it is in proportion to its file."""
     needed = bytes_in_memory(path, delimiter, sheet)
-    return needed <= memory_budget() and (needed <= ALWAYS_BYTES or needed <= most_bytes(_size(path)))
+    return needed <= memory_budget() and (
+        needed <= ALWAYS_BYTES or needed <= most_bytes(_size(path))
+    )
 
 
 def least_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
@@ -125,8 +129,14 @@ def _parquet_bytes(path: Path) -> int:
         return 0
     except (OSError, ValueError):
         return 0
-    columns = [k for k in range(metadata.num_columns) if metadata.schema.column(k).physical_type == "BYTE_ARRAY"]
-    groups = (metadata.row_group(group) for group in range(metadata.num_row_groups)) if columns else ()
+    columns = [
+        k
+        for k in range(metadata.num_columns)
+        if metadata.schema.column(k).physical_type == "BYTE_ARRAY"
+    ]
+    groups = (
+        (metadata.row_group(group) for group in range(metadata.num_row_groups)) if columns else ()
+    )
     text = sum(group.column(k).total_uncompressed_size for group in groups for k in columns)
     cells = metadata.num_columns * CELL_BYTES + len(columns) * (TEXT_BYTES + ENCODED_TEXT)
     return int(metadata.num_rows * cells + text)
@@ -146,7 +156,9 @@ def _delimited_cells(head: bytes, delimiter: str | None) -> tuple[int, int]:
     """Each cell ends in a mark or a line break; one with a letter is text, but for the names of the columns."""
     mark = _mark(head, delimiter)
     below = NUMBER_LETTERS.sub(b"", head.partition(b"\n")[2])
-    texts = sum(LETTER.search(cell) is not None for line in below.split(b"\n") for cell in line.split(mark))
+    texts = sum(
+        LETTER.search(cell) is not None for line in below.split(b"\n") for cell in line.split(mark)
+    )
     return head.count(mark) + head.count(b"\n"), texts
 
 
@@ -156,7 +168,9 @@ def _keyed_cells(head: bytes) -> tuple[int, int]:
 
 def _mark(head: bytes, delimiter: str | None) -> bytes:
     """The delimiter that occurs most: too many cells are better than too few."""
-    return max((mark.encode() for mark in ([delimiter] if delimiter else DELIMITERS)), key=head.count)
+    return max(
+        (mark.encode() for mark in ([delimiter] if delimiter else DELIMITERS)), key=head.count
+    )
 
 
 def _arrow_bytes(path: Path) -> int:
@@ -172,7 +186,9 @@ def _arrow_bytes(path: Path) -> int:
     except (ModuleNotFoundError, OSError, ValueError):
         return least
     n_text = sum(not pa.types.is_primitive(kind) for kind in types)
-    return max(least, int(n_rows * (len(types) * CELL_BYTES + n_text * (TEXT_BYTES + ENCODED_TEXT))))
+    return max(
+        least, int(n_rows * (len(types) * CELL_BYTES + n_text * (TEXT_BYTES + ENCODED_TEXT)))
+    )
 
 
 def _excel_bytes(path: Path, sheet: str | None) -> int:

@@ -53,7 +53,9 @@ def _leaves(dtype: Any) -> int:
     """Columns of which every line has a cell: objects have one for each field, a list is one."""
     import polars as pl
 
-    return sum(_leaves(field.dtype) for field in dtype.fields) if isinstance(dtype, pl.Struct) else 1
+    return (
+        sum(_leaves(field.dtype) for field in dtype.fields) if isinstance(dtype, pl.Struct) else 1
+    )
 
 
 def _leaves_in_lists(dtype: Any) -> int:

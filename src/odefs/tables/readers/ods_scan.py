@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from odefs.tables.readers.xlsx_scan import CELL_BYTES, GRID_BYTES
 
-TAG = re.compile(rb"<(/?)(?:[^\s<>:/\"'=]+:)?(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<]*)")
+TAG = re.compile(
+    rb"<(/?)(?:[^\s<>:/\"'=]+:)?(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<]*)"
+)
 REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']\s*\+?(\d+)")
 VALUE = re.compile(rb"value[\w-]*\s*=")
 
@@ -34,7 +36,9 @@ class OdsScan:
     def n_bytes(self) -> int:
         """What reading the sheets takes, about."""
         open_sheet = self._rows * self._columns
-        return GRID_BYTES * (self._places + open_sheet) + CELL_BYTES * self.n_cells + self.text_bytes
+        return (
+            GRID_BYTES * (self._places + open_sheet) + CELL_BYTES * self.n_cells + self.text_bytes
+        )
 
     def add(self, xml: bytes) -> None:
         """Count one piece, which begins with a tag and ends before another."""
@@ -64,7 +68,9 @@ class OdsScan:
             self._columns = max(self._columns, self._filled_width)
             self.n_cells += self._in_row * self._row_repeats
             self._blank_rows = 0
-            self.grid = max(self.grid, (self._rows, self._columns), key=lambda grid: grid[0] * grid[1])
+            self.grid = max(
+                self.grid, (self._rows, self._columns), key=lambda grid: grid[0] * grid[1]
+            )
         else:
             self._blank_rows += self._row_repeats
         self._row_repeats, self._width, self._filled_width, self._in_row = 0, 0, 0, 0

@@ -33,8 +33,34 @@ ARROW = (".arrow", ".feather", ".ipc")
 LINES = (".ndjson", ".jsonl")
 EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
 READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
-DOCUMENTS = (".json", ".html", ".htm", ".xml", ".md", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".ppt", ".pptx", ".py")
-PACKED = (".zip", ".tar", ".tgz", ".7z", ".npz", ".npy", ".pkl", ".pickle", ".db", ".sqlite", ".odefs")
+DOCUMENTS = (
+    ".json",
+    ".html",
+    ".htm",
+    ".xml",
+    ".md",
+    ".pdf",
+    ".doc",
+    ".docx",
+    ".odt",
+    ".rtf",
+    ".ppt",
+    ".pptx",
+    ".py",
+)
+PACKED = (
+    ".zip",
+    ".tar",
+    ".tgz",
+    ".7z",
+    ".npz",
+    ".npy",
+    ".pkl",
+    ".pickle",
+    ".db",
+    ".sqlite",
+    ".odefs",
+)
 OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Endings of files that hold no table; files with other endings are looked into."""
 
@@ -76,7 +102,9 @@ class ReadOptions:
 PLAIN = ReadOptions()
 
 
-def open_table(path: str | Path, options: ReadOptions = PLAIN, folder: Path | None = None) -> Reading:
+def open_table(
+    path: str | Path, options: ReadOptions = PLAIN, folder: Path | None = None
+) -> Reading:
     """Open a table: read into memory or, with a ``folder`` for temporary files, in batches."""
     import polars as pl
 
@@ -107,7 +135,9 @@ def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> 
     return TableError(f"{path}: {first_line(error)}.")
 
 
-def _open(source: Path | bytes | list[Path], name: str, options: ReadOptions, folder: Path | None) -> TextTable:
+def _open(
+    source: Path | bytes | list[Path], name: str, options: ReadOptions, folder: Path | None
+) -> TextTable:
     suffix = ".parquet" if isinstance(source, list) else ending_of(source)
     check_asked(name, suffix, options.sheet, options.delimiter, options.header)
     if suffix == ".parquet":
@@ -117,7 +147,9 @@ def _open(source: Path | bytes | list[Path], name: str, options: ReadOptions, fo
     if folder is None and isinstance(source, Path):
         source = path_for_polars(source)
     if suffix in TEXT:
-        return read_text(source, name, folder, options.text_columns, options.delimiter, options.header)
+        return read_text(
+            source, name, folder, options.text_columns, options.delimiter, options.header
+        )
     if suffix in EXCEL and folder is None:
         return TextTable(HeldTable(_read_excel(source, name, options.sheet)), (), True)
     if suffix in EXCEL:
@@ -126,7 +158,9 @@ def _open(source: Path | bytes | list[Path], name: str, options: ReadOptions, fo
             "and ndjson can be read: convert it, or raise ODEFS_MEMORY."
         )
     if suffix not in (*ARROW, *LINES):
-        raise TableError(f"{name}: files that end in {suffix or 'nothing'} cannot be read, only {', '.join(READABLE)}.")
+        raise TableError(
+            f"{name}: files that end in {suffix or 'nothing'} cannot be read, only {', '.join(READABLE)}."
+        )
     rows = _scan(source, suffix, name, folder)
     if folder is None:
         return TextTable(HeldTable(without_wide_integers(rows).collect()), (), True)
@@ -158,7 +192,9 @@ def _scan(source: Path | bytes, suffix: str, name: str, folder: Path | None) -> 
 
 def _standard_input() -> bytes:
     if sys.stdin is None:
-        raise TableError("standard input is closed: name a file, or hand the table over through a pipe.")
+        raise TableError(
+            "standard input is closed: name a file, or hand the table over through a pipe."
+        )
     return sys.stdin.buffer.read()
 
 
@@ -182,7 +218,9 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
     raise TableError(f"{path}: this is neither a file nor a folder.")
 
 
-def check_asked(name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True) -> None:
+def check_asked(
+    name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True
+) -> None:
     """Refuse options that a kind of file has no use for."""
     if sheet is not None and ending not in EXCEL:
         raise TableError(f"{name}: --sheet is for Excel files.")
@@ -214,7 +252,9 @@ def _read_excel(source: Path | bytes, name: str, sheet: str | None) -> Any:
     try:
         return read_sheet(source, sheet)
     except ModuleNotFoundError as error:
-        raise TableError(f"{name}: reading Excel files needs another package: {command('cli')}") from error
+        raise TableError(
+            f"{name}: reading Excel files needs another package: {command('cli')}"
+        ) from error
     except Exception as error:  # the readers behind polars raise errors of their own
         raise TableError(f"{name}: {first_line(error)}.") from error
 
@@ -227,4 +267,6 @@ def fingerprint(source: Path | bytes | list[Path]) -> tuple[int, str]:
         with open(source, "rb") as file:
             return source.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
     parts = [fingerprint(part) for part in source]
-    return sum(size for size, _ in parts), hashlib.sha256("".join(digest for _, digest in parts).encode()).hexdigest()
+    return sum(size for size, _ in parts), hashlib.sha256(
+        "".join(digest for _, digest in parts).encode()
+    ).hexdigest()

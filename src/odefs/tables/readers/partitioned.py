@@ -21,5 +21,7 @@ def parts_of(path: str | Path) -> list[Path]:
         raise TableError(f"{path}: no file matches.")
     other = [part for part in parts if part.suffix.lower() != ".parquet"]
     if other:
-        raise TableError(f"{path}: {other[0].name} is not a parquet file; only these can be read together.")
+        raise TableError(
+            f"{path}: {other[0].name} is not a parquet file; only these can be read together."
+        )
     return parts

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers.dialect import Dialect, broken_line, require_filled, require_line_ends, short_lines, sniff
+from odefs.tables.readers.dialect import (
+    Dialect,
+    broken_line,
+    require_filled,
+    require_line_ends,
+    short_lines,
+    sniff,
+)
 from odefs.tables.readers.file_names import path_for_scans
 from odefs.tables.readers.gzip_files import beginning, unpack_to, unpacked
 from odefs.tables.readers.header import Header, has_numbered_names, read_header
@@ -73,7 +80,9 @@ def read_text(
     for frame in cells.frames():
         types.look_at(frame)
     table, n_restored = _typed(cells, types, header, folder)
-    numbers, zeros = ([header.own(column) for column in columns] for columns in (types.numbers, types.zeros))
+    numbers, zeros = (
+        [header.own(column) for column in columns] for columns in (types.numbers, types.zeros)
+    )
     notes += [*header_notes(header, numbers, text_columns), *zeros_notes(zeros)]
     notes += [*restored_notes(header, n_restored), *short]
     return TextTable(table, tuple(notes), dialect.header)
@@ -98,14 +107,18 @@ def _read_cells(
         raise_parse_error(source, name, dialect, error)
 
 
-def _cells(source: Path | bytes, folder: Path | None, dialect: Dialect, header: Header) -> TextCells:
+def _cells(
+    source: Path | bytes, folder: Path | None, dialect: Dialect, header: Header
+) -> TextCells:
     if folder is None:
         return HeldCells.read(source, dialect, header)
     assert isinstance(source, Path)
     return FiledCells.read(source, dialect, header, folder)
 
 
-def _typed(cells: TextCells, types: TextTypes, header: Header, folder: Path | None) -> tuple[Table, int]:
+def _typed(
+    cells: TextCells, types: TextTypes, header: Header, folder: Path | None
+) -> tuple[Table, int]:
     """The rows with their names, types and lines, and how many cells lost an apostrophe."""
     line, n_restored = header.line, 0
     store = _MemoryStore() if folder is None else _FileStore(folder / "table.parquet")
@@ -115,7 +128,9 @@ def _typed(cells: TextCells, types: TextTypes, header: Header, folder: Path | No
             typed, n_changed = restored(typed) if header.is_own else (typed, 0)
             n_restored += n_changed
             typed, line = _with_lines(typed, line)
-            typed.columns = [column if column == LINE else header.own(column) for column in typed.columns]
+            typed.columns = [
+                column if column == LINE else header.own(column) for column in typed.columns
+            ]
             store.add(typed)
     if isinstance(cells, FiledCells):
         cells.path.unlink()
@@ -152,7 +167,9 @@ class _MemoryStore:
     def table(self) -> Table:
         import polars as pl
 
-        return HeldTable(pl.concat(self._frames) if len(self._frames) > 1 else self._frames[0], LINE)
+        return HeldTable(
+            pl.concat(self._frames) if len(self._frames) > 1 else self._frames[0], LINE
+        )
 
 
 class _FileStore:
@@ -186,7 +203,9 @@ def sniff_checked(
     """How a text file is to be read, and its names; refused where the columns are too many for it."""
     dialect = sniff(source, name, delimiter)
     _require_narrow(source, name, dialect)
-    dialect = replace(dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header)
+    dialect = replace(
+        dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header
+    )
     header = read_header(source, dialect)
     require_width(len(header.names), name)
     require_line_ends(source, name, dialect)
@@ -218,7 +237,9 @@ def header_notes(header: Header, numbers: Sequence[str], text_columns: Sequence[
     return [*header.notes, *([Note("header_like_data")] if is_data else [])]
 
 
-def raise_parse_error(source: Path | bytes, name: str, dialect: Dialect, error: Exception) -> NoReturn:
+def raise_parse_error(
+    source: Path | bytes, name: str, dialect: Dialect, error: Exception
+) -> NoReturn:
     """The line that cannot be read, or what the reader says where none is found."""
     fault = broken_line(source, dialect)
     if fault is None:

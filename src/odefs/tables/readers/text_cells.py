@@ -69,7 +69,9 @@ class FiledCells(TextCells):
         plain, path = _plain_copy(source, dialect, header, folder), folder / "cells.parquet"
         # polars' streaming reader takes UTF-8 only.
         dialect = replace(dialect, encoding="utf-8")
-        rows = pl.scan_csv(plain, separator=dialect.separator, null_values=NULLS, infer_schema=False)
+        rows = pl.scan_csv(
+            plain, separator=dialect.separator, null_values=NULLS, infer_schema=False
+        )
         sink_parquet(rows, path)
         types = _first_types(plain, dialect)
         if plain != source:
@@ -108,7 +110,9 @@ def _plain_copy(path: Path, dialect: Dialect, header: Header, folder: Path) -> P
 
 def _first_types(source: Path | bytes, dialect: Dialect) -> dict[str, "pl.DataType"]:
     # polars also looks at some rows after these, which may have other types: hence ignore_errors.
-    head = _read_csv(source, dialect, infer_schema_length=HEAD_ROWS, n_rows=HEAD_ROWS, ignore_errors=True)
+    head = _read_csv(
+        source, dialect, infer_schema_length=HEAD_ROWS, n_rows=HEAD_ROWS, ignore_errors=True
+    )
     return dict(head.schema)
 
 
@@ -116,4 +120,6 @@ def _read_csv(source: Path | bytes, dialect: Dialect, **options: Any) -> "pl.Dat
     import polars as pl
 
     encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
-    return pl.read_csv(source, separator=dialect.separator, encoding=encoding, null_values=NULLS, **options)
+    return pl.read_csv(
+        source, separator=dialect.separator, encoding=encoding, null_values=NULLS, **options
+    )

@@ -35,7 +35,9 @@ def as_type(text: Any, dtype: Any) -> Any:
             found = text.cast(dtype, strict=False)
     except pl.exceptions.PolarsError:
         return None
-    return found.alias(name) if found is not None and found.null_count() == text.null_count() else None
+    return (
+        found.alias(name) if found is not None and found.null_count() == text.null_count() else None
+    )
 
 
 def _as_dates(text: Any) -> Any:
@@ -47,9 +49,19 @@ def _as_dates(text: Any) -> Any:
     # Under a name of our own: polars takes "*" and "^...$" for patterns.
     text = text.alias("text")
     length = pl.col("text").str.len_bytes()
-    rest = pl.when(length == 10).then(pl.lit(" 00:00:00")).when(length == 16).then(pl.lit(":00")).otherwise(pl.lit(""))
+    rest = (
+        pl.when(length == 10)
+        .then(pl.lit(" 00:00:00"))
+        .when(length == 16)
+        .then(pl.lit(":00"))
+        .otherwise(pl.lit(""))
+    )
     full = pl.col("text").str.replace("T", " ", literal=True) + rest
-    return text.to_frame().select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False)).to_series()
+    return (
+        text.to_frame()
+        .select(full.str.to_datetime(DATE_FORMAT, time_unit="us", strict=False))
+        .to_series()
+    )
 
 
 def has_zeros(text: Any) -> bool:
@@ -67,10 +79,14 @@ class TextTypes:
     def __init__(self, first: Mapping[str, "pl.DataType"], text_columns: Collection[str]) -> None:
         import polars as pl
 
-        self.whole = [name for name, dtype in first.items() if dtype.is_integer() and name not in text_columns]
+        self.whole = [
+            name for name, dtype in first.items() if dtype.is_integer() and name not in text_columns
+        ]
         self._codes: set[str] = set()
         self._floats = {name for name, dtype in first.items() if dtype == pl.Float64}
-        self._left = {name: _possible(dtype) for name, dtype in first.items() if name not in text_columns}
+        self._left = {
+            name: _possible(dtype) for name, dtype in first.items() if name not in text_columns
+        }
         self._unseen = {name for name, dtypes in self._left.items() if dtypes == [pl.Datetime]}
         self._converted: dict[str, pl.Series] = {}
         self._converted_of: pl.DataFrame | None = None
@@ -87,7 +103,9 @@ class TextTypes:
 
     def look_at(self, frame: "pl.DataFrame") -> None:
         """Give up types that would lose a cell of this batch, whose columns are all text."""
-        found = share_tasks(lambda name: self._look_at(frame[name]), list(self._left), available_threads())
+        found = share_tasks(
+            lambda name: self._look_at(frame[name]), list(self._left), available_threads()
+        )
         # A table in memory is one batch: its columns need not be converted again.
         self._converted = {series.name: series for series in found if series is not None}
         self._converted_of = frame
@@ -109,12 +127,20 @@ class TextTypes:
 
     def _stripped(self, text: "pl.Series") -> "pl.Series":
         """polars accepts spaces around numbers in a column that it knows to hold numbers."""
-        return nameless(text).str.strip_chars(" ").alias(text.name) if text.name in self._floats else text
+        return (
+            nameless(text).str.strip_chars(" ").alias(text.name)
+            if text.name in self._floats
+            else text
+        )
 
     def applied(self, frame: "pl.DataFrame") -> "pl.DataFrame":
         """A batch with the types that are left."""
         known = self._converted if frame is self._converted_of else {}
-        chosen = {name: dtypes[0] for name, dtypes in self._left.items() if dtypes and name not in self._unseen}
+        chosen = {
+            name: dtypes[0]
+            for name, dtypes in self._left.items()
+            if dtypes and name not in self._unseen
+        }
         return frame.with_columns(
             [
                 known[name] if name in known else as_type(self._stripped(frame[name]), dtype)

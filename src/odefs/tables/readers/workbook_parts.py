@@ -11,20 +11,30 @@ KINDS = ("/sharedStrings", "/styles")
 TARGET = re.compile(rb"Target\s*=\s*[\"']([^\"']*)[\"']")
 
 
-def sheet_parts(workbook: bytes, relations: bytes, sheet: str | None) -> tuple[set[str], set[str]] | None:
+def sheet_parts(
+    workbook: bytes, relations: bytes, sheet: str | None
+) -> tuple[set[str], set[str]] | None:
     """Names of the parts of a sheet, the first by default, and of those read for every sheet; None where the lists are not clear."""
     # Readers differ in what they make of entities in names of parts.
     if b"<!" in workbook or b"<!" in relations or b"&" in relations:
         return None
     try:
-        sheets = [element for element in ElementTree.fromstring(workbook).iter() if _local(element.tag) == "sheet"]
+        sheets = [
+            element
+            for element in ElementTree.fromstring(workbook).iter()
+            if _local(element.tag) == "sheet"
+        ]
         listed = [element.attrib for element in ElementTree.fromstring(relations)]
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     chosen = [each for each in sheets if each.get("name") == sheet] if sheet else sheets[:1]
     wanted = {value for each in chosen for key, value in each.attrib.items() if _local(key) == "id"}
     own = {part["Target"] for part in listed if part.get("Id") in wanted and "Target" in part}
-    common = {part["Target"] for part in listed if part.get("Type", "").endswith(KINDS) and "Target" in part}
+    common = {
+        part["Target"]
+        for part in listed
+        if part.get("Type", "").endswith(KINDS) and "Target" in part
+    }
     return _paths(own), _paths(common)
 
 

@@ -63,11 +63,18 @@ class SheetScan:
     def n_bytes(self) -> int:
         """What reading this part takes, about."""
         rows, columns = self.grid
-        return GRID_BYTES * rows * columns + CELL_BYTES * self.n_cells + STRING_BYTES * self.n_strings + self.text_bytes
+        return (
+            GRID_BYTES * rows * columns
+            + CELL_BYTES * self.n_cells
+            + STRING_BYTES * self.n_strings
+            + self.text_bytes
+        )
 
     def lengths(self) -> np.ndarray:
         """Bytes of each shared string, markup included."""
-        return np.diff(np.concatenate([*self._items, [self._bytes]])) if self._items else self.strings
+        return (
+            np.diff(np.concatenate([*self._items, [self._bytes]])) if self._items else self.strings
+        )
 
     def add(self, xml: bytes) -> None:
         """Count one piece, which begins with a tag and ends before another."""
@@ -79,7 +86,9 @@ class SheetScan:
             a = _as_array(xml)
             tags = np.flatnonzero(a == ord("<"))
         if np.diff(tags, prepend=0, append=len(xml)).max() > LONGEST_GAP:
-            raise TableError(f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell.")
+            raise TableError(
+                f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell."
+            )
         rows, cells, items = (_named(a, tags, name) for name in (b"row", b"c", b"si"))
         self._count_widths(rows, cells)
         blank = _are_closed(a, cells)
@@ -88,7 +97,9 @@ class SheetScan:
         if self.n_rows > MAX_ROWS:
             raise TableError(f"a sheet has more than the {MAX_ROWS:,} rows that Excel allows.")
         self._look_at(xml, a, rows, 4, False)
-        n_found = self._look_at(xml, a, filled, 2, True) + self._look_at(xml, a, cells[blank], 2, False)
+        n_found = self._look_at(xml, a, filled, 2, True) + self._look_at(
+            xml, a, cells[blank], 2, False
+        )
         self._without_reference += cells.size - n_found
         if items.size:
             self.n_strings += items.size
@@ -105,7 +116,9 @@ class SheetScan:
         counts = np.diff(before, prepend=-self._in_row, append=cells.size)
         self._in_row, self._widest = int(counts[-1]), max(self._widest, int(counts.max()))
 
-    def _look_at(self, xml: bytes, a: np.ndarray, places: np.ndarray, length: int, filled: bool) -> int:
+    def _look_at(
+        self, xml: bytes, a: np.ndarray, places: np.ndarray, length: int, filled: bool
+    ) -> int:
         """Extend the grid by references in tags of a name of some letters; how many there are."""
         bare = (a[places + length] == ord(">")) | (a[places + length] == ord("/"))
         usual = (a[places + length + 1] == ord("r")) & (a[places + length + 2] == ord("="))
@@ -117,7 +130,9 @@ class SheetScan:
         for place in others.tolist():
             # Not up to the next ">", which may stand in a quote.
             end = xml.find(b"<", place + 1)
-            if (found := OWN_REFERENCE.search(xml, place, end if end >= 0 else len(xml))) is not None:
+            if (
+                found := OWN_REFERENCE.search(xml, place, end if end >= 0 else len(xml))
+            ) is not None:
                 n_found += 1
                 letters = found[1].upper()[-8:]
                 column_number = sum((c - 64) * 26**k for k, c in enumerate(letters[::-1]))
@@ -126,7 +141,9 @@ class SheetScan:
 
     def _extend(self, row: int, column: int, ended: bool, filled: bool) -> None:
         if not ended or row > MAX_ROWS or column > MAX_COLUMNS:
-            raise TableError(f"a cell lies beyond the {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns that Excel allows.")
+            raise TableError(
+                f"a cell lies beyond the {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns that Excel allows."
+            )
         self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
         if filled:
             self.last_filled_row = max(self.last_filled_row, row)
@@ -201,7 +218,10 @@ def _parsed(a: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     inside = np.ones(start.size, dtype=bool)
     for c in np.ascontiguousarray(window):
         letter, digit = (c & 0x5F) - np.uint8(ord("A") - 1), c - np.uint8(ord("0"))
-        is_letter, is_digit = inside & (letter <= 26) & (letter > 0) & (c >= ord("A")), inside & (digit <= 9)
+        is_letter, is_digit = (
+            inside & (letter <= 26) & (letter > 0) & (c >= ord("A")),
+            inside & (digit <= 9),
+        )
         inside = is_letter | is_digit
         if not inside.any():
             break

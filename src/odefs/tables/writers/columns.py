@@ -80,7 +80,9 @@ def _names(frame: Any, id: str) -> Any:
         return column.cast(pa.float64())
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or is_text(kind):
         return column
-    return text_array([None if cell is None else str(cell) for cell in map(plain_cell, cells_of(column))])
+    return text_array(
+        [None if cell is None else str(cell) for cell in map(plain_cell, cells_of(column))]
+    )
 
 
 def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray) -> Any:
@@ -94,7 +96,9 @@ def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray)
         encoder = found.encoder
         read = encoder.recognised(columns_of(frame, encoder.is_used), found.formats).take(wanted)
         scores = np.asarray(found.part.scores[rows])[wanted]
-        reasons = found.finder.reasons(read, encoder.encode_table(read), scores, np.arange(wanted.size))
+        reasons = found.finder.reasons(
+            read, encoder.encode_table(read), scores, np.arange(wanted.size)
+        )
     return text_array(reason_texts(found.hidden, n_rows, wanted, reasons))
 
 
@@ -116,7 +120,11 @@ def shows_names(found: Detection) -> bool:
 
 
 def arranged(
-    found: Detection, names: Any, results: Mapping[str, Any], data: Mapping[str, Any], folds: bool = False
+    found: Detection,
+    names: Any,
+    results: Mapping[str, Any],
+    data: Mapping[str, Any],
+    folds: bool = False,
 ) -> dict[str, Any]:
     """The columns in their order under names that differ: the rows' names, the results that there are, the input."""
     same = str.casefold if folds else str

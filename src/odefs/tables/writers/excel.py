@@ -18,7 +18,9 @@ MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
 LONGEST_TEXT = 32_767
 LONGEST_NAME = 255
-NO_XML = {ord(c): "\ufffd" for c in [*map(chr, range(32)), "\ufffe", "\uffff"] if c not in "\t\n\r"} | {9: " ", 13: " "}
+NO_XML = {
+    ord(c): "\ufffd" for c in [*map(chr, range(32)), "\ufffe", "\uffff"] if c not in "\t\n\r"
+} | {9: " ", 13: " "}
 """What a name cannot hold: the table inside the sheet has its names in attributes, where XML has no form for these characters."""
 WHOLE_NUMBERS = 2**53
 """A cell holds a double: whole numbers beyond this would lose digits."""
@@ -57,12 +59,20 @@ def write_sheet(frame: Any, file: BinaryIO, path: Path) -> tuple[Note, ...]:
         raise TableError(f"writing Excel files needs another package: {command('cli')}") from error
     require_room(path, frame.height, frame.width)
     names = unique_excel_names(frame.columns)
-    changed = [new for name, new in zip(frame.columns, names, strict=True) if len(_units(name)) > 2 * LONGEST_NAME]
+    changed = [
+        new
+        for name, new in zip(frame.columns, names, strict=True)
+        if len(_units(name)) > 2 * LONGEST_NAME
+    ]
     frame.columns = names
     infinite = _infinite_cells(frame)
-    frame, cut = _cut(frame.with_columns([_held(nameless(series)).alias(series.name) for series in frame]))
+    frame, cut = _cut(
+        frame.with_columns([_held(nameless(series)).alias(series.name) for series in frame])
+    )
     content = io.BytesIO()
-    with Workbook(content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as workbook:
+    with Workbook(
+        content, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    ) as workbook:
         # The same table gives the same bytes: no time of writing inside.
         workbook.set_properties({"created": datetime(2000, 1, 1)})
         sheet = workbook.add_worksheet()
@@ -132,7 +142,9 @@ def _held(series: Any) -> Any:
         return series.dt.to_string(ISO)
     if series.dtype in (pl.Date, pl.Datetime):
         days = series.cast(pl.Date)
-        return series if days.is_between(FIRST_DATE, LAST_DATE).all() else series.dt.to_string("iso")
+        return (
+            series if days.is_between(FIRST_DATE, LAST_DATE).all() else series.dt.to_string("iso")
+        )
     return series
 
 
@@ -145,8 +157,15 @@ def _cut(frame: Any) -> tuple[Any, list[str]]:
         if series.dtype != pl.String:
             continue
         # In UTF-16 a character has at most two units.
-        suspects = (nameless(series).str.len_chars() > LONGEST_TEXT // 2).fill_null(False).arg_true().to_list()
+        suspects = (
+            (nameless(series).str.len_chars() > LONGEST_TEXT // 2)
+            .fill_null(False)
+            .arg_true()
+            .to_list()
+        )
         long = [row for row in suspects if len(_units(series[row])) > 2 * LONGEST_TEXT]
         if long:
-            found.append(series.clone().scatter(long, [_cut_text(series[row], LONGEST_TEXT) for row in long]))
+            found.append(
+                series.clone().scatter(long, [_cut_text(series[row], LONGEST_TEXT) for row in long])
+            )
     return frame.with_columns(found), [series.name for series in found]

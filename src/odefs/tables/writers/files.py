@@ -22,7 +22,17 @@ from odefs.tables.writers.reserved_names import require_nameable
 if TYPE_CHECKING:
     import polars as pl
 
-WRITABLE = (".csv", ".tsv", ".csv.gz", ".parquet", ".arrow", ".feather", ".ndjson", ".jsonl", ".xlsx")
+WRITABLE = (
+    ".csv",
+    ".tsv",
+    ".csv.gz",
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".ndjson",
+    ".jsonl",
+    ".xlsx",
+)
 SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
 
 
@@ -109,7 +119,11 @@ def _write_columns(file: BinaryIO, suffix: str, frames: Iterable["pl.DataFrame"]
 
 
 def _write_text(
-    out: BinaryIO | gzip.GzipFile, suffix: str, frames: Iterable["pl.DataFrame"], excel: bool, raw: bool
+    out: BinaryIO | gzip.GzipFile,
+    suffix: str,
+    frames: Iterable["pl.DataFrame"],
+    excel: bool,
+    raw: bool,
 ) -> None:
     """csv, tsv and ndjson; the header stands before the first batch."""
     is_first = True
@@ -120,7 +134,10 @@ def _write_text(
         else:
             separator = "\t" if suffix.endswith((".tsv", ".tsv.gz")) else ","
             spreadsheet_frame(frame, raw).write_csv(
-                content, include_bom=excel and is_first, include_header=is_first, separator=separator
+                content,
+                include_bom=excel and is_first,
+                include_header=is_first,
+                separator=separator,
             )
         # Written here: polars would report what the system refuses as an error of its own.
         out.write(content.getbuffer())
@@ -186,7 +203,10 @@ def _flat(frame: Any) -> Any:
 def _as_json(series: Any) -> Any:
     import polars as pl
 
-    cells = [None if cell is None else json.dumps(cell, ensure_ascii=False, default=str) for cell in series.to_list()]
+    cells = [
+        None if cell is None else json.dumps(cell, ensure_ascii=False, default=str)
+        for cell in series.to_list()
+    ]
     return pl.Series(series.name, cells, dtype=pl.String)
 
 

@@ -14,7 +14,14 @@ from odefs.tables.readers.polars_names import nameless
 STARTS = "=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20"
 """What a formula begins with; in some locales the wide forms do as well, and line breaks are skipped."""
 SIGNED = r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?"
-OWN_NAMES = (("row", True), ("line", False), ("score", True), ("rank", True), ("agreement", False), ("outlier", True))
+OWN_NAMES = (
+    ("row", True),
+    ("line", False),
+    ("score", True),
+    ("rank", True),
+    ("agreement", False),
+    ("outlier", True),
+)
 """Columns of a file of scores in their order, and whether every such file has them (see :mod:`odefs.tables.writers.columns`)."""
 OWN_FLAGS = ("yes", "no", "")
 """What its flags are; empty ones were cleared by hand."""
@@ -31,7 +38,9 @@ def is_own(names: Sequence[str], first_row: Sequence[str] | None) -> bool:
             place += 1
         elif is_required:
             return False
-    return first_row is None or tuple(first_row[place - 1 : place]) in [(flag,) for flag in OWN_FLAGS]
+    return first_row is None or tuple(first_row[place - 1 : place]) in [
+        (flag,) for flag in OWN_FLAGS
+    ]
 
 
 def defused_name(name: str) -> str:
@@ -54,7 +63,11 @@ def restored(frame: Any) -> tuple[Any, int]:
     import polars as pl
 
     text = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
-    counts = frame.select(pl.sum_horizontal([_formulas(cells, "'+").sum() for cells in text])) if text else None
+    counts = (
+        frame.select(pl.sum_horizontal([_formulas(cells, "'+").sum() for cells in text]))
+        if text
+        else None
+    )
     n_changed = 0 if counts is None else int(counts.item() or 0)
     return _text_replaced(frame, "'+", lambda cell: cell.str.slice(1)), n_changed
 
@@ -79,7 +92,10 @@ def _text_replaced(frame: Any, apostrophes: str, change: Any) -> Any:
     import polars as pl
 
     found: Sequence[Any] = [
-        pl.when(_formulas(pl.nth(k), apostrophes)).then(change(pl.nth(k))).otherwise(pl.nth(k)).alias(frame.columns[k])
+        pl.when(_formulas(pl.nth(k), apostrophes))
+        .then(change(pl.nth(k)))
+        .otherwise(pl.nth(k))
+        .alias(frame.columns[k])
         for k, dtype in enumerate(frame.dtypes)
         if dtype == pl.String
     ]
@@ -87,4 +103,6 @@ def _text_replaced(frame: Any, apostrophes: str, change: Any) -> Any:
 
 
 def _formulas(cells: Any, apostrophes: str) -> Any:
-    return cells.str.contains(f"^{apostrophes}[{STARTS}]") & ~cells.str.contains(f"^{apostrophes}{SIGNED}$")
+    return cells.str.contains(f"^{apostrophes}[{STARTS}]") & ~cells.str.contains(
+        f"^{apostrophes}{SIGNED}$"
+    )

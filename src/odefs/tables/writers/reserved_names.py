@@ -6,7 +6,9 @@ from pathlib import Path
 
 from odefs.exceptions import TableError
 
-DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\..*)?", re.IGNORECASE | re.DOTALL)
+DEVICE = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\..*)?", re.IGNORECASE | re.DOTALL
+)
 CHARACTERS = re.compile(r'[<>:"|?*\x00-\x1f]')
 
 
