@@ -11,7 +11,7 @@ import polars as pl
 from sklearn.base import clone
 
 from benchmarks.result import Result
-from odefs.tables.detect import detect
+from odefs.tables.detect_frame import detect
 from odefs.tables.readers.open import open_table
 from odefs.tables.table import HeldTable
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from odefs.inspection.explanation import TopExplanation as TopExplanation
     from odefs.inspection.reason import Reason as Reason
     from odefs.report.report import Report as Report
-    from odefs.tables.detect import detect as detect
+    from odefs.tables.detect_frame import detect as detect
     from odefs.tables.detection import Detection as Detection
-    from odefs.tables.encoder.encoder import TableEncoder as TableEncoder
-    from odefs.tables.model_files import load as load
-    from odefs.tables.model_files import save as save
+    from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
+    from odefs.tables.pipeline_files import load as load
+    from odefs.tables.pipeline_files import save as save
     from odefs.tables.pipelines import explain as explain
     from odefs.tables.score_batches import score_batches as score_batches
     from odefs.versions import show_versions as show_versions
@@ -45,13 +45,13 @@ _HOMES = {
     "Reason": "odefs.inspection.reason",
     "Report": "odefs.report.report",
     "RowBlocks": "odefs.engines.row_blocks",
-    "TableEncoder": "odefs.tables.encoder.encoder",
+    "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
-    "detect": "odefs.tables.detect",
+    "detect": "odefs.tables.detect_frame",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
-    "load": "odefs.tables.model_files",
-    "save": "odefs.tables.model_files",
+    "load": "odefs.tables.pipeline_files",
+    "save": "odefs.tables.pipeline_files",
     "score_batches": "odefs.tables.score_batches",
     "show_versions": "odefs.versions",
 }

@@ -9,7 +9,7 @@ import pytest
 
 from odefs.tables import frames
 from odefs.tables.encoder import encode
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.notes import Exclusion, Note
 
 

@@ -13,7 +13,7 @@ from odefs.cli.messages import say_warning, write_document
 from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
-    from odefs.estimators import ODEFS
+    from odefs.models.odefs import ODEFSModel
     from odefs.tables.detection import Detection
     from odefs.tables.readers.open import Reading
 
@@ -87,13 +87,13 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
 
 
 def _find(
-    file: str, model: "ODEFS", folder: Path | None, chosen: dict[str, Any]
+    file: str, model: "ODEFSModel", folder: Path | None, chosen: dict[str, Any]
 ) -> tuple["Reading", "Detection"]:
     """The file as it was read, and what was found in it."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, labels_of, measure, text_columns
     from odefs.tables.detect import detect_table
-    from odefs.tables.encoder.encoder import TableEncoder
+    from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
     from odefs.tables.notes import Exclusion
     from odefs.tables.provenance import Provenance
@@ -114,7 +114,7 @@ def _find(
     found = detect_table(
         read.table,
         model,
-        TableEncoder(
+        ColumnEncoder(
             **{name: chosen[name] for name in ("drop", "keep", "number", "category", "na")}
         ),
         id=chosen["identifier"],

@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     import numpy as np
 
+    from odefs.models.odefs import ODEFSModel
     from odefs.tables.detection import Detection
     from odefs.tables.provenance import Provenance
     from odefs.tables.readers.open import Reading
@@ -39,21 +40,21 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     return parsed
 
 
-def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | None) -> Any:
+def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | None) -> "ODEFSModel":
     """The estimator that a command asks for."""
-    from odefs.estimators import ODEFS
+    from odefs.models.odefs import ODEFSModel
     from odefs.models.validation import detector_of
 
     # The encoder has brought all columns to one scale; the paper's own scaling is part of its profile.
     scaling = {} if profile == "paper" else {"scaling": "none"}
     chosen = {"random_state": seed, "n_jobs": jobs, **scaling, **parse_settings(settings)}
-    unknown = sorted(set(chosen) - set(ODEFS().get_params()))
+    unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))
     if unknown:
         raise click.UsageError(
-            f"ODEFS has no parameter {unknown[0]!r}: it has {', '.join(sorted(ODEFS().get_params()))}."
+            f"ODEFS has no parameter {unknown[0]!r}: it has {', '.join(sorted(ODEFSModel().get_params()))}."
         )
     try:
-        model = (ODEFS.paper() if profile == "paper" else ODEFS()).set_params(**chosen)
+        model = (ODEFSModel.paper() if profile == "paper" else ODEFSModel()).set_params(**chosen)
         # What ``fit`` would say, before anything is read.
         detector_of(model._parameters())
     except (TypeError, ValueError) as error:

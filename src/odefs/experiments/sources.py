@@ -111,7 +111,7 @@ def _file(path: str) -> Path:
 
 def _read_table(path: Path, label: str) -> Source:
     from odefs.exceptions import TableError
-    from odefs.tables.encoder.encoder import TableEncoder
+    from odefs.tables.encoder.transformer import TableEncoder
     from odefs.tables.frames import column_cells
     from odefs.tables.readers.open import open_table
 

@@ -12,121 +12,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from odefs._progress import stage, tell
-from odefs._row_selection import read_rows
 from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.combine import RowScores
-from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
+from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
 from odefs.tables.columns import Columns
 from odefs.tables.detection import Detection
 from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
 from odefs.tables.provenance import Provenance
-from odefs.tables.row_names import name_rows, row_labels, table_index
-from odefs.tables.table import Table, table_of
+from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24
 """Encoded rows that are read from a file at a time."""
 
 
-def detect(
-    frame: Any,
-    *,
-    id: str | None = None,
-    model: Any = None,
-    encoder: TableEncoder | None = None,
-    contamination: float | None = None,
-    threshold: float | None = None,
-    flag: int | None = None,
-    hide: Sequence[str] = (),
-    known_outliers: Any = None,
-    known_normal: Any = None,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    **encoding: Any,
-) -> Detection:
-    """Find the outliers of a data frame and say why they stand out.
-
-    Parameters
-    ----------
-    frame : data frame of pandas, polars or pyarrow
-    id : str, optional
-        Column that names the rows; it is not looked at.
-    model : ODEFS, optional
-        An unfitted estimator with settings of one's own.
-    contamination, threshold, flag
-        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
-    hide : sequence of str
-        Columns that are used but whose values are not shown in the report.
-    known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
-        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
-        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
-        :meth:`ODEFS.fit`.
-    encoder : TableEncoder, optional
-    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import odefs
-    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
-    >>> found = odefs.detect(frame)
-    >>> int(found.order[0]), found.reasons([99])[0][0].column
-    (99, 'price')
-    """
-    if encoder is not None and encoding:
-        raise TableError(
-            f"{', '.join(encoding)} cannot be given beside an encoder: set them there."
-        )
-    if isinstance(hide, str):
-        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
-    table = table_of(frame)
-    table.require_columns([id] if id else [])
-    unknown = [column for column in hide if column not in table.names]
-    if unknown:
-        raise TableError(
-            f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}."
-        )
-    given = {"known_outliers": known_outliers, "known_normal": known_normal}
-    known = {}
-    if known_outliers is not None or known_normal is not None:
-        index = table_index(table)
-        labels = row_labels(id is not None, name_rows(table, id)[1], index)
-        known = {
-            name: np.unique(read_rows(rows, name).numbers(table.n_rows, labels, index))
-            for name, rows in given.items()
-            if rows is not None
-        }
-    return detect_table(
-        table,
-        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
-        if model is None
-        else clone(model),
-        TableEncoder(**encoding) if encoder is None else clone(encoder),
-        id=id,
-        known=known,
-        contamination=contamination,
-        threshold=threshold,
-        flag=flag,
-        hide=hide,
-        seed=random_state if isinstance(random_state, int) else 0,
-    )
-
-
 def detect_table(
     table: Table,
     model: Any,
-    encoder: TableEncoder,
+    encoder: ColumnEncoder,
     *,
     id: str | None = None,
     ignore: Sequence[str] = (),
@@ -174,7 +87,7 @@ def detect_table(
 
 
 @contextmanager
-def encoded_rows(table: Table, encoder: TableEncoder) -> Iterator[EncodedRows]:
+def encoded_rows(table: Table, encoder: ColumnEncoder) -> Iterator[EncodedRows]:
     """The rows as the encoder has them; a file that is needed for them lives as long as the block."""
     if table.is_in_memory:
         _, batch = next(table.column_batches(encoder.columns))
@@ -185,7 +98,7 @@ def encoded_rows(table: Table, encoder: TableEncoder) -> Iterator[EncodedRows]:
         yield EncodedRows(_encoded_blocks(table, encoder, folder))
 
 
-def _encoded_blocks(table: Table, encoder: TableEncoder, folder: Path) -> RowBlocks:
+def _encoded_blocks(table: Table, encoder: ColumnEncoder, folder: Path) -> RowBlocks:
     """Encoded rows, kept in a file if there is room for it: each pass would encode them again otherwise."""
     width = len(encoder.get_feature_names_out())
 
@@ -212,7 +125,7 @@ def _encoded_blocks(table: Table, encoder: TableEncoder, folder: Path) -> RowBlo
 def score_table(
     table: Table,
     model: Any,
-    encoder: TableEncoder,
+    encoder: ColumnEncoder,
     *,
     id: str | None = None,
     contamination: float | None = None,
@@ -255,7 +168,7 @@ def score_table(
 class _ScoredRows:
     """Rows of another table, encoded batch by batch while their cells are counted."""
 
-    def __init__(self, table: Table, encoder: TableEncoder) -> None:
+    def __init__(self, table: Table, encoder: ColumnEncoder) -> None:
         self.table, self.encoder = table, encoder
         sample = table.column_rows(np.arange(min(table.n_rows, SAMPLE_ROWS)), encoder.columns)
         self.formats = encoder.formats_of(sample)
@@ -298,4 +211,8 @@ class _ScoredRows:
 
 def judge(model: Any, X: Any) -> RowScores:
     """Scores of encoded rows under a fitted model, and the agreement of models that have it."""
-    return judge_rows(model, X) if isinstance(model, ODEFS) else RowScores(model.outlier_scores(X))
+    return (
+        judge_rows(model, X)
+        if isinstance(model, ODEFSMethod)
+        else RowScores(model.outlier_scores(X))
+    )

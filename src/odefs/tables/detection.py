@@ -14,7 +14,7 @@ from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.reason import Reason
 from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note
 from odefs.tables.provenance import Provenance
@@ -49,7 +49,7 @@ class Detection:
     """
 
     model: Any
-    encoder: TableEncoder
+    encoder: ColumnEncoder
     table: Columns
     X: np.ndarray
     scores: np.ndarray
@@ -201,7 +201,7 @@ class Detection:
             )
 
 
-def noise_names(model: Any, encoder: TableEncoder) -> list[str]:
+def noise_names(model: Any, encoder: ColumnEncoder) -> list[str]:
     """Input columns that look like pure noise in all that was made of them."""
     is_noise = np.zeros(encoder.sources.size, dtype=bool)
     is_noise[getattr(model, "noise_columns_", [])] = True

@@ -16,7 +16,7 @@ from odefs.tables.columns import Columns
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import Extent
 from odefs.tables.encoder.encode import ENCODED
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Note
 from odefs.tables.provenance import Provenance
@@ -44,7 +44,7 @@ class EncodedRows:
 def hold_rows(
     table: Table,
     model: Any,
-    encoder: TableEncoder,
+    encoder: ColumnEncoder,
     found: RowScores,
     flagging: Flagging,
     rows: EncodedRows,
@@ -95,7 +95,7 @@ def hold_rows(
 
 
 def _choose_rows(
-    encoder: TableEncoder,
+    encoder: ColumnEncoder,
     found: RowScores,
     flagging: Flagging,
     top: int,

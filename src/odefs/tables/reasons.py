@@ -8,7 +8,7 @@ import numpy as np
 
 from odefs.inspection.reason import Reason
 from odefs.tables.columns import Columns
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.encoder import ColumnEncoder
 
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the foremost column's."""
@@ -31,7 +31,7 @@ class ReasonFinder:
     def __init__(
         self,
         model: Any,
-        encoder: TableEncoder,
+        encoder: ColumnEncoder,
         table: Columns,
         X: np.ndarray,
         ordinary: np.ndarray,

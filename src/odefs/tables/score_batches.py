@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from odefs._extras import needed_by
 from odefs._warning import warn
 from odefs.ensemble.combine import RowScores
 from odefs.exceptions import TableError, UnreadableColumnWarning
 from odefs.models.select_engine import judge_matrix
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import is_mostly_unreadable
 from odefs.tables.frames import columns_of
 from odefs.tables.messages import unreadable_column
-from odefs.tables.model_files import load
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +24,7 @@ class BatchScorer:
     """A fitted model, and the encoder of its table where it has one."""
 
     model: Any
-    encoder: TableEncoder | None
+    encoder: ColumnEncoder | None
 
     def names(self, batch: Any, ids: Sequence[str]) -> list[str]:
         """The columns of a batch that the model looks at."""
@@ -81,7 +78,7 @@ class BatchScorer:
         return judge_matrix(self.model, X)
 
 
-def _encoded(encoder: TableEncoder, rows: Any) -> np.ndarray:
+def _encoded(encoder: ColumnEncoder, rows: Any) -> np.ndarray:
     """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
     table = columns_of(rows)
     read = encoder.recognised(table)
@@ -97,12 +94,18 @@ def batch_scorer(model: Any) -> BatchScorer:
     """From a model file, a fitted estimator, or the pipeline that :func:`odefs.load` gives."""
     if isinstance(model, BatchScorer):
         return model
+    # The command line scores without scikit-learn.
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import check_is_fitted
+
+    from odefs.tables.pipeline_files import load
+
     found = load(model) if isinstance(model, str | os.PathLike) else model
     if not isinstance(found, Pipeline):
         check_is_fitted(found)
         return BatchScorer(found, None)
     first, last = found.steps[0][1], found.steps[-1][1]
-    if len(found.steps) != 2 or not isinstance(first, TableEncoder):
+    if len(found.steps) != 2 or not isinstance(first, ColumnEncoder):
         raise TypeError(
             "score_batches takes pipelines of a TableEncoder and an estimator, as odefs.load gives them."
         )

@@ -1,4 +1,4 @@
-"""``TableEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
+"""``ColumnEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
 
 All columns are brought to one scale, so that no column outweighs the others by its kind (:mod:`odefs.tables.encoder.scale`). Numbers and times stay one number, truth values
 two, categories become one column per value with rare values grouped. A missing cell says nothing by itself: it is replaced by what is usual in its column, the median or the most
@@ -12,59 +12,26 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from odefs._warning import warn
 from odefs.exceptions import TableError
+from odefs.models.parameters import Parameters
 from odefs.persist.json_values import to_plain
 from odefs.system.threads import available_threads, run_tasks
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encode import encoded
-from odefs.tables.encoder.missing import Lost, without_words
+from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
 from odefs.tables.encoder.scale import median_of
 from odefs.tables.encoder.state import read_state
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
-from odefs.tables.frames import columns_of
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
-    """Encode a data frame of pandas, polars or pyarrow with columns of any kind.
-
-    Arrays of numbers are taken too; masked cells of ``numpy.ma`` are missing cells.
-
-    Encoded columns are on one scale already: an estimator behind it should not scale them again, as in
-    ``make_pipeline(TableEncoder(), ODEFS(scaling="none"))``.
-
-    Parameters
-    ----------
-    number, category : sequence of str
-        Columns to be read as numbers, or as categories, whatever they look like.
-    drop : sequence of str
-        Columns to leave out.
-    keep : sequence of str
-        Columns to use even if they look like identifiers.
-    na : sequence of str
-        Further words (or numbers) that mean "missing".
-    max_categories : int, default=50
-        Columns that one text column may become; its rarer values share the last one.
-    mark_missing : bool, default=False
-        Mark missing cells in a column of their own, for tables where a missing cell is suspicious. Otherwise cells are missing for reasons that have
-        nothing to do with the row, and marking them would make outliers of all rows with a blank.
-
-    Attributes
-    ----------
-    specs_ : list of ColumnSpec
-    left_out_ : dict of Exclusion
-        Columns that are not used, and why.
-    notes_ : list of Note
-        What was recognised; of an encoder from a file only how text was read. ``str`` of a note is a sentence.
-    feature_names_in_, n_features_in_
-    """
+class ColumnEncoder(Parameters):
+    """Encodes columns of any kind; :class:`odefs.TableEncoder` documents parameters and attributes."""
 
     def __init__(
         self,
@@ -84,36 +51,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_categories = max_categories
         self.mark_missing = mark_missing
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what each column holds.
-
-        Parameters
-        ----------
-        X : data frame
-        y : ignored
-        """
-        self.learn_columns(columns_of(X, self.is_read))
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
-        """Learn what each column holds and encode the frame."""
-        return self.encode_table(self.learn_columns(columns_of(X, self.is_read)))
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Encode another frame with the columns of the training frame."""
-        check_is_fitted(self, "specs_")
-        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != self.n_features_in_:
-            raise TableError(
-                f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
-            )
-        given = columns_of(X, self.is_used)
-        read = self.recognised(given, self.formats_of(given))
-        for spec, column in zip(self.specs_, read, strict=True):
-            lost = Lost()
-            lost.add_text(given[spec.name], column, self.na)
-            lost.require_few(spec.name, spec.kind, spec.style)
-        self.warn_unseen_categories(read)
-        return self.encode_table(read)
+    def _require_fitted(self) -> None:
+        if not hasattr(self, "specs_"):
+            raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
     def is_read(self, name: str) -> bool:
         """Whether a column of the training table is looked at."""
@@ -122,7 +62,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @property
     def is_used(self) -> Callable[[str], bool]:
         """Whether a column of another table is looked at, by its name."""
-        check_is_fitted(self, "specs_")
+        self._require_fitted()
         return frozenset(self.columns).__contains__
 
     def warn_unseen_categories(self, table: Columns) -> None:
@@ -141,7 +81,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         ``formats`` are those of text in columns that had another type in training.
         """
-        check_is_fitted(self, "specs_")
+        self._require_fitted()
         self.require_columns(table)
         read = (
             apply_style(
@@ -174,7 +114,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        check_is_fitted(self, "specs_")
+        self._require_fitted()
         names: dict[str, None] = {}
         for name in (name for spec in self.specs_ for name in spec.feature_names()):
             # A column may be called as another one's value is, and as that one with a number behind it.

@@ -15,7 +15,7 @@ from odefs._progress import tell
 from odefs.engines.row_blocks import rows_at_once
 from odefs.tables.columns import Column
 from odefs.tables.encoder.column_spec import ColumnSpec
-from odefs.tables.encoder.encoder import TableEncoder
+from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
 from odefs.tables.notes import Exclusion
@@ -52,7 +52,7 @@ class ColumnExtremes:
                 self.rows[name] = start + row
 
 
-def learn_encoder(encoder: TableEncoder, table: Table, names: Sequence[str], seed: int) -> None:
+def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], seed: int) -> None:
     """Fit the encoder to some columns of a table."""
     n_rows = table.n_rows
     # Dropped columns are not read, but count among the names of the training table.
@@ -93,7 +93,7 @@ def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:
     return low in (0, 1) and high == low + n_rows - 1 and column.n_distinct == len(column)
 
 
-def _specs_of_all_rows(encoder: TableEncoder, table: Table) -> list[ColumnSpec]:
+def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]:
     """The columns as the sample has them, with scales, ranges and counts of all rows."""
     seen = [ColumnSummary(rows_at_once(len(encoder.specs_))) for _ in encoder.specs_]
     for start, batch in table.column_batches(encoder.columns):
@@ -112,7 +112,7 @@ def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
     return without_words(given, na) if given.kind == read.kind == "category" else read
 
 
-def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: TableEncoder) -> ColumnSpec:
+def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: ColumnEncoder) -> ColumnSpec:
     if seen.n_missing == seen.n_rows or len(seen.counts) > MAX_COUNTED_VALUES:
         return spec
     return spec_of(

@@ -1,0 +1,100 @@
+"""``odefs.detect``: outliers of a data frame, with scikit-learn estimators."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from odefs._row_selection import read_rows
+from odefs.estimators import ODEFS
+from odefs.exceptions import TableError
+from odefs.tables.detect import detect_table
+from odefs.tables.detection import Detection
+from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.row_names import name_rows, row_labels, table_index
+from odefs.tables.table import table_of
+
+
+def detect(
+    frame: Any,
+    *,
+    id: str | None = None,
+    model: Any = None,
+    encoder: TableEncoder | None = None,
+    contamination: float | None = None,
+    threshold: float | None = None,
+    flag: int | None = None,
+    hide: Sequence[str] = (),
+    known_outliers: Any = None,
+    known_normal: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    **encoding: Any,
+) -> Detection:
+    """Find the outliers of a data frame and say why they stand out.
+
+    Parameters
+    ----------
+    frame : data frame of pandas, polars or pyarrow
+    id : str, optional
+        Column that names the rows; it is not looked at.
+    model : ODEFS, optional
+        An unfitted estimator with settings of one's own.
+    contamination, threshold, flag
+        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
+    hide : sequence of str
+        Columns that are used but whose values are not shown in the report.
+    known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
+        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
+        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
+        :meth:`ODEFS.fit`.
+    encoder : TableEncoder, optional
+    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import odefs
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> found = odefs.detect(frame)
+    >>> int(found.order[0]), found.reasons([99])[0][0].column
+    (99, 'price')
+    """
+    if encoder is not None and encoding:
+        raise TableError(
+            f"{', '.join(encoding)} cannot be given beside an encoder: set them there."
+        )
+    if isinstance(hide, str):
+        raise TableError(f"hide={hide!r} must be a list of names, not one name.")
+    table = table_of(frame)
+    table.require_columns([id] if id else [])
+    unknown = [column for column in hide if column not in table.names]
+    if unknown:
+        raise TableError(
+            f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}."
+        )
+    given = {"known_outliers": known_outliers, "known_normal": known_normal}
+    known = {}
+    if known_outliers is not None or known_normal is not None:
+        index = table_index(table)
+        labels = row_labels(id is not None, name_rows(table, id)[1], index)
+        known = {
+            name: np.unique(read_rows(rows, name).numbers(table.n_rows, labels, index))
+            for name, rows in given.items()
+            if rows is not None
+        }
+    return detect_table(
+        table,
+        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
+        if model is None
+        else clone(model),
+        TableEncoder(**encoding) if encoder is None else clone(encoder),
+        id=id,
+        known=known,
+        contamination=contamination,
+        threshold=threshold,
+        flag=flag,
+        hide=hide,
+        seed=random_state if isinstance(random_state, int) else 0,
+    )

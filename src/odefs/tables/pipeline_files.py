@@ -1,0 +1,109 @@
+"""``odefs.save`` and ``odefs.load``: model files of estimators and of pipelines with an encoder."""
+
+import os
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from odefs.detectors import Detector
+from odefs.estimators.base import BaseOutlierEstimator
+from odefs.models.files import read_model, save_model
+from odefs.tables.detection import Detection
+from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.model_files import save_detection, save_table_model, shares_above, table_model
+from odefs.tables.provenance import Provenance
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator, or a pipeline of encoder and estimator, to one file that :func:`odefs.load` reads.
+
+    The file is arrays and JSON, no pickle. It holds rows of the training data, the references that scores are measured against: treat it as you treat the data.
+
+    Parameters
+    ----------
+    model : estimator of this library, pipeline of a TableEncoder and an estimator, or what :func:`odefs.detect` returns
+    path : str or path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import polars as pl
+    >>> from sklearn.pipeline import make_pipeline
+    >>> import odefs
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> pipeline = make_pipeline(odefs.TableEncoder(), odefs.ODEFS(scaling="none", random_state=0)).fit(frame)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.odefs")
+    >>> odefs.save(pipeline, path)
+    >>> bool((odefs.load(path).predict(frame) == pipeline.predict(frame)).all())
+    True
+    """
+    if isinstance(model, Detection):
+        save_detection(model, path)
+    elif isinstance(model, Pipeline):
+        _save_pipeline(model, path)
+    else:
+        save_model(model, path)
+
+
+def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
+    steps = [step for _, step in pipeline.steps]
+    if (
+        len(steps) != 2
+        or not isinstance(steps[0], TableEncoder)
+        or not isinstance(steps[1], BaseOutlierEstimator)
+    ):
+        named = ", ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
+        raise TypeError(
+            f"model files hold an estimator, or a pipeline of a TableEncoder and one, not one of {named}: "
+            "what other steps do has no place in them. Save the last step alone and take care of the others yourself."
+        )
+    encoder, model = steps
+    check_is_fitted(encoder, "specs_")
+    check_is_fitted(model)
+    width = sum(len(spec.feature_names()) for spec in encoder.specs_)
+    if width != model.n_features_in_:
+        raise ValueError(
+            f"the encoder gives {width} columns and the model was fitted to {model.n_features_in_}: fit the pipeline as one."
+        )
+    if (noted := getattr(model, "_noted", None)) is not None:
+        save_table_model(path, model, encoder, **noted)
+        return
+    if not hasattr(model, "is_outlier_"):
+        raise ValueError(
+            "the model was loaded from a file without an encoder, so it is not known what share of its table it flagged: "
+            "save the pipeline that it was fitted in."
+        )
+    seed = model.random_state if isinstance(model.random_state, int) else None
+    flagged = float(model.is_outlier_.mean())
+    shares = shares_above(model.outlier_scores_, [float(-model.offset_)])
+    save_table_model(
+        path, model, encoder, None, flagged, shares, [], {}, Provenance.of_model(model, seed=seed)
+    )
+
+
+def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
+    """A fitted estimator from a file that :func:`odefs.save`, ``save`` of an estimator or the command line wrote.
+
+    A model of a table comes back as a scikit-learn pipeline of encoder and estimator: it takes the raw data frame. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+    detector : Detector, optional
+        Needed where the model was fitted with a detector of one's own.
+    """
+    loaded = read_model(path, detector)
+    if loaded.extra is None or "encoder" not in loaded.extra:
+        return loaded.estimator
+    found = table_model(loaded.estimator, loaded.extra, path, TableEncoder)
+    # For whoever saves it again; a refit drops it.
+    found.model._noted = {
+        "identifier": found.identifier,
+        "flagged_share": found.flagged_share,
+        "shares_above": [list(pair) for pair in found.shares_above],
+        "hidden": list(found.hidden),
+        "source": found.source,
+        "run": found.run,
+    }
+    return Pipeline([("table", found.encoder), ("model", found.model)])

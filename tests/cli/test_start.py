@@ -1,0 +1,42 @@
+"""What the commands import: scikit-learn takes most of a start, and none of them needs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from odefs.datasets.transactions import transactions_path
+
+SCRIPT = """
+import json, sys
+sys.argv = ["odefs", *sys.argv[1:]]
+from odefs.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    code = end.code
+print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+"""
+HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "matplotlib"}
+
+
+def run(*arguments, cwd):
+    line = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
+    done = subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=True)
+    return json.loads(done.stderr.splitlines()[-1])
+
+
+@pytest.mark.parametrize("command", ["detect", "score", "explain", "report"])
+def test_no_command_imports_what_it_does_not_need(command, tmp_path):
+    first = run("detect", "--save", "m.odefs", "-o", "s.parquet", "--quiet", cwd=tmp_path)
+    arguments = {
+        "score": ("m.odefs", transactions_path(), "-o", "t.csv"),
+        "explain": ("m.odefs", transactions_path()),
+        "report": ("m.odefs", transactions_path(), "-o", "page.html"),
+    }
+    found = (
+        first if command == "detect" else run(command, *arguments[command], "--quiet", cwd=tmp_path)
+    )
+    assert found["code"] in (0, None)
+    assert HEAVY.isdisjoint(found["modules"])
