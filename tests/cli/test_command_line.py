@@ -269,7 +269,7 @@ BAD = {
     "label.csv": (
         "a,b\n1,2\n3,4\n5,5\n",
         ["--label", "b"],
-        "labels must be 0 (normal) and 1 (outlier)",
+        "labels must be 0",
     ),
     "unwritable.csv": (
         "a,b\n1,2\n3,4\n",
@@ -311,7 +311,7 @@ WRONG = {
     "threshold": (["--threshold", "nan"], "nan is not a number"),
     "setting": (
         ["--set", "n_estimators=-3"],
-        "n_estimators=-3 is not a whole number of at least 1",
+        "or a whole number of at least 1",
     ),
     "delimiter": (["--delimiter", "::"], "'::' is not one plain character"),
     "standard output twice": (
@@ -339,7 +339,7 @@ def test_labels_are_checked_before_the_fit(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n5,5\n")
     done = CliRunner().invoke(detect, [str(tmp_path / "t.csv"), "--label", "b", "--no-report"])
     assert done.exit_code == 1
-    assert "labels must be 0 (normal) and 1 (outlier)" in done.output
+    assert "labels must be 0" in done.output
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ def test_methods_of_ones_own():
     assert run.run_job(grid.Job("sklearn.ensemble:IsolationForest", SMALL, 0))["auc"] > 0.9
     with pytest.raises(ValueError, match="cannot be imported"):
         resolve_method("nowhere:Nothing")
-    with pytest.raises(ValueError, match="not one of LeSiNN"):
+    with pytest.raises(ValueError, match="one of LeSiNN"):
         resolve_method("nothing")
 
 

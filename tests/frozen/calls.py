@@ -161,7 +161,12 @@ def _():
 
 @_call("lbfgs and hinge")
 def _():
-    return _fit(matrix(200, 8), solver="lbfgs", loss="hinge", n_estimators=3, trust=0.5)
+    return _fit(
+        matrix(200, 8),
+        selection=odefs.FeatureSelection(solver="lbfgs", loss="hinge"),
+        n_estimators=3,
+        trust=0.5,
+    )
 
 
 @_call("LeSiNN")
@@ -184,7 +189,9 @@ def _():
         "flagged": np.flatnonzero(model.predict(other) == -1).tolist(),
         "decision": model.decision_function(other[:5]).tolist(),
         "agreement": model.agreement(other[:20]).tolist(),
-        "reasons": {str(k): [reason.column for reason in explained.reasons(k)] for k in range(4)},
+        "reasons": {
+            str(k): [reason.column for reason in explained.reasons(k)[0]] for k in range(4)
+        },
     }
 
 

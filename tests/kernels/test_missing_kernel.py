@@ -45,7 +45,7 @@ def test_a_missing_kernel_is_logged_once_and_never_printed():
 
 
 def test_a_kernel_that_cannot_be_loaded_is_logged_with_the_reason():
-    (message,) = messages("library.py", "handler")
+    (message,) = messages("shared_library.py", "handler")
     assert "cannot be loaded (" in message
 
 

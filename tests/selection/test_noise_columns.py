@@ -267,6 +267,5 @@ def test_model_files_and_tables_name_them(among_noise, tmp_path):
     found = odefs.detect(frame)
     assert set(found.noise) <= {f"c{k}" for k in range(10, 50)}
     assert len(found.noise) >= 38
-    sentence = "no far values) and counted a tenth: c10"
-    assert sentence in found.report().markdown()
-    assert sentence in found.report().html()
+    for shown in (found.report().markdown(), found.report().html()):
+        assert "Treated as noise" in shown

@@ -67,9 +67,9 @@ def test_a_folder_holds_one_table(tmp_path):
     before = content()
     done = make(500)
     assert done.returncode == 1
-    assert messages(done) == [
-        "odefs: w: it holds part-00000.parquet already; --force replaces all parts of that table."
-    ]
+    (message,) = messages(done)
+    assert "part-00000.parquet" in message
+    assert "--force" in message
     assert content() == before
     assert make(500, "--force").returncode == 0
     assert sorted(str(file) for file in content()) == [

@@ -32,8 +32,9 @@ class CINFO(ColumnSelector):
     max_rounds : int, default=20
     max_candidates : int, default=2000
         Maximum number of candidates in a lasso regression.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
-    verbose
+    detector, n_subsets, subset_size, metric, scaling, missing
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+    contamination, n_jobs, random_state, verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes

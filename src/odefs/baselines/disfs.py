@@ -37,8 +37,9 @@ class DisFS(ColumnSelector):
     max_candidates : int, default=1000
     max_rows : int, default=10000
         Rows among which neighbours are sought.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
-    verbose
+    detector, n_subsets, subset_size, metric, scaling, missing
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+    contamination, n_jobs, random_state, verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes

@@ -28,8 +28,9 @@ class RandFS(ColumnSelector):
     combination : {"cumulative", "breadth_first"}, default="cumulative"
         Mean of the normalised scores, or the best rank of any round. Ranks are taken among the
         training rows and do not split over columns, so ``explain`` needs the former.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
-    verbose
+    detector, n_subsets, subset_size, metric, scaling, missing
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+    contamination, n_jobs, random_state, verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes

@@ -39,8 +39,9 @@ class RegFS(ColumnSelector):
         row has exactly one set.
     max_rows : int, default=20000
         Rows on which the regressions are fitted.
-    detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, random_state,
-    verbose
+    detector, n_subsets, subset_size, metric, scaling, missing
+        As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
+    contamination, n_jobs, random_state, verbose
         As in :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`.
 
     Attributes

@@ -78,7 +78,7 @@ def named_errors(file: str, output: str | None = None) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise TableError(
-            f"{file}: a table that is larger than memory needs {error.name}: {command('stream')}"
+            f"{file}: reading it needs {error.name}, which is not installed: {command('cli')}"
         ) from error
     except ValueError as error:
         raise (error if str(error).startswith(named) else TableError(f"{file}: {error}")) from error

@@ -19,7 +19,7 @@ def unmasked(X: Any) -> Any:
     if X.dtype.kind == "V" or not np.ma.getmaskarray(X).any():
         return X.data
     if X.dtype.kind in "mM":
-        return np.where(np.ma.getmaskarray(X), X.dtype.type("NaT"), X.data)
+        return np.where(np.ma.getmaskarray(X), np.array("NaT", X.dtype), X.data)
     if X.dtype.kind not in "biufcO":
         found = X.data.astype(object)
         found[np.ma.getmaskarray(X)] = None
