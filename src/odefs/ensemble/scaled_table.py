@@ -22,7 +22,7 @@ from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
 from odefs.selection.noise import DAMPING, noise_columns
 
 MAX_KNOWN_OUTLIERS = 1024
-"""Known outliers for which a column is checked: the mean of so many is precise enough."""
+"""Known outliers against which a column is checked: enough for a precise mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def scale_table(
     the number of rows is known.
     """
     noise = np.empty(0, dtype=np.intp)
-    with stage("looking at the columns"):
+    with stage("measuring the columns"):
         ranges = engine.ranges()
         scaling = fit_scaling(ranges, scaling_kind)
         rng = seeds.bare()
