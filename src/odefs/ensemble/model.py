@@ -35,7 +35,7 @@ class Model:
     detector: Detector
     scaling: Scaling
     components: tuple[Component, ...]
-    dtype: np.dtype[Any]
+    dtype: np.dtype
 
     @property
     def scoring(self) -> tuple[Component, ...]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +32,7 @@ MOST_BLOCK_ROWS = 2**18
 class TorchEngine(InMemoryEngine):
     """A complete dense table, LeSiNN as detector."""
 
-    def __init__(self, X: Any, n_jobs: int | None = None, device: str | None = None) -> None:
+    def __init__(self, X: np.ndarray, n_jobs: int | None = None, device: str | None = None) -> None:
         super().__init__(X, n_jobs)
         self.device = find_device(device)
 

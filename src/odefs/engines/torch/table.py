@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +29,7 @@ class DeviceTable:
     def __init__(
         self,
         X: np.ndarray,
-        dtype: np.dtype[Any],
+        dtype: np.dtype,
         device: torch.device,
         repeats: bool,
         find_distinct: Callable[[], Distinct | None],
