@@ -18,7 +18,7 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.ensemble.model import Component, Model
-from odefs.kernels.row_reductions import fill, mean_and_std, mean_of, stretches
+from odefs.kernels.row_reductions import fill, mean_and_std, mean_of, row_chunks
 
 FLAG_RATE = 2.0
 """A row stands out if it scores above mean + 2 std.
@@ -85,7 +85,7 @@ class RowScores:
 
     def add(self, component: Component, raw: np.ndarray) -> None:
         """Add a component's share, a chunk of rows at a time."""
-        for part in stretches(self.scores.size):
+        for part in row_chunks(self.scores.size):
             judge(
                 component,
                 raw[part],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.kernels.row_reductions import mean_and_std, stretches
+from odefs.kernels.row_reductions import mean_and_std, row_chunks
 
 FEWEST = 10
 """With fewer rows above the threshold, the rows with the highest scores are used instead."""
@@ -35,7 +35,7 @@ def find_candidates(scores: np.ndarray, rate: float, never: np.ndarray | None = 
     Ties go to the lower row number. Rows in ``never`` are not candidates.
     """
     threshold = cantelli_threshold(scores, rate)
-    parts = list(stretches(scores.size))
+    parts = list(row_chunks(scores.size))
     rows = np.concatenate([np.flatnonzero(scores[part] > threshold) + part.start for part in parts])
     barred = np.empty(0, dtype=np.intp) if never is None else never
     rows = np.setdiff1d(rows, barred, assume_unique=True)
