@@ -146,7 +146,7 @@ def test_components_are_read_in_portions_where_their_rows_are_too_many(X, monkey
 
 def test_short_stretches_change_only_last_digits(X, monkeypatch):
     model = ODEFS(random_state=0, contamination=0.03).fit(X)
-    monkeypatch.setattr(row_reductions, "STRETCH", 100)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 100)
     here, there = (ODEFS(random_state=0, contamination=0.03).fit(rows) for rows in (X, cut(X, 700)))
     np.testing.assert_allclose(there.outlier_scores_, model.outlier_scores_, rtol=1e-12)
     assert np.array_equal(there.is_outlier_, model.is_outlier_)
@@ -163,7 +163,7 @@ def test_short_stretches_change_only_last_digits(X, monkeypatch):
 
 
 def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_reductions, "STRETCH", 64)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 64)
     rng = np.random.default_rng(0)
     (tmp_path / "numbers").write_bytes(bytes(8 * 1001))
     numbers = FileArray(tmp_path / "numbers", np.float64)

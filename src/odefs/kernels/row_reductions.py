@@ -12,12 +12,12 @@ import numpy as np
 from odefs.kernels.chunking import row_blocks
 from odefs.system.file_arrays import FileArray
 
-STRETCH = 2**20
+CHUNK_ROWS = 2**20
 
 
 def row_chunks(n: int) -> Iterator[slice]:
-    """Yield slices of ``STRETCH`` rows that cover ``n`` values in order."""
-    return row_blocks(n, STRETCH)
+    """Yield slices of ``CHUNK_ROWS`` rows that cover ``n`` values in order."""
+    return row_blocks(n, CHUNK_ROWS)
 
 
 def mean_of(values: np.ndarray) -> tuple[int, float]:
@@ -88,7 +88,7 @@ def median(values: np.ndarray) -> float:
 
 
 def _is_small(values: np.ndarray) -> bool:
-    return not isinstance(values, FileArray) or values.size <= STRETCH
+    return not isinstance(values, FileArray) or values.size <= CHUNK_ROWS
 
 
 def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:
