@@ -18,7 +18,7 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.ensemble.model import Component, Model
-from odefs.kernels.row_reductions import fill, mean_and_std, mean_of, row_chunks
+from odefs.kernels.row_reductions import count_and_mean, fill, mean_and_std, row_chunks
 
 FLAG_RATE = 2.0
 """A row stands out if it scores above mean + 2 std.
@@ -46,7 +46,7 @@ def mean_score(scores: np.ndarray) -> float:
 
     Where all are 0 (equal rows) it is 1, which leaves them 0.
     """
-    _, mean = mean_of(scores)
+    _, mean = count_and_mean(scores)
     return mean if mean > 0 else 1.0
 
 

@@ -20,7 +20,7 @@ def row_chunks(n: int) -> Iterator[slice]:
     return row_blocks(n, CHUNK_ROWS)
 
 
-def mean_of(values: np.ndarray) -> tuple[int, float]:
+def count_and_mean(values: np.ndarray) -> tuple[int, float]:
     """Return the number of values that are not NaN and their mean; zeros if there are none."""
     count, mean = 0, 0.0
     for known in _without_nan(values):
