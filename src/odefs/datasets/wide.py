@@ -12,7 +12,7 @@ import numpy as np
 
 from odefs._extras import needed_by
 from odefs.datasets.store import DatasetError
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 
 PARTITION_ROWS = 2**17
 OUTLIER_SHARE = 0.005
@@ -87,7 +87,7 @@ def write_wide(
         }
         for target, table in tables.items():
             path = target / f"part-{index:05}.parquet"
-            with replacing(path) as partial:
+            with atomic_write(path) as partial:
                 # Noise does not compress; dictionaries and codecs would only take time.
                 pq.write_table(
                     table, partial, row_group_size=2**16, use_dictionary=False, compression="none"

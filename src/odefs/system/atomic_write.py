@@ -20,7 +20,7 @@ from odefs.system.tempfile_owner import OWNER, is_left_behind, owner
 from odefs.system.unfinished_files import forget, register
 
 TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
-"""Pattern of the temporary names that :func:`replacing` creates."""
+"""Pattern of the temporary names that :func:`atomic_write` creates."""
 
 NUMBERS_OF_WRITING = frozenset(
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS") if hasattr(errno, name)
@@ -29,7 +29,7 @@ NUMBERS_OF_WRITING = frozenset(
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
     """Yield a temporary name in the folder of ``path`` that becomes ``path`` if the block succeeds.
 
     Otherwise the temporary file is deleted. Every call yields a different name. A replaced file

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from odefs.exceptions import TableError
+from odefs.system.atomic_write import atomic_write as replacing_file
 from odefs.system.atomic_write import error_number
-from odefs.system.atomic_write import replacing as replacing_file
 from odefs.tables.notes import Note
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
