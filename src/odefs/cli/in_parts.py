@@ -32,7 +32,7 @@ def require_memory(
 ) -> None:
     """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
     from odefs.exceptions import TableError
-    from odefs.system.memory import BASELINE, available_memory, named_limit
+    from odefs.system.memory import BASELINE, available_memory, configured_limit
     from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
     if file == "-":
@@ -41,7 +41,7 @@ def require_memory(
     needed = BASELINE + bytes_in_memory(*of) if whole else least_memory(*of)
     available = available_memory()
     if needed > available:
-        limit = named_limit()
+        limit = configured_limit()
         source = (
             "is what ODEFS_MEMORY allows"
             if limit is not None and limit <= available
