@@ -13,13 +13,13 @@ FRUGAL = 1500 * 10**6
 
 def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the file is to be read in parts; refused where there is too little memory even for that."""
-    from odefs.system.memory import available_memory, spare_memory
+    from odefs.system.memory import available_memory, reduce_reader_memory
     from odefs.tables.readers.memory_estimate import fits
 
     if file == "-":
         return False
     if available_memory() < FRUGAL:
-        spare_memory()
+        reduce_reader_memory()
     with named_errors(file):
         require_memory(file, delimiter, sheet)
         return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(

@@ -93,7 +93,7 @@ def parse_bytes(text: str) -> int:
     return int(n_bytes)
 
 
-def spare_memory() -> None:
+def reduce_reader_memory() -> None:
     """Make the file readers of this process use less memory.
 
     Environment variables that are already set are kept; libraries that are already loaded are
