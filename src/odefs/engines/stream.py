@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import call_blas
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine, fill_in_known, require_finite
@@ -149,7 +149,7 @@ class StreamEngine(OutOfCoreEngine):
                 held.rows[first:last] = slab[held.numbers[first:last] - start]
             yield start, slab
             start = stop
-            tell(start, max(start, self.n_rows))
+            report_progress(start, max(start, self.n_rows))
         self._require_rows(start, is_end=True)
         self._held |= wanted
         self._foreseen.clear()

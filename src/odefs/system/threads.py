@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.system.cgroups import cpu_quota
 
 Task = TypeVar("Task")
@@ -169,7 +169,7 @@ def run_tasks(
     with one_blas_thread() if calls_blas else nullcontext():
         if n_threads == 1 or len(arguments) <= 1:
             return _with_progress(map(task, arguments), len(arguments))
-        return share_tasks(task, arguments, n_threads, tell)
+        return share_tasks(task, arguments, n_threads, report_progress)
 
 
 def share_tasks(
@@ -235,5 +235,5 @@ def _with_progress(results: Iterable[Result], total: int) -> list[Result]:
     found = []
     for result in results:
         found.append(result)
-        tell(len(found), total)
+        report_progress(len(found), total)
     return found

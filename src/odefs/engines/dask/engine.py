@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.engines.dask import tasks
 from odefs.engines.dask.client import running_client
@@ -186,4 +186,4 @@ class DaskEngine(OutOfCoreEngine):
         while futures:
             future = futures.pop(0)
             yield wait_for(self.client, future)
-            tell(len(calls) - len(futures), len(calls))
+            report_progress(len(calls) - len(futures), len(calls))

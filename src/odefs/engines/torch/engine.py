@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import FEW_ROWS, InMemoryEngine
@@ -164,7 +164,7 @@ class TorchEngine(InMemoryEngine):
 
         def score(rows: slice) -> None:
             out[:, rows] = scorer.score(table.block(rows, scaling, dtype))
-            tell(rows.stop, table.n_rows)
+            report_progress(rows.stop, table.n_rows)
 
         height = bytes_at_once(self.device) // bytes_per_row(
             detector, self.n_columns, len(components)
