@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.datasets.store import DatasetError
 from odefs.system.atomic_write import atomic_write
 
@@ -66,7 +66,7 @@ def write_wide(
     names under ``truth``. A folder that already contains such files is rejected, because leftovers
     of a longer table would be read as rows of this one; ``force`` deletes them first.
     """
-    with needed_by("writing parquet files", "stream"):
+    with require_extra("writing parquet files", "stream"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 

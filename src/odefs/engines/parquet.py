@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.engines.row_blocks import Paths, RowBlocks, rows_at_once, working_dtype
 from odefs.kernels.chunking import row_blocks
 
@@ -90,7 +90,7 @@ class ParquetParts:
 
 def parquet_parts(path: Paths, columns: Sequence[str] | None = None) -> ParquetParts:
     """Read the metadata of every file: one may have text or wider numbers where others do not."""
-    with needed_by("reading parquet files", "stream"):
+    with require_extra("reading parquet files", "stream"):
         import pyarrow.parquet as pq
 
     files = parquet_files(path)

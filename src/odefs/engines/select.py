@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs._warning import warn
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
@@ -61,7 +61,7 @@ def in_memory_engine(X: Any, engine: str, detector: Detector, n_jobs: int | None
     """The engine for a table in memory, on the device that ``engine`` names if it can be used."""
     if not on_device(engine) or why_not_on_device(X, detector) is not None:
         return InMemoryEngine(X, n_jobs)
-    with needed_by(f"engine={engine!r}", "gpu", ", or use engine='local'"):
+    with require_extra(f"engine={engine!r}", "gpu", ", or use engine='local'"):
         from odefs.engines.torch.engine import TorchEngine
     _, _, device = engine.partition(":")
     return TorchEngine(X, n_jobs, device or None)

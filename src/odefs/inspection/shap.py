@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.inspection.explanation import Explanation
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def to_shap(explanation: Explanation) -> "shap.Explanation":
 
     Both add up to the row's score.
     """
-    with needed_by("to_shap", "shap"):
+    with require_extra("to_shap", "shap"):
         from shap import Explanation as OfShap
     data = explanation.data
     return OfShap(

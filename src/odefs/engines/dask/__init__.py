@@ -7,9 +7,9 @@ a partition, :mod:`~odefs.engines.dask.partitions` divides tables into partition
 
 from importlib import import_module
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 
-with needed_by("engine='dask'", "dask"):
+with require_extra("engine='dask'", "dask"):
     # Its modules import them where they are used; a missing package is reported before any work.
     import_module("distributed")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.engines.parquet import as_matrix, parquet_parts
 from odefs.engines.row_blocks import Paths, require_columns, require_numbers, working_dtype
 from odefs.kernels.masked_arrays import unmasked
@@ -88,7 +88,7 @@ def _as_rows(part: Any, dtype: np.dtype) -> np.ndarray:
 
 def _parquet_partitions(path: Paths) -> Partitions:
     """One partition per row group, so that large files are divided."""
-    with needed_by("engine='dask' with parquet files", "dask"):
+    with require_extra("engine='dask' with parquet files", "dask"):
         import pyarrow.parquet  # noqa: F401
     from dask.delayed import delayed
 
