@@ -56,8 +56,8 @@ class AllColumnsScores:
 class AllColumnsEnsemble:
     """Members on all columns, created on demand."""
 
-    def __init__(self, trial: PilotSample, make: Callable[[int], Component]) -> None:
-        self.trial = trial
+    def __init__(self, pilot: PilotSample, make: Callable[[int], Component]) -> None:
+        self.pilot = pilot
         self._make = make
         self._made: list[Component] = []
         self._few_scores: list[np.ndarray] = []
@@ -66,7 +66,7 @@ class AllColumnsEnsemble:
         """Scores of the pilot rows by as many members as make the ranking stable."""
         count = max(self._until(MIN_CORRELATION, MAX_MEMBERS), STABILITY_MEMBERS)
         members = tuple(self._first(count))
-        scores = self.trial.scores(members)
+        scores = self.pilot.scores(members)
         judged = [scores[list(half)].mean(axis=0) for half in STABILITY_HALVES]
         stability = min(
             candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True)
@@ -78,7 +78,7 @@ class AllColumnsEnsemble:
         if trust == 1:
             return []
         if trust == 0:
-            engine = self.trial.engine
+            engine = self.pilot.engine
             free = min(MAX_MEMBERS_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
             enough = self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE)
             return list(self._first(max(free, enough)))
@@ -95,7 +95,7 @@ class AllColumnsEnsemble:
     def _agreement(self, count: int) -> float:
         members = list(self._first(count))
         if len(self._few_scores) < count:
-            self._few_scores += list(self.trial.few_scores(members[len(self._few_scores) :]))
+            self._few_scores += list(self.pilot.few_scores(members[len(self._few_scores) :]))
         scores = np.stack(self._few_scores[:count])
         return halves_agree(scores[::2].mean(axis=0), scores[1::2].mean(axis=0))
 

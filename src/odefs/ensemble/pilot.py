@@ -53,14 +53,14 @@ class PilotSample:
         return np.stack(self.engine.map(score, components))
 
 
-def take_trial(
+def take_pilot(
     engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
 ) -> PilotSample | None:
     """The pilot sample, or ``None`` where the plan does not use one."""
-    if not plan.tries:
+    if not plan.uses_pilot:
         return None
-    numbers = trial_rows(engine.n_rows, engine.n_columns, plan, seeds)
-    few = sample_rows(numbers.size, FEW_ROWS, seeds.settling())
+    numbers = pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
+    few = sample_rows(numbers.size, FEW_ROWS, seeds.stopping())
     return PilotSample(
         engine,
         detector,
@@ -70,12 +70,12 @@ def take_trial(
     )
 
 
-def trial_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndarray:
+def pilot_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndarray:
     """Numbers of the pilot rows: a seeded sample of the rows that normalisers come from."""
     known = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     n_known = n_rows if known is None else known.size
     chosen = sample_rows(
-        n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.trial()
+        n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.pilot()
     )
     if chosen is None:
         chosen = np.arange(n_known)

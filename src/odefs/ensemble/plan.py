@@ -67,11 +67,11 @@ class Seeds:
         """For choosing columns before any component exists, as the competitors do."""
         return self.generator(4)
 
-    def settling(self) -> np.random.Generator:
+    def stopping(self) -> np.random.Generator:
         """For the rows that decide when the ranking is stable."""
         return self.generator(5)
 
-    def trial(self) -> np.random.Generator:
+    def pilot(self) -> np.random.Generator:
         """For the pilot rows, which are scored before the sweeps."""
         return self.generator(7)
 
@@ -141,7 +141,7 @@ class Plan:
         return WEIGHT_POWERS[self.column_weights]
 
     @property
-    def tries(self) -> bool:
+    def uses_pilot(self) -> bool:
         """Whether anything is decided on the pilot rows."""
         return self.n_estimators == "auto" or self.trust is None or self.n_rounds > 1
 
