@@ -201,7 +201,7 @@ class OutOfCoreEngine(Engine):
             found = self._find(rows)
             if found is None:
                 if not any(np.isin(rows, foreseen).all() for foreseen in self._foreseen.values()):
-                    self._foreseen["asked"] = np.unique(rows)
+                    self._foreseen["requested"] = np.unique(rows)
                 self.run_prefetch()
                 found = self._find(rows)
         assert found is not None

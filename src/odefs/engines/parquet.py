@@ -155,7 +155,7 @@ def matrix_dtype(schema: "pyarrow.Schema", names: Sequence[str]) -> np.dtype:
         )
     twice = [name for name in names if held[name] > 1]
     if twice:
-        raise ValueError(f"two columns are called {twice[0]!r}: give each a name of its own.")
+        raise ValueError(f"two columns are called {twice[0]!r}: give each a unique name.")
     found = []
     for name in names:
         kind = schema.field(name).type

@@ -37,7 +37,7 @@ Twice as many change nothing (research log, "More members, more components").
 
 @dataclass(frozen=True, eq=False)
 class TrainedEnsemble:
-    """The trained components, why there are so many, and their share in the score."""
+    """The trained components, why training stopped, and their share in the score."""
 
     components: list[TrainedComponent]
     stopping: StoppingRule

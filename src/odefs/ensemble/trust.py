@@ -160,11 +160,11 @@ def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
 def _tail(scores: np.ndarray) -> float:
     if scores.size < FEWEST_ROWS:
         return 0.0
-    foremost, rest = (
+    top, rest = (
         scores >= np.quantile(scores, TAIL_QUANTILE),
         scores <= np.quantile(scores, BULK_QUANTILE),
     )
-    return float((scores[foremost].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
+    return float((scores[top].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
 
 
 def candidate_stability(half: np.ndarray, other: np.ndarray, rate: float) -> float:

@@ -42,9 +42,9 @@ def find_candidates(scores: np.ndarray, rate: float, never: np.ndarray | None = 
     n_above = rows.size
     if n_above < FEWEST:
         room = FEWEST + barred.size
-        foremost = np.concatenate([_highest(scores[part], room) + part.start for part in parts])
-        foremost = np.setdiff1d(foremost, barred, assume_unique=True)
-        rows = np.sort(foremost[_highest(scores[foremost])])
+        highest = np.concatenate([_highest(scores[part], room) + part.start for part in parts])
+        highest = np.setdiff1d(highest, barred, assume_unique=True)
+        rows = np.sort(highest[_highest(scores[highest])])
     return Candidates(rows, threshold, int(n_above))
 
 

@@ -41,7 +41,7 @@ class DaskEngine(OutOfCoreEngine):
         self._is_kept = False
         super().__init__(table.n_columns, table.dtype, n_jobs, missing)
         self.n_rows = 0
-        self._n_rows_told = table.n_rows
+        self._n_rows_known = table.n_rows
         self.starts = np.zeros(1, dtype=np.int64)
 
     def _keep(self, n_rows: int | None) -> None:
@@ -55,7 +55,7 @@ class DaskEngine(OutOfCoreEngine):
 
     def ranges(self) -> ColumnRanges:
         # Not before: only a fit makes several passes.
-        self._keep(self._n_rows_told)
+        self._keep(self._n_rows_known)
         found = list(self._results(tasks.measure, [()] * len(self.parts)))
         self.starts = np.cumsum([0, *(n_rows for n_rows, _ in found)])
         self.n_rows = int(self.starts[-1])
