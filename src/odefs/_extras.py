@@ -23,7 +23,7 @@ def command(extra: str) -> str:
 
 
 @contextmanager
-def needed_by(what: str, extra: str, instead: str = "") -> Iterator[None]:
+def require_extra(what: str, extra: str, instead: str = "") -> Iterator[None]:
     """Wrap imports so that a missing package of the extra is reported with the command to install
     it.
     """

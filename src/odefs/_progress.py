@@ -39,10 +39,10 @@ def stage(name: str) -> Iterator[None]:
         _stage.reset(token)
 
 
-def tell(done: int, total: int) -> None:
+def report_progress(done: int, total: int) -> None:
     """Report that ``done`` of ``total`` parts of the current stage are finished.
 
-    ``tell(0, 0)`` marks the start of a stage whose parts are not counted.
+    ``report_progress(0, 0)`` marks the start of a stage whose parts are not counted.
     """
     listener = _listener.get()
     if listener is not None:

@@ -17,7 +17,7 @@ import odefs.cli.progress as progressing
 from command import ODEFS, messages, odefs, read
 from odefs import LeSiNN
 from odefs import detect as library_detect
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 from odefs.cli.datasets import command as datasets
 from odefs.cli.detect import command as detect
 from odefs.cli.in_parts import named_errors
@@ -464,7 +464,7 @@ def test_a_stage_that_says_nothing_for_long_is_shown(monkeypatch, capsys):
     monkeypatch.setattr(progressing, "QUIET_SECONDS", 0.0)
     monkeypatch.setattr(progressing, "TICK", 0.01)
     with progressing.progress(quiet=False), stage("reading"):
-        tell(0, 0)
+        report_progress(0, 0)
         monkeypatch.setattr(progressing, "PLAIN_INTERVAL", 0.01)
         time.sleep(0.2)
     assert capsys.readouterr().err.count("[progress] reading ...\n") > 1

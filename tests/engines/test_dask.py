@@ -226,7 +226,7 @@ def test_what_is_refused(client, X):
 
     frame = dd.from_pandas(pd.DataFrame(X, columns=[f"c{k}" for k in range(12)]), npartitions=2)
     for rows in (X, frame["c1"], da.from_array(X[:, 0])):
-        with pytest.raises(TypeError, match="takes a Dask array"):
+        with pytest.raises(TypeError, match="requires a 2-D Dask array"):
             ODEFS(engine="dask").fit(rows)
     for rows in (frame[[]], da.from_array(X[:, :0])):
         with pytest.raises(ValueError, match="the table has 0 columns: at least one is needed"):

@@ -146,7 +146,7 @@ def test_components_are_read_in_portions_where_their_rows_are_too_many(X, monkey
 
 def test_short_stretches_change_only_last_digits(X, monkeypatch):
     model = ODEFS(random_state=0, contamination=0.03).fit(X)
-    monkeypatch.setattr(row_reductions, "STRETCH", 100)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 100)
     here, there = (ODEFS(random_state=0, contamination=0.03).fit(rows) for rows in (X, cut(X, 700)))
     np.testing.assert_allclose(there.outlier_scores_, model.outlier_scores_, rtol=1e-12)
     assert np.array_equal(there.is_outlier_, model.is_outlier_)
@@ -163,7 +163,7 @@ def test_short_stretches_change_only_last_digits(X, monkeypatch):
 
 
 def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(row_reductions, "STRETCH", 64)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 64)
     rng = np.random.default_rng(0)
     (tmp_path / "numbers").write_bytes(bytes(8 * 1001))
     numbers = FileArray(tmp_path / "numbers", np.float64)
@@ -361,7 +361,7 @@ def test_shapes_and_names_that_do_not_fit_are_refused(X):
             RowBlocks.from_arrays(arrays)
     with pytest.raises(ValueError, match="5 names for 12 columns"):
         RowBlocks.from_arrays(X, names=list("abcde"))
-    with pytest.raises(ValueError, match="there is no block of rows"):
+    with pytest.raises(ValueError, match="no blocks of rows"):
         RowBlocks.from_arrays([])
 
 
@@ -391,25 +391,23 @@ def test_every_pass_has_the_rows_of_the_first(model, later, X):
     for then in (parts[:2], []):
         with pytest.raises(
             ValueError,
-            match=rf"{sum(map(len, then))} rows came in a later pass, and 3000 in the first",
+            match=rf"{sum(map(len, then))} rows were read in a later pass, but 3000 in the first",
         ):
             model.fit(blocks(parts, then))
-    with pytest.raises(
-        ValueError, match="rows came, or more in a later pass, and 2000 in the first"
-    ):
+    with pytest.raises(ValueError, match="rows were read in a later pass, but 2000 in the first"):
         model.fit(blocks(parts[:2], parts))
 
 
 def test_an_iterator_that_is_used_up(X):
     iterator = iter([X[:1000], X[1000:]])
-    with pytest.raises(ValueError, match="0 rows came in a later pass"):
+    with pytest.raises(ValueError, match="0 rows were read in a later pass"):
         ODEFS(random_state=0).fit(RowBlocks(lambda: iterator, 12, X.dtype))
 
 
 def test_rows_that_were_announced_come_when_scoring(X):
     model = LeSiNN(random_state=0).fit(X)
     for n_rows in (2999, 3001):
-        with pytest.raises(ValueError, match=f"and {n_rows} were announced"):
+        with pytest.raises(ValueError, match=f"{n_rows} were expected"):
             model.outlier_scores(RowBlocks(lambda: iter([X]), 12, X.dtype, n_rows=n_rows))
 
 
@@ -427,7 +425,7 @@ def test_what_is_refused(X):
         ODEFS().fit(RowBlocks.from_arrays([X, X[:, :3]]))
     with pytest.raises(ValueError, match="at least 2 rows"):
         ODEFS().fit(cut(X[:1], 100))
-    with pytest.raises(ValueError, match="were announced"):
+    with pytest.raises(ValueError, match="5 were expected"):
         ODEFS().fit(RowBlocks(lambda: iter([X]), 12, X.dtype, n_rows=5))
     named = ODEFS(random_state=0).fit(RowBlocks.from_arrays(X, names=list("abcdefghijkl")))
     with pytest.raises(ValueError, match="'z'"):

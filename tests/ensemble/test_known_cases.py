@@ -124,7 +124,7 @@ def test_known_cases_raise_the_rank_of_their_kind(hidden):
     assert mean_place(told) > without + 0.02
     assert told.trust_ > 0.5
     assert told.fit_info_["trust"]["known_gain"] > 0
-    assert "Known outliers" in told.fit_info_["trust"]["message"]
+    assert "known outliers" in told.fit_info_["trust"]["message"]
     assert told.feature_importances_.argsort()[-2:].tolist() in ([5, 6], [6, 5])
 
 

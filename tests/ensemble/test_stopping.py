@@ -6,7 +6,7 @@ from scipy.stats import spearmanr
 
 from odefs import ODEFS, FeatureSelection
 from odefs.detectors import LeSiNNDetector
-from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, trial_rows
+from odefs.ensemble.pilot import MOST_CELLS, MOST_ROWS, pilot_rows
 from odefs.ensemble.plan import MAX_AUTO_COMPONENTS, Seeds, sample_rows
 from odefs.ensemble.stopping import (
     COMPONENTS_PER_STEP,
@@ -140,16 +140,16 @@ def test_agreement_of_degenerate_scores():
     assert 0.0 <= rank_agreement(opposed, np.zeros(16), 1.0, ones) <= 1.0
 
 
-def test_trial_rows_are_keyed_on_row_numbers():
+def test_pilot_rows_are_keyed_on_row_numbers():
     def plan_for(normalization_rows):
         model = ODEFS(selection=FeatureSelection(normalization_rows=normalization_rows))
         return plan_of(model._parameters(), LeSiNNDetector())
 
     plan = plan_for(None)
-    assert trial_rows(300, 20, plan, Seeds(7)).tolist() == list(range(300))
-    many = trial_rows(10**6, 20, plan, Seeds(7))
+    assert pilot_rows(300, 20, plan, Seeds(7)).tolist() == list(range(300))
+    many = pilot_rows(10**6, 20, plan, Seeds(7))
     assert many.size == np.unique(many).size == MOST_ROWS
-    assert np.array_equal(many, trial_rows(10**6, 20, plan, Seeds(7)))
-    assert trial_rows(10**6, 2000, plan, Seeds(7)).size == MOST_CELLS // 2000
+    assert np.array_equal(many, pilot_rows(10**6, 20, plan, Seeds(7)))
+    assert pilot_rows(10**6, 2000, plan, Seeds(7)).size == MOST_CELLS // 2000
     sample = sample_rows(10**6, 50_000, Seeds(7).row_sample())
-    assert np.isin(trial_rows(10**6, 20, plan_for(50_000), Seeds(7)), sample).all()
+    assert np.isin(pilot_rows(10**6, 20, plan_for(50_000), Seeds(7)), sample).all()

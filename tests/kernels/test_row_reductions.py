@@ -37,7 +37,7 @@ def in_file(values):
 
 @pytest.fixture(autouse=True)
 def short_stretches(monkeypatch):
-    monkeypatch.setattr(row_reductions, "STRETCH", 50)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 50)
     monkeypatch.setattr(ranks, "PER_RANGE", 40)
     monkeypatch.setattr(ranks, "SAMPLED", 8)
     monkeypatch.setattr(label_metrics, "CHUNK", 11)

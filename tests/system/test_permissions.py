@@ -12,7 +12,7 @@ import pytest
 from command import ODEFS, odefs
 from odefs import LeSiNN
 from odefs.datasets.transactions import transactions_path
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 
@@ -107,11 +107,11 @@ def test_a_saved_estimator_is_private_and_keeps_a_mode_that_was_chosen(tmp_path)
 def test_what_is_being_written_is_no_more_readable_than_what_it_replaces(tmp_path):
     (tmp_path / "o.csv").write_text("old")
     (tmp_path / "o.csv").chmod(0o600)
-    with replacing(tmp_path / "o.csv") as partial:
+    with atomic_write(tmp_path / "o.csv") as partial:
         partial.write_text("new")
         assert mode(partial) == 0o600
     assert mode(tmp_path / "o.csv") == 0o600
-    with pytest.raises(OSError, match=r"o\.csv"), replacing(tmp_path / "o.csv"):
+    with pytest.raises(OSError, match=r"o\.csv"), atomic_write(tmp_path / "o.csv"):
         pass  # nothing was written
     assert (tmp_path / "o.csv").read_text() == "new"
 
@@ -122,7 +122,7 @@ def test_a_link_stays_one_and_its_target_is_replaced(tmp_path):
     target.write_text("old")
     target.chmod(0o600)
     (tmp_path / "link.csv").symlink_to(target)
-    with replacing(tmp_path / "link.csv") as partial:
+    with atomic_write(tmp_path / "link.csv") as partial:
         partial.write_text("new")
     assert (tmp_path / "link.csv").is_symlink()
     assert (target.read_text(), mode(target)) == ("new", 0o600)
@@ -131,9 +131,9 @@ def test_a_link_stays_one_and_its_target_is_replaced(tmp_path):
 OTHER_USER = """
 import os, sys
 from pathlib import Path
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 os.setgroups([]); os.setgid(34567); os.setuid(34567); os.umask(0o022)
-with replacing(Path(sys.argv[1])) as partial:
+with atomic_write(Path(sys.argv[1])) as partial:
     partial.write_text("new")
 """
 
@@ -164,14 +164,14 @@ def test_who_may_not_give_files_away_opens_them_to_no_other_group(tmp_path):
 READ_ONLY = """
 import os, sys
 from pathlib import Path
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 if os.getuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 os.chdir(sys.argv[1])
 path = Path("o.csv")
 path.write_text("old")
 path.chmod(0o444)
-with replacing(path) as partial:
+with atomic_write(path) as partial:
     partial.write_text("new")
 """
 

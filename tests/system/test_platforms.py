@@ -14,7 +14,7 @@ import pytest
 
 from odefs.exceptions import TableError
 from odefs.system import physical_memory, tempfile_owner, windows
-from odefs.system.atomic_write import error_number, replacing
+from odefs.system.atomic_write import atomic_write, error_number
 from odefs.system.memory import UNKNOWN, free_memory
 from odefs.tables.writers.files import check_target
 
@@ -133,7 +133,10 @@ def test_a_file_that_another_program_has_open_on_windows(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", refuse)
     monkeypatch.setattr(tempfile_owner, "_machine_id", lambda: b"1")
     monkeypatch.setattr(sys, "platform", "win32")
-    with pytest.raises(OSError, match="another program"), replacing(tmp_path / "o.csv") as partial:
+    with (
+        pytest.raises(OSError, match="another program"),
+        atomic_write(tmp_path / "o.csv") as partial,
+    ):
         partial.write_text("new")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 

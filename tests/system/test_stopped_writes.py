@@ -17,7 +17,7 @@ from command import ODEFS, odefs
 from odefs import LeSiNN, load
 from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import TableError
-from odefs.system.atomic_write import delete_leftovers, replacing
+from odefs.system.atomic_write import atomic_write, delete_leftovers
 from odefs.tables.model_files import load_table_model
 from odefs.tables.score_batches import BatchScorer
 from odefs.tables.score_folder import score_partitions
@@ -227,14 +227,14 @@ def test_threads_that_write_one_file(tmp_path):
 
 def test_what_others_still_write_is_left_to_them(tmp_path):
     """Temporary files of processes that run, and of other machines, are not leftovers."""
-    with replacing(tmp_path / "m") as mine:
+    with atomic_write(tmp_path / "m") as mine:
         mine.write_bytes(b"mine")
         elsewhere = tmp_path / f".m.elsewhere-{os.getpid()}-00000000.part"
         gone = tmp_path / mine.name.replace(f"-{os.getpid()}-", "-4194305-")
         of_another_file = tmp_path / gone.name.replace(".m.", ".m.csv.")
         for path in (elsewhere, gone, of_another_file):
             path.write_bytes(b"")
-        with replacing(tmp_path / "m") as other:
+        with atomic_write(tmp_path / "m") as other:
             other.write_bytes(b"other")
         assert {path.name for path in tmp_path.iterdir()} == {
             "m",
@@ -248,7 +248,7 @@ def test_what_others_still_write_is_left_to_them(tmp_path):
 
 
 def test_hidden_files_of_others_are_none_of_ours(tmp_path):
-    with replacing(tmp_path / "o.csv") as mine:
+    with atomic_write(tmp_path / "o.csv") as mine:
         mine.write_bytes(b"")
     machine = mine.name.removeprefix(".o.csv.").split("-")[0]
     ends = (
@@ -263,7 +263,7 @@ def test_hidden_files_of_others_are_none_of_ours(tmp_path):
     for name in names:
         (tmp_path / name).write_bytes(b"theirs")
     delete_leftovers(tmp_path)
-    with replacing(tmp_path / "o.csv") as mine:
+    with atomic_write(tmp_path / "o.csv") as mine:
         mine.write_bytes(b"new")
     assert {path.name for path in tmp_path.iterdir()} == names
     assert (tmp_path / "o.csv").read_bytes() == b"new"
@@ -278,7 +278,7 @@ def test_containers_of_one_name(tmp_path):
     apart = ["unshare", "-rpf"]
     if subprocess.run([*apart, "true"], check=False, capture_output=True).returncode:
         pytest.skip("this system does not allow namespaces")
-    with replacing(tmp_path / "m") as mine:
+    with atomic_write(tmp_path / "m") as mine:
         mine.write_bytes(b"mine")
         gone = tmp_path / mine.name.replace(f"-{os.getpid()}-", "-4194305-")
         gone.write_bytes(b"")
@@ -298,18 +298,18 @@ def test_errors_of_reading_are_not_put_on_the_output(tmp_path):
     for error in inputs:
         with (
             pytest.raises(OSError, match=r"Perm|thrift|Input") as met,
-            replacing(tmp_path / "o.csv"),
+            atomic_write(tmp_path / "o.csv"),
         ):
             raise error
         assert met.value is error
     for text in (str(tmp_path), "(os error 28)"):
         with (
             pytest.raises(OSError, match=r"o\.csv") as met,
-            replacing(tmp_path / "o.csv") as partial,
+            atomic_write(tmp_path / "o.csv") as partial,
         ):
             raise OSError(f"Failed to open local file {partial if text == str(tmp_path) else text}")
         assert met.value.filename == str(tmp_path / "o.csv")
-    with pytest.raises(OSError, match=r"o\.csv"), replacing(tmp_path / "o.csv"):
+    with pytest.raises(OSError, match=r"o\.csv"), atomic_write(tmp_path / "o.csv"):
         pass  # nothing was written
     assert not list(tmp_path.iterdir())
 

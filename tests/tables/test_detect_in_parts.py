@@ -257,7 +257,7 @@ def test_json_and_parquet_output(frame, tmp_path):
 def test_the_highest_scores(monkeypatch):
     from odefs.kernels import row_reductions
 
-    monkeypatch.setattr(row_reductions, "STRETCH", 10)
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 10)
     scores = np.round(np.random.default_rng(0).random(95), 1)
     assert np.array_equal(top_rows(scores, 12), np.argsort(-scores, kind="stable")[:12])
     assert np.array_equal(draw_flagged(scores > 0.5, 1000, 0), np.flatnonzero(scores > 0.5))

@@ -84,7 +84,7 @@ class ColumnSelector(BaseOutlierEstimator):
 
     @observed
     @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Choose columns and score the training rows.
 
         Parameters

@@ -28,7 +28,8 @@ class CINFO(ColumnSelector):
     Parameters
     ----------
     candidate_threshold : float, default=1.732
-        Candidates score above mean + candidate_threshold * std; at most a quarter of the rows for the default.
+        Candidates score above mean + candidate_threshold * std; at most a quarter of the rows for
+        the default.
     max_rounds : int, default=20
     max_candidates : int, default=2000
         Maximum number of candidates in a lasso regression.

@@ -6,9 +6,11 @@ block, otherwise every one of them would look perfectly predictable.
 """
 
 import numbers
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.baselines.one_hot import one_hot_blocks
@@ -129,7 +131,7 @@ class RegFS(ColumnSelector):
         return np.sort(np.argsort(-relevance, kind="stable")[:number])
 
 
-def _partition(groups: Any, n_columns: int) -> list[np.ndarray]:
+def _partition(groups: Iterable[npt.ArrayLike], n_columns: int) -> list[np.ndarray]:
     """Return the given groups, and every other column alone."""
     given = [np.asarray(group, dtype=np.intp) for group in groups]
     named = np.concatenate(given) if given else np.empty(0, dtype=np.intp)

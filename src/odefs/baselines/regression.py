@@ -1,8 +1,11 @@
 """Cross-validated prediction of each column from the others: relative root squared errors."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sklearn.base import RegressorMixin
 
 
 def ridge_errors(X: np.ndarray, groups: list[np.ndarray], alpha: float) -> np.ndarray:
@@ -27,7 +30,7 @@ def ridge_errors(X: np.ndarray, groups: list[np.ndarray], alpha: float) -> np.nd
 
 
 def regressor_errors(
-    X: np.ndarray, groups: list[np.ndarray], regressor: Any, folds: int
+    X: np.ndarray, groups: list[np.ndarray], regressor: "RegressorMixin", folds: int
 ) -> np.ndarray:
     """Return the RRSE of every column under any scikit-learn regressor, by k-fold
     cross-validation.

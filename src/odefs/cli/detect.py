@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 from odefs.cli import options
 from odefs.cli.errors import guarded
 from odefs.cli.messages import say_warning, write_document
@@ -105,7 +105,7 @@ def _find(
         chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"]
     )
     with stage("reading"):
-        tell(0, 0)
+        report_progress(0, 0)
         read = open_table(file, options, folder)
         require_room_for(chosen["output"], read.table, chosen["with_data"], chosen["hide"])
         read.table.require_columns([*taken_out, *chosen["hide"]])

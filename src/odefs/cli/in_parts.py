@@ -13,13 +13,13 @@ FRUGAL = 1500 * 10**6
 
 def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
     """Whether the file is to be read in parts; refused where there is too little memory even for that."""
-    from odefs.system.memory import available_memory, spare_memory
+    from odefs.system.memory import available_memory, reduce_reader_memory
     from odefs.tables.readers.memory_estimate import fits
 
     if file == "-":
         return False
     if available_memory() < FRUGAL:
-        spare_memory()
+        reduce_reader_memory()
     with named_errors(file):
         require_memory(file, delimiter, sheet)
         return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(
@@ -32,7 +32,7 @@ def require_memory(
 ) -> None:
     """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
     from odefs.exceptions import TableError
-    from odefs.system.memory import BASELINE, available_memory, named_limit
+    from odefs.system.memory import BASELINE, available_memory, configured_limit
     from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
     if file == "-":
@@ -41,7 +41,7 @@ def require_memory(
     needed = BASELINE + bytes_in_memory(*of) if whole else least_memory(*of)
     available = available_memory()
     if needed > available:
-        limit = named_limit()
+        limit = configured_limit()
         source = (
             "is what ODEFS_MEMORY allows"
             if limit is not None and limit <= available

@@ -7,7 +7,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 
 COMMANDS = {
     "detect": "Find the outliers of a table and say which columns gave them away.",
@@ -33,7 +33,7 @@ def main() -> None:
             encoding = "utf-8" if lookup(stream.encoding).name == "ascii" else None
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
     try:
-        with needed_by("the command line", "cli"):
+        with require_extra("the command line", "cli"):
             import click
     except ModuleNotFoundError as error:
         sys.exit(f"odefs: {error}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
@@ -122,7 +122,7 @@ def write_outputs(
 
     notes: tuple[Note, ...] = ()
     with stage("writing"):
-        tell(0, 0)
+        report_progress(0, 0)
         if targets.scores or targets.to_screen:
             notes = _write_scores(targets.scores, table, found, reasons, with_data, excel, raw)
         if targets.model:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 
 if TYPE_CHECKING:
     from odefs.tables.detection import Detection
@@ -87,7 +87,7 @@ def score_file(
     hidden = (*loaded.hidden, *hide)
     with named_errors(file, output):
         with stage("reading"):
-            tell(0, 0)
+            report_progress(0, 0)
             read = open_table(file, options, folder)
             require_room_for(output, read.table, with_data, hidden)
             read.table.require_columns(hide)

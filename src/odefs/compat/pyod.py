@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.estimators import ODEFS as _ODEFS
 from odefs.estimators import LeSiNN as _LeSiNN
 from odefs.estimators.base import BaseOutlierEstimator
@@ -20,7 +20,7 @@ from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.models.feature_selection import FeatureSelection, NestedSelection
 from odefs.models.odefs import PAPER
 
-with needed_by("odefs.compat.pyod", "pyod"):
+with require_extra("odefs.compat.pyod", "pyod"):
     from pyod.models.base import BaseDetector
 
 __all__ = ["ODEFS", "LeSiNN"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from odefs.datasets.convert import CONVERTERS, source_file
 from odefs.datasets.registry import BY_NAME, Entry
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 
 TIMEOUT = 60
 
@@ -135,7 +135,7 @@ def download(name: str, url: str | None = None) -> Path:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.npz"
-    with replacing(path) as partial, open(partial, "wb") as file:
+    with atomic_write(path) as partial, open(partial, "wb") as file:
         np.savez_compressed(file, **arrays._asdict())
     return path
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.datasets.store import DatasetError
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 
 PARTITION_ROWS = 2**17
 OUTLIER_SHARE = 0.005
@@ -66,7 +66,7 @@ def write_wide(
     names under ``truth``. A folder that already contains such files is rejected, because leftovers
     of a longer table would be read as rows of this one; ``force`` deletes them first.
     """
-    with needed_by("writing parquet files", "stream"):
+    with require_extra("writing parquet files", "stream"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -87,7 +87,7 @@ def write_wide(
         }
         for target, table in tables.items():
             path = target / f"part-{index:05}.parquet"
-            with replacing(path) as partial:
+            with atomic_write(path) as partial:
                 # Noise does not compress; dictionaries and codecs would only take time.
                 pq.write_table(
                     table, partial, row_group_size=2**16, use_dictionary=False, compression="none"

@@ -1,1 +1,4 @@
-"""Where the sweeps over the rows run. :mod:`~odefs.ensemble.fit` says what is swept, an engine says how."""
+"""Engines: sweeps over the rows in memory, in blocks, on a cluster or on a GPU.
+
+:mod:`~odefs.ensemble.fit` defines what is computed, an engine where and how.
+"""

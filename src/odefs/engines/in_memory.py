@@ -1,7 +1,8 @@
-"""The engine for one machine: threads over row blocks, the table in memory (dense or CSR).
+"""The in-memory engine: threads over row blocks of a dense or CSR table on one machine.
 
-A block is cast, scaled and scored in cache by one thread with single-threaded BLAS and written to its own place, so the number of threads changes
-nothing but the time. Rows that occur several times are scored once: a row's score depends on nothing but the row.
+Each block is cast, scaled and scored in cache by one thread with single-threaded BLAS and written
+to its own place, so the number of threads changes only the time. Duplicate rows are scored once: a
+row's score depends only on the row.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from odefs.detectors.base import Detector
@@ -30,14 +32,14 @@ from odefs.system.threads import available_threads, run_tasks
 Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 FEW_ROWS = 256
-"""Fewer rows are scored as they come: looking for equal ones would take as long."""
+"""Fewer rows are scored directly: searching for duplicates would take as long."""
 
 
 class InMemoryEngine(Engine):
     """A table in memory."""
 
-    def __init__(self, X: Any, n_jobs: int | None = None) -> None:
-        self.X = X
+    def __init__(self, X: np.ndarray | sparse.csr_array, n_jobs: int | None = None) -> None:
+        self.X: Any = X  # slices of both kinds are used alike
         self.is_sparse = sparse.issparse(X)
         self.n_rows, self.n_columns = X.shape
         self.dtype = working_dtype(X.dtype)
@@ -48,17 +50,18 @@ class InMemoryEngine(Engine):
         return None
 
     def prefetch(self, what: str, rows: np.ndarray) -> None:
-        """Nothing to do: all rows are here."""
+        """Nothing to do: all rows are in memory."""
 
     def rows(self, rows: slice | np.ndarray) -> np.ndarray:
         """The given rows as they are, dense."""
         part = self.X[rows]
-        # Sums depend on the order in memory in their last bit; one order makes equal tables give equal results.
+        # The last bits of sums depend on the memory order; a fixed order gives equal tables equal
+        # results.
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=self.dtype, order="C")
 
     def ranges(self) -> ColumnRanges:
         height = block_rows(16 * self.n_columns)
-        # Whole numbers need no cast to be compared, and are a fraction of the size.
+        # Integers can be compared without a cast, and are a fraction of the size.
         as_they_are = not self.is_sparse and self.X.dtype.kind in "bui"
         read = self._slice if as_they_are else self.rows
         return _merged(
@@ -121,7 +124,7 @@ class InMemoryEngine(Engine):
         )
         return out
 
-    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+    def per_row(self, dtype: npt.DTypeLike = np.float64) -> np.ndarray:
         return np.zeros(self.n_rows, dtype=dtype)
 
     def judged(self, model: Model, known: Known | None = None) -> RowScores:
@@ -141,14 +144,14 @@ class InMemoryEngine(Engine):
         self,
         task: Callable[[slice, np.ndarray], None],
         scaling: Scaling,
-        dtype: np.dtype[Any],
+        dtype: np.dtype,
         bytes_per_row: int,
         only: np.ndarray | None = None,
         calls_blas: bool = True,
     ) -> None:
-        """Call ``task`` with each block's place and its scaled rows, which are valid only during the call.
+        """Call ``task`` with each block's place and its scaled rows, valid only during the call.
 
-        Where ``only`` names rows, places count in it.
+        With row numbers in ``only``, places are positions in ``only``.
         """
 
         def scale_and_run(rows: slice) -> None:
@@ -165,7 +168,7 @@ class InMemoryEngine(Engine):
         run_tasks(scale_and_run, blocks, self.n_threads, calls_blas)
 
     def _places(self) -> Distinct | None:
-        """Where equal rows are, if there are enough of them and enough rows to look for them."""
+        """Groups of duplicate rows, if the table is large enough and has enough of them."""
         return self._distinct if self.n_rows >= FEW_ROWS else None
 
     @cached_property
@@ -191,7 +194,7 @@ def call_blas(detector: Detector, components: Sequence[Component]) -> bool:
 
 
 def _merged(parts: list[Statistics]) -> Statistics:
-    """All parts together, in order: the result does not depend on who finished first."""
+    """Merge all parts in order, so that the result does not depend on which finished first."""
     total = parts[0]
     for part in parts[1:]:
         total = total.merge(part)

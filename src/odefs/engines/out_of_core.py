@@ -1,6 +1,7 @@
-"""What engines share whose rows are not in memory: numbers per row go to files, rows that are needed are brought along by a pass.
+"""Base of the engines for rows that are not in memory.
 
-The files live in a temporary folder (``TMPDIR`` says where) that goes when the last array in it does.
+Values per row go to files, and rows that are needed later are collected during a pass. The files
+are in a temporary folder (``TMPDIR`` sets where), deleted with the last array in it.
 """
 
 import errno
@@ -12,9 +13,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from odefs.detectors.base import Detector
 from odefs.ensemble.combine import raw_scores
@@ -27,17 +29,17 @@ from odefs.system.tempfiles import folder_of
 from odefs.system.threads import available_threads
 
 IN_MEMORY = 32 * 2**20
-"""Rows that were brought along lie in a file where they take more."""
+"""Collected rows that take more than this are kept in a file."""
 
 TRAINING_BYTES = 256 * 2**20
-"""What the rows of components that are trained between two passes may take."""
+"""Memory for the rows of components that are trained between two passes."""
 
 
 NOT_FINITE = "Input contains {}: every cell must be a finite number, or NaN with missing='ignore'."
 
 
 def require_finite(X: np.ndarray, missing: bool) -> None:
-    """Refuse cells that cannot be scored."""
+    """Raise ``ValueError`` for cells that cannot be scored."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum(dtype=np.float64)):
             return
@@ -65,7 +67,11 @@ def fill_in_known(
 
 
 class Folder:
-    """A temporary folder for arrays; each array keeps it alive, and a file goes with its array: rows that were brought along would fill the disk."""
+    """A temporary folder for arrays.
+
+    Each array keeps the folder alive, and its file is deleted with the array; otherwise collected
+    rows would fill the disk.
+    """
 
     def __init__(self) -> None:
         self._count = 0
@@ -75,26 +81,26 @@ class Folder:
         return folder_of(self)
 
     def path(self) -> Path:
-        """A new file's name."""
+        """The name of a new file."""
         self._count += 1
-        # A forked child goes on counting where its parent does.
+        # A forked child continues its parent's count.
         return self._folder / f"{os.getpid()}-{self._count}.bin"
 
-    def array(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """A new array in a file of its own, all 0."""
+    def array(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
+        """A new array of zeros in its own file."""
         path = self.path()
         _reserve(path, int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return FileArray(path, dtype, shape, holder=self)
 
-    def opened(self, path: Path, dtype: Any) -> np.ndarray:
-        """The numbers that were written to a file."""
+    def opened(self, path: Path, dtype: npt.DTypeLike) -> np.ndarray:
+        """The numbers in a file that was written."""
         return FileArray(path, dtype, holder=self)
 
     def lines(self, blocks: Iterable[np.ndarray]) -> list[np.ndarray]:
-        """Blocks of the same number of lines one after the other, each line in a file of its own."""
+        """Concatenate blocks that have the same number of lines, each line in its own file."""
         paths: list[Path] = []
         with ExitStack() as stack:
-            files: list[Any] = []
+            files: list[BinaryIO] = []
             for block in blocks:
                 if not files:
                     paths = [self.path() for _ in block]
@@ -104,11 +110,11 @@ class Folder:
             for file in files:
                 _write(file, b"", flush=True)
         if not paths:
-            raise ValueError("there is no row in the blocks.")
+            raise ValueError("the blocks contain no rows: at least one row is needed.")
         return [self.opened(path, np.float64) for path in paths]
 
 
-def _write(file: Any, content: bytes, flush: bool = False) -> None:
+def _write(file: BinaryIO, content: bytes, flush: bool = False) -> None:
     try:
         file.write(content)
         if flush:
@@ -118,19 +124,23 @@ def _write(file: Any, content: bytes, flush: bool = False) -> None:
 
 
 def _no_room(error: OSError, path: str) -> OSError:
-    """The error of a file, and where to put it instead."""
+    """The error of a file, with a way to put it elsewhere."""
     return OSError(error.errno, f"{error.strerror} (TMPDIR names another folder)", path)
 
 
 def _reserve(path: Path, n_bytes: int) -> None:
-    """A file of zeros whose place on the disk is taken: a full disk is an error here, and would kill the process once the array is written to."""
+    """Create a file of zeros whose disk space is allocated.
+
+    A full disk raises an error here; without allocation it would kill the process once the array
+    is written to.
+    """
     with open(path, "xb") as file:
         if hasattr(os, "posix_fallocate"):
             try:
                 os.posix_fallocate(file.fileno(), 0, max(1, n_bytes))
                 return
             except OSError as error:
-                # Some file systems, and some C libraries on them, cannot reserve.
+                # Some file systems, and some C libraries on them, cannot allocate.
                 if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                     raise _no_room(error, str(path)) from error
         file.truncate(max(1, n_bytes))
@@ -154,11 +164,9 @@ class HeldRows:
 
 
 class OutOfCoreEngine(Engine):
-    """Base of the engines that read rows in passes."""
+    """Base of the engines that read the rows in passes."""
 
-    def __init__(
-        self, n_columns: int, dtype: np.dtype[Any], n_jobs: int | None, missing: bool
-    ) -> None:
+    def __init__(self, n_columns: int, dtype: np.dtype, n_jobs: int | None, missing: bool) -> None:
         self.n_columns, self.dtype = n_columns, dtype
         self.missing = missing
         self.is_checked = False
@@ -173,9 +181,9 @@ class OutOfCoreEngine(Engine):
         return max(1, TRAINING_BYTES // (self.n_columns * self.dtype.itemsize))
 
     def checked(self, ranges: ColumnRanges) -> ColumnRanges:
-        """The same ranges, if there are enough rows and every cell is a number that can be used."""
+        """The same ranges, if there are enough rows and all cells can be used."""
         if self.n_rows < 2:
-            raise ValueError(f"a fit needs at least 2 rows, and {self.n_rows} came.")
+            raise ValueError(f"fit needs at least 2 rows, but the table has {self.n_rows}.")
         seen = ranges.count > 0
         if not self.missing and (ranges.count < self.n_rows).any():
             raise ValueError(NOT_FINITE.format("NaN"))
@@ -193,7 +201,7 @@ class OutOfCoreEngine(Engine):
             found = self._find(rows)
             if found is None:
                 if not any(np.isin(rows, foreseen).all() for foreseen in self._foreseen.values()):
-                    self._foreseen["asked"] = np.unique(rows)
+                    self._foreseen["requested"] = np.unique(rows)
                 self.run_prefetch()
                 found = self._find(rows)
         assert found is not None
@@ -204,10 +212,10 @@ class OutOfCoreEngine(Engine):
 
     @abstractmethod
     def run_prefetch(self) -> None:
-        """Make a pass for the rows that are foreseen."""
+        """Make a pass for the announced rows."""
 
     def room_for(self, n_rows: int) -> np.ndarray:
-        """Uninitialised rows, in a file where they are many."""
+        """Uninitialised rows, in a file if there are many."""
         shape = (n_rows, self.n_columns)
         if n_rows * self.n_columns * self.dtype.itemsize > IN_MEMORY:
             return self.folder.array(shape, self.dtype)
@@ -232,5 +240,5 @@ class OutOfCoreEngine(Engine):
         )
         return out
 
-    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+    def per_row(self, dtype: npt.DTypeLike = np.float64) -> np.ndarray:
         return self.folder.array((self.n_rows,), dtype)

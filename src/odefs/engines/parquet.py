@@ -1,27 +1,34 @@
-"""Blocks of rows out of parquet files and Arrow datasets. The only file of the engines that imports pyarrow."""
+"""Row blocks from parquet files and Arrow datasets; the only engine module that imports pyarrow."""
 
 import glob
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odefs._extras import needed_by
-from odefs.engines.row_blocks import RowBlocks, rows_at_once, working_dtype
+from odefs._extras import require_extra
+from odefs.engines.row_blocks import Paths, RowBlocks, rows_at_once, working_dtype
 from odefs.kernels.chunking import row_blocks
+
+if TYPE_CHECKING:
+    import pyarrow.dataset
 
 TILE_ROWS = 4096
 PADDING = 16
-"""Unused cells after each column of a tile: columns a power of two apart would push each other out of the cache."""
+"""Unused cells after each column of a tile.
+
+Columns at a distance of a power of two would evict each other from the cache.
+"""
 
 
 def parquet_in(folder: Path) -> list[Path]:
-    """The parquet files of a folder in the order of their names, however their ending is written.
+    """The parquet files of a folder, sorted by name; the case of the suffix does not matter.
 
-    Names that begin with a dot or an underscore are what systems and writers put beside a table; Arrow, Spark and Dask pass them over, too.
+    Names that begin with a dot or an underscore belong to systems and writers, not to the table;
+    Arrow, Spark and Dask ignore them as well.
     """
     return sorted(
         path
@@ -33,7 +40,10 @@ def parquet_in(folder: Path) -> list[Path]:
 
 
 def no_parquet(folder: Path, way_out: str | None = None) -> str:
-    """What is said of a folder without parquet files; one that has them in folders of its own, as partitioned tables do, can be named by a glob."""
+    """The error message for a folder without parquet files.
+
+    If its subfolders have some, as in partitioned datasets, it suggests a glob.
+    """
     deeper = next(
         (stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None
     )
@@ -41,13 +51,13 @@ def no_parquet(folder: Path, way_out: str | None = None) -> str:
     hint = "" if deeper is None else f", only in folders inside it: {way_out}"
     if any(folder.glob("[._]*.parquet")):
         hint = (
-            f" but those whose names begin with a dot or an underscore, which are passed over{hint}"
+            f" except those whose names begin with a dot or an underscore, which are ignored{hint}"
         )
     return f"{folder}: there is no parquet file in this folder{hint}."
 
 
-def parquet_files(path: Any) -> list[Path]:
-    """The files behind a path, a folder, a glob or a list of paths."""
+def parquet_files(path: Paths) -> list[Path]:
+    """The files of a path, a folder, a glob or a list of paths."""
     if isinstance(path, list | tuple):
         return [Path(part) for part in path]
     found = Path(path)
@@ -68,19 +78,19 @@ def parquet_files(path: Any) -> list[Path]:
 
 @dataclass(frozen=True)
 class ParquetParts:
-    """Parquet files with the same columns, in any order: what is known of them before any row is read."""
+    """Metadata of parquet files that have the same columns, in any order."""
 
     files: list[Path]
     names: tuple[str, ...]
-    dtype: np.dtype[Any]
-    """The type of a matrix that holds the cells of all files."""
+    dtype: np.dtype
+    """A type that can hold the cells of all files."""
     n_groups: list[int]
     n_rows: int
 
 
-def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetParts:
-    """Every file's columns are looked at: one may have text or longer numbers where others have none."""
-    with needed_by("reading parquet files", "stream"):
+def parquet_parts(path: Paths, columns: Sequence[str] | None = None) -> ParquetParts:
+    """Read the metadata of every file: one may have text or wider numbers where others do not."""
+    with require_extra("reading parquet files", "stream"):
         import pyarrow.parquet as pq
 
     files = parquet_files(path)
@@ -100,7 +110,7 @@ def parquet_parts(path: Any, columns: Sequence[str] | None = None) -> ParquetPar
     return ParquetParts(files, names, np.result_type(*found), n_groups, n_rows)
 
 
-def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int | None) -> RowBlocks:
+def parquet_blocks(path: Paths, columns: Sequence[str] | None, batch_rows: int | None) -> RowBlocks:
     parts = parquet_parts(path, columns)
     import pyarrow.parquet as pq
 
@@ -117,14 +127,14 @@ def parquet_blocks(path: Any, columns: Sequence[str] | None, batch_rows: int | N
 
 
 def dataset_blocks(
-    dataset: Any, columns: Sequence[str] | None, batch_rows: int | None
+    dataset: "pyarrow.dataset.Dataset", columns: Sequence[str] | None, batch_rows: int | None
 ) -> RowBlocks:
     names = list(dataset.schema.names if columns is None else columns)
     dtype = matrix_dtype(dataset.schema, names)
     height = batch_rows or rows_at_once(len(names))
 
     def read() -> Iterator[np.ndarray]:
-        # Arrow would read several files ahead; a few batches are enough to keep the threads busy.
+        # Arrow would read several files ahead; a few batches keep the threads busy.
         batches = dataset.to_batches(
             columns=names, batch_size=height, batch_readahead=4, fragment_readahead=1
         )
@@ -133,8 +143,8 @@ def dataset_blocks(
     return RowBlocks(read, len(names), dtype, tuple(names))
 
 
-def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
-    """The type of a matrix of the named columns: float32 where it holds them all exactly, float64 otherwise."""
+def matrix_dtype(schema: "pyarrow.Schema", names: Sequence[str]) -> np.dtype:
+    """The type of a matrix of the named columns: float32 if it is exact for all, else float64."""
     import pyarrow as pa
 
     held = Counter(schema.names)
@@ -145,7 +155,7 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
         )
     twice = [name for name in names if held[name] > 1]
     if twice:
-        raise ValueError(f"two columns are called {twice[0]!r}: give each a name of its own.")
+        raise ValueError(f"two columns are called {twice[0]!r}: give each a unique name.")
     found = []
     for name in names:
         kind = schema.field(name).type
@@ -155,18 +165,20 @@ def matrix_dtype(schema: Any, names: Sequence[str]) -> np.dtype[Any]:
             pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         ):
             raise ValueError(
-                f"column {name!r} holds {kind}, not numbers: name the columns to use, or encode the table (TableEncoder, odefs detect)."
+                f"column {name!r} holds {kind}, not numbers: "
+                "select other columns, or encode the table (TableEncoder, odefs detect)."
             )
         found.append(np.dtype(kind.to_pandas_dtype()))
-    # A column without any value has no type of its own.
+    # Columns without any value have no type.
     return working_dtype(np.result_type(*found) if found else np.dtype(np.float32))
 
 
-def as_matrix(batch: Any, dtype: np.dtype[Any]) -> np.ndarray:
-    """The columns of a record batch (or a table of one chunk) side by side, nulls as NaN."""
+def as_matrix(batch: "pyarrow.RecordBatch | pyarrow.Table", dtype: np.dtype) -> np.ndarray:
+    """The columns of a record batch (or a table of one chunk) as a matrix, nulls as NaN."""
     out = np.empty((batch.num_rows, batch.num_columns), dtype=dtype)
     columns = [_as_numbers(column) for column in batch.columns]
-    # Some rows at a time are laid one column below the other, which copies whole stretches, and turned while the cache holds them.
+    # A tile of some rows is filled column by column, which copies contiguous memory, and
+    # transposed while it is in the cache.
     tile = np.empty((len(columns), min(batch.num_rows, TILE_ROWS) + PADDING), dtype=dtype)
     for rows in row_blocks(batch.num_rows, TILE_ROWS):
         part = tile[:, : rows.stop - rows.start]
@@ -176,8 +188,8 @@ def as_matrix(batch: Any, dtype: np.dtype[Any]) -> np.ndarray:
     return out
 
 
-def _as_numbers(column: Any) -> np.ndarray:
-    """Integers with nulls become floats with NaN; booleans with nulls come as objects."""
+def _as_numbers(column: "pyarrow.Array | pyarrow.ChunkedArray") -> np.ndarray:
+    """Integers with nulls become floats with NaN; booleans with nulls arrive as objects."""
     chunked = hasattr(column, "chunks")
     values = column.to_numpy() if chunked else column.to_numpy(zero_copy_only=False)
     return values.astype(np.float64) if values.dtype == object else values

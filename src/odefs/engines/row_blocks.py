@@ -1,26 +1,37 @@
-"""``RowBlocks``: rows that come in blocks, as often as they are asked for, and need not fit into memory."""
+"""``RowBlocks``: rows in blocks that can be read repeatedly and need not fit into memory."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from odefs.kernels.chunking import row_blocks
 from odefs.kernels.masked_arrays import unmasked
 
+if TYPE_CHECKING:
+    import pyarrow.dataset
+
+Paths = str | os.PathLike[str] | list[str] | list[Path] | tuple[str | os.PathLike[str], ...]
+
 BATCH_ROWS = 65_536
 BATCH_CELLS = 2**23
-"""Batches of wide tables have fewer rows."""
+"""Cells of a batch, which limit the rows of wide tables."""
 
 
 def rows_at_once(n_columns: int) -> int:
-    """How many rows of a file are read at a time."""
+    """Rows of a file to read at a time."""
     return max(1024, min(BATCH_ROWS, BATCH_CELLS // max(1, n_columns)))
 
 
-def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """float32 for what it holds exactly (itself, float16, booleans, integers of up to 16 bits), otherwise float64."""
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """float32 for types it holds exactly, otherwise float64.
+
+    These are float32, float16, booleans and integers of up to 16 bits.
+    """
     exact = (
         dtype.kind == "b"
         or (dtype.kind in "iu" and dtype.itemsize <= 2)
@@ -29,40 +40,43 @@ def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if exact else np.float64)
 
 
-def require_numbers(dtype: np.dtype[Any]) -> None:
-    """Refuse cells that are no real numbers: of complex ones a part would be dropped, and dates have no scale."""
+def require_numbers(dtype: np.dtype) -> None:
+    """Raise ``ValueError`` for a type that is not a real number.
+
+    Complex numbers would lose a part, and dates have no scale.
+    """
     if dtype.kind not in "biuf":
         raise ValueError(
-            f"the rows hold {dtype}, not numbers: whole and real numbers and booleans can be used."
+            f"the rows hold {dtype}, not numbers: only integers, floats and booleans can be used."
         )
 
 
 def require_columns(n_columns: int, names: Sequence[str] | None) -> None:
-    """Refuse tables without columns, and names that are more or fewer than these."""
+    """Raise ``ValueError`` for a table without columns, or a wrong number of names."""
     if not n_columns >= 1:
         raise ValueError(f"the table has {n_columns} columns: at least one is needed.")
     if names is not None and len(names) != n_columns:
         raise ValueError(
-            f"there are {len(names)} names for {n_columns} columns: each column needs one."
+            f"there are {len(names)} names for {n_columns} columns: give one name per column."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class RowBlocks:
-    """A table as a function that starts a new walk over its blocks of rows.
+    """A table as a function that starts a new iteration over its blocks of rows.
 
     Parameters
     ----------
     read : callable
-        ``read()`` gives an iterator over 2-D arrays of numbers with ``n_columns`` columns each. Every call must give the same rows in the same order; where one
-        block ends and the next begins does not matter.
+        ``read()`` returns an iterator over 2-D arrays of numbers with ``n_columns`` columns each.
+        Every call must return the same rows in the same order; the block sizes do not matter.
     n_columns : int
     dtype : dtype
-        The type of all blocks, or one that holds them.
+        A type that can hold all blocks.
     names : sequence of str, optional
         Names of the columns.
     n_rows : int, optional
-        How many rows there are, where it is known; they are counted otherwise.
+        Number of rows, if known; otherwise they are counted.
 
     Examples
     --------
@@ -76,7 +90,7 @@ class RowBlocks:
 
     read: Callable[[], Iterator[np.ndarray]]
     n_columns: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     names: tuple[str, ...] | None = None
     n_rows: int | None = None
 
@@ -91,20 +105,22 @@ class RowBlocks:
             rows = _as_rows(block)
             if rows.shape[1] != self.n_columns:
                 raise ValueError(
-                    f"a block has the shape {rows.shape}: blocks are 2-D arrays of {self.n_columns} columns, as the first one is."
+                    f"a block has the shape {rows.shape}: blocks are 2-D arrays of "
+                    f"{self.n_columns} columns, like the first one."
                 )
             if not np.can_cast(working_dtype(rows.dtype), working):
                 raise ValueError(
-                    f"a block holds {rows.dtype}, and the type of the rows, as it was given or the first block has it, is {self.dtype}, which would cut digits: "
-                    "give a type that holds all blocks, RowBlocks(read, n_columns, dtype)."
+                    f"a block holds {rows.dtype}, but the type of the rows, given or taken from "
+                    f"the first block, is {self.dtype}, which would cut digits: "
+                    "pass a type that holds all blocks, RowBlocks(read, n_columns, dtype)."
                 )
             yield rows
 
     @classmethod
     def from_arrays(cls, arrays: Any, names: Sequence[str] | None = None) -> "RowBlocks":
-        """From a 2-D array, a sequence of them, or a function that gives an iterator over them.
+        """Create from a 2-D array, a sequence of them, or a function that returns an iterator.
 
-        The type is one that holds all arrays of a sequence; of a function the first block tells it.
+        The type can hold all arrays of a sequence; for a function it is that of the first block.
         """
         known = None if names is None else tuple(names)
         if isinstance(arrays, np.ndarray):
@@ -117,15 +133,16 @@ class RowBlocks:
         if callable(arrays):
             first = next(iter(arrays()), None)
             if first is None:
-                raise ValueError("there is no block of rows.")
+                raise ValueError("there are no blocks of rows: at least one is needed.")
             first = _as_rows(first)
             return cls(arrays, first.shape[1], first.dtype, known)
         if not isinstance(arrays, Sequence):
             raise TypeError(
-                f"rows must be readable several times: a sequence of arrays, or a function that gives an iterator over them, not {type(arrays).__name__}."
+                "rows must be readable several times: pass a sequence of arrays, or a function "
+                f"that returns an iterator over them, not {type(arrays).__name__}."
             )
         if not len(arrays):
-            raise ValueError("there is no block of rows.")
+            raise ValueError("there are no blocks of rows: at least one is needed.")
         widths, dtypes = zip(
             *((rows.shape[1], rows.dtype) for rows in map(_as_rows, arrays)), strict=True
         )
@@ -133,39 +150,47 @@ class RowBlocks:
 
     @classmethod
     def from_parquet(
-        cls, path: Any, columns: Sequence[str] | None = None, batch_rows: int | None = None
+        cls, path: Paths, columns: Sequence[str] | None = None, batch_rows: int | None = None
     ) -> "RowBlocks":
-        """From a parquet file, a folder or glob of them (in the order of their names), or a list of files; needs pyarrow."""
+        """Create from a parquet file, a folder or glob (sorted by name), or a list of files.
+
+        Requires pyarrow.
+        """
         from odefs.engines.parquet import parquet_blocks
 
         return parquet_blocks(path, columns, batch_rows)
 
     @classmethod
     def from_dataset(
-        cls, dataset: Any, columns: Sequence[str] | None = None, batch_rows: int | None = None
+        cls,
+        dataset: "pyarrow.dataset.Dataset",
+        columns: Sequence[str] | None = None,
+        batch_rows: int | None = None,
     ) -> "RowBlocks":
-        """From a ``pyarrow.dataset.Dataset``."""
+        """Create from a ``pyarrow.dataset.Dataset``."""
         from odefs.engines.parquet import dataset_blocks
 
         return dataset_blocks(dataset, columns, batch_rows)
 
 
-def _as_rows(block: Any) -> np.ndarray:
-    """A block as an array, if it is one of rows of numbers."""
+def _as_rows(block: npt.ArrayLike) -> np.ndarray:
+    """A block as an array, if it is a 2-D array of numbers."""
     rows = np.asarray(unmasked(block))
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise ValueError(
-            f"a block has the shape {rows.shape} and the type {rows.dtype}: blocks are 2-D arrays of numbers."
+            f"a block has the shape {rows.shape} and the type {rows.dtype}: "
+            "blocks are 2-D arrays of numbers."
         )
     return rows
 
 
 def rechunk(
-    blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype[Any]
+    blocks: Iterable[np.ndarray], height: int, n_columns: int, dtype: np.dtype
 ) -> Iterator[np.ndarray]:
-    """The same rows in arrays of ``height`` rows (the last may have fewer), so that nothing depends on how they came.
+    """The same rows in arrays of ``height`` rows (the last may have fewer).
 
-    Two arrays take turns, as fresh ones cost page faults: each is valid until the next but one is asked for.
+    Results then do not depend on the original block sizes. Two arrays are reused in turn, because
+    new ones cost page faults: each is valid until the next but one is requested.
     """
     held, other = (np.empty((height, n_columns), dtype=dtype) for _ in range(2))
     n_held = 0

@@ -1,4 +1,4 @@
-"""From user input and the estimators' parameter ``engine`` to the engine that holds the rows."""
+"""Selection of the engine from user input and the estimators' parameter ``engine``."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs._warning import warn
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
@@ -22,7 +22,7 @@ ON_PROCESSORS = ("auto", "local", "stream", "dask")
 TORCH = "torch"
 
 
-def check_engine(engine: Any) -> None:
+def check_engine(engine: object) -> None:
     """Raise ValueError for anything that is not the name of an engine."""
     if isinstance(engine, str) and (engine in ON_PROCESSORS or on_device(engine)):
         return
@@ -37,7 +37,7 @@ def out_of_core_engine(
 ) -> "StreamEngine | DaskEngine | None":
     """The engine for rows that are not in memory, ``None`` for those that are.
 
-    ``engine="auto"`` goes by the type of ``X``.
+    ``engine="auto"`` depends on the type of ``X``.
     """
     kind = _kind(X) if engine == "auto" else engine
     if kind == "stream":
@@ -58,10 +58,10 @@ def stream_engine(blocks: RowBlocks, n_jobs: int | None, missing: bool) -> "Stre
 
 
 def in_memory_engine(X: Any, engine: str, detector: Detector, n_jobs: int | None) -> InMemoryEngine:
-    """The engine for a table in memory, on the device that ``engine`` names if that can hold it."""
+    """The engine for a table in memory, on the device that ``engine`` names if it can be used."""
     if not on_device(engine) or why_not_on_device(X, detector) is not None:
         return InMemoryEngine(X, n_jobs)
-    with needed_by(f"engine={engine!r}", "gpu", ", or use engine='local'"):
+    with require_extra(f"engine={engine!r}", "gpu", ", or use engine='local'"):
         from odefs.engines.torch.engine import TorchEngine
     _, _, device = engine.partition(":")
     return TorchEngine(X, n_jobs, device or None)
@@ -70,8 +70,8 @@ def in_memory_engine(X: Any, engine: str, detector: Detector, n_jobs: int | None
 def scoring_engine(X: Any, engine: str, model: Model, n_jobs: int | None) -> InMemoryEngine:
     """The engine for a table in memory that a fitted model scores.
 
-    A model fitted on a GPU must be of use on machines without one: there it scores on the
-    processor, with a warning.
+    A model fitted on a GPU must be usable on machines without one: there it scores on the CPU,
+    with a warning.
     """
     if not _is_complete(model):
         return InMemoryEngine(X, n_jobs)
@@ -83,29 +83,29 @@ def scoring_engine(X: Any, engine: str, model: Model, n_jobs: int | None) -> InM
 
 
 def on_device(engine: str) -> bool:
-    """Whether the name stands for a device."""
+    """Whether the name refers to a device."""
     return engine == TORCH or engine.startswith(f"{TORCH}:")
 
 
 def why_not_on_device(X: Any, detector: Detector) -> str | None:
     """Why a device cannot be used, as a clause for the user; ``None`` where it can."""
     if not isinstance(detector, LeSiNNDetector):
-        return f"the detector {detector.name!r} runs on the processor only"
+        return f"the detector {detector.name!r} runs on the CPU only"
     if sparse.issparse(X):
-        return "sparse tables are scored on the processor only"
+        return "sparse tables are scored on the CPU only"
     if X.dtype.kind == "f" and bool(np.isnan(X.min())):
-        return "tables with missing cells are scored on the processor only"
+        return "tables with missing cells are scored on the CPU only"
     return None
 
 
 def _is_complete(model: Model) -> bool:
-    """Whether a model's references have no missing cells, without which no device can score."""
+    """Whether a model's references have no missing cells; devices cannot score others."""
     return isinstance(model.detector, LeSiNNDetector) and all(
         component.state.is_complete for component in model.components
     )
 
 
-def require_in_memory(X: Any, who: str = "explain") -> None:
+def require_in_memory(X: object, who: str = "explain") -> None:
     """Raise TypeError for rows that are not in memory."""
     if _kind(X) != "local":
         raise TypeError(
@@ -113,10 +113,10 @@ def require_in_memory(X: Any, who: str = "explain") -> None:
         )
 
 
-def _kind(X: Any) -> str:
+def _kind(X: object) -> str:
     if isinstance(X, RowBlocks):
         return "stream"
-    # By name: only users of Dask collections need to have Dask installed.
+    # By name, because only users of Dask collections need Dask.
     return "dask" if type(X).__module__.split(".")[0] in ("dask", "dask_expr") else "local"
 
 

@@ -1,9 +1,11 @@
-"""The engine for tables larger than memory: passes over blocks of rows, read anew each time.
+"""The streaming engine for tables larger than memory: passes over blocks of rows.
 
-Those of a fit: ranges; moments, which also read the references and the samples; with a given
+The passes of a fit: ranges; moments, which also collect references and samples; with a given
 ``trust``, scores on all columns; for each round of learning, the rows that its components draw,
 unless they are held already; final scores.
-Blocks are re-cut to fixed heights at fixed places, so how they came changes no bit. The next rows are read while threads work on the present ones.
+
+Blocks are re-cut to fixed heights at fixed places, so the original block sizes change no bit. The
+next rows are read while threads process the current ones.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import call_blas
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine, fill_in_known, require_finite
@@ -30,7 +32,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 SLAB_BYTES = 32 * 2**20
-"""Rows that are in memory at a time; as many again are being read."""
+"""Memory for the rows being processed; as many again are being read."""
 
 
 class StreamEngine(OutOfCoreEngine):
@@ -49,7 +51,7 @@ class StreamEngine(OutOfCoreEngine):
         ):
             total, n_rows = part if total is None else total.merge(part), rows.stop
         if total is None:
-            raise ValueError("there is no row in the blocks.")
+            raise ValueError("the blocks contain no rows: at least one row is needed.")
         self.n_rows = n_rows
         return self.checked(total)
 
@@ -122,13 +124,16 @@ class StreamEngine(OutOfCoreEngine):
             def at(part: slice, start: int = start, slab: np.ndarray = slab) -> Result:
                 return task(slice(start + part.start, start + part.stop), slab[part])
 
-            # Left before the results are handed out: whoever takes them may need BLAS for something else.
+            # BLAS is released before results are handed out: the consumer may need it.
             with one_blas_thread():
                 results = share_tasks(at, list(row_blocks(slab.shape[0], height)), self.n_threads)
             yield from results
 
     def _slabs(self, height: int) -> Iterator[tuple[int, np.ndarray]]:
-        """One pass: many blocks' rows at a time with the number of the first; rows that are foreseen are brought along."""
+        """One pass: the rows of many blocks at a time, with the number of the first.
+
+        Announced rows are collected on the way.
+        """
         wanted = {
             what: HeldRows(numbers, self.room_for(numbers.size))
             for what, numbers in self._foreseen.items()
@@ -144,26 +149,30 @@ class StreamEngine(OutOfCoreEngine):
                 held.rows[first:last] = slab[held.numbers[first:last] - start]
             yield start, slab
             start = stop
-            tell(start, max(start, self.n_rows))
+            report_progress(start, max(start, self.n_rows))
         self._require_rows(start, is_end=True)
         self._held |= wanted
         self._foreseen.clear()
 
     def _require_rows(self, n_rows: int, is_end: bool) -> None:
-        """Refuse a pass with more or fewer rows than the first one had, or than were announced: rows that were drawn would not come, or others."""
+        """Raise ``ValueError`` if a pass has more or fewer rows than the first or than expected.
+
+        Otherwise drawn row numbers would refer to other rows, or to none.
+        """
         expected = self.n_rows if self.is_checked else self.blocks.n_rows
         if expected is None or n_rows == expected or (n_rows < expected and not is_end):
             return
-        came = f"{n_rows} rows came" if is_end else f"{n_rows} rows came, or more"
+        read = f"{n_rows} rows were read" if is_end else f"at least {n_rows} rows were read"
         if not self.is_checked:
-            raise ValueError(f"{came}, and {expected} were announced.")
+            raise ValueError(f"{read}, but {expected} were expected.")
         raise ValueError(
-            f"{came} in a later pass, and {expected} in the first: each must bring the same rows, so let read() begin anew whenever it is called, and leave files alone while they are read."
+            f"{read} in a later pass, but {expected} in the first: every pass must return the same "
+            "rows, so let read() start again at each call, and do not change files that are read."
         )
 
 
 def _read_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items; the next one is being read while the present one is worked on."""
+    """The same items; the next one is read while the current one is processed."""
     end: Any = object()
     with stoppable(ThreadPoolExecutor(1)) as reader:
         coming = reader.submit(next, items, end)

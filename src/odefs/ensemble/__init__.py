@@ -1,1 +1,1 @@
-"""The ensemble: how many components there are and what they see, how one is trained, what is kept of it, how scores are combined."""
+"""The ensemble: its plan, the training of its components, its model and its combined scores."""

@@ -1,7 +1,8 @@
-"""The full space, seen from the trial rows: how many members on all columns it takes, what these say, and how far their candidates can be relied on.
+"""Ensemble members on all columns, and their scores of the pilot rows.
 
-Members are added in pairs until two sets of as many would rank the trial rows alike: candidates that come from one draw of references may be luck. Where the
-subsets are not trusted the full space stands alone, and what their sweep would have cost goes into further members.
+Members are added in pairs until two sets of that size would rank the pilot rows alike: candidates
+from a single draw of references may be chance. Where learned subsets are not trusted, the members
+on all columns make up the whole score, and the time saved goes into further members.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,24 +17,36 @@ from odefs.ensemble.trust import candidate_stability
 
 MIN_CORRELATION = 0.99
 MIN_CORRELATION_ALONE = 0.995
-"""Rank correlation of two sets of as many members, for candidates and where there is nothing but the full space."""
+"""Required rank correlation of two sets of members.
+
+The first is for candidates, the second for scores that come from all columns alone.
+"""
 
 MAX_MEMBERS = 8
 MAX_MEMBERS_ALONE = 24
 FREE_CELLS = 2**23
-"""Where members on all columns stand alone, as many as score no more cells than these are taken unasked: their time is a fraction of what the fit takes anyway."""
+"""Cells that members on all columns may score without a check of their agreement.
+
+It applies where they make up the whole score: the time is a fraction of that of the fit.
+"""
 
 MEMBERS_NEXT_TO_SUBSETS = 2
-"""Members beside subsets that have most of the score."""
+"""Members next to subsets that have most of the score."""
 
 STABILITY_MEMBERS = 4
 STABILITY_HALVES = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))
-"""How many members say how stable the candidates are, and the three ways of halving them; the limits of :mod:`odefs.ensemble.trust` are for the worst of these."""
+"""Members for the stability of the candidates, and the three ways to split them into halves.
+
+The limits in :mod:`odefs.ensemble.trust` apply to the worst of the three.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class AllColumnsScores:
-    """Scores of the trial rows on all columns, with mean 1; where it was measured, the stability of the candidates among them, and the members that were asked."""
+    """Scores of the pilot rows on all columns, with mean 1.
+
+    Where stability was measured: that of the candidates, and the members it was measured with.
+    """
 
     scores: np.ndarray
     stability: float | None = None
@@ -41,19 +54,19 @@ class AllColumnsScores:
 
 
 class AllColumnsEnsemble:
-    """Members on all columns, made as they are wanted."""
+    """Members on all columns, created on demand."""
 
-    def __init__(self, trial: PilotSample, make: Callable[[int], Component]) -> None:
-        self.trial = trial
+    def __init__(self, pilot: PilotSample, make: Callable[[int], Component]) -> None:
+        self.pilot = pilot
         self._make = make
         self._made: list[Component] = []
         self._few_scores: list[np.ndarray] = []
 
     def view(self, rate: float) -> AllColumnsScores:
-        """What as many members as settle the ranking say about the trial rows."""
+        """Scores of the pilot rows by as many members as make the ranking stable."""
         count = max(self._until(MIN_CORRELATION, MAX_MEMBERS), STABILITY_MEMBERS)
         members = tuple(self._first(count))
-        scores = self.trial.scores(members)
+        scores = self.pilot.scores(members)
         judged = [scores[list(half)].mean(axis=0) for half in STABILITY_HALVES]
         stability = min(
             candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True)
@@ -65,21 +78,15 @@ class AllColumnsEnsemble:
         if trust == 1:
             return []
         if trust == 0:
-            engine = self.trial.engine
+            engine = self.pilot.engine
             free = min(MAX_MEMBERS_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
-            return list(
-                self._first(max(free, self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE)))
-            )
-        return list(
-            self._first(
-                self._until(
-                    MIN_CORRELATION, MAX_MEMBERS if trust < 0.5 else MEMBERS_NEXT_TO_SUBSETS
-                )
-            )
-        )
+            enough = self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE)
+            return list(self._first(max(free, enough)))
+        most = MAX_MEMBERS if trust < 0.5 else MEMBERS_NEXT_TO_SUBSETS
+        return list(self._first(self._until(MIN_CORRELATION, most)))
 
     def _until(self, enough: float, most: int) -> int:
-        """How many of the members that there may be are enough."""
+        """The number of members, at most ``most``, whose agreement reaches ``enough``."""
         count = 2
         while count < most and self._agreement(count) < enough:
             count += 2
@@ -88,7 +95,7 @@ class AllColumnsEnsemble:
     def _agreement(self, count: int) -> float:
         members = list(self._first(count))
         if len(self._few_scores) < count:
-            self._few_scores += list(self.trial.few_scores(members[len(self._few_scores) :]))
+            self._few_scores += list(self.pilot.few_scores(members[len(self._few_scores) :]))
         scores = np.stack(self._few_scores[:count])
         return halves_agree(scores[::2].mean(axis=0), scores[1::2].mean(axis=0))
 

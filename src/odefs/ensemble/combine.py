@@ -1,12 +1,15 @@
-"""From component scores to the outlier score (the paper's Eq. "final_score").
+"""Outlier scores from component scores (the paper's Eq. "final_score").
 
-``final(x) = sum_i u_i s_i(x) / mean_i`` with ``u = softmax(-loss)``. The paper divides by the sum over the training rows; dividing by their mean
-ranks the same and makes 1.0 the score of an ordinary row. The normalisers are frozen: a row's score does not depend on its batch.
+``final(x) = sum_i u_i s_i(x) / mean_i`` with ``u = softmax(-loss)``. The paper divides by the sum
+over the training rows; dividing by their mean gives the same ranking and makes 1.0 the score of an
+ordinary row. The normalisers are frozen: a row's score does not depend on its batch.
 
-Beside the sum stands the agreement: the share ``u_i`` of the components that put a row above their own threshold, ``mean + 2 std`` of their training
-scores. Both are lines of one array, ``(2, n_rows)``; where components have no thresholds there is one line.
+The agreement is the share ``u_i`` of the components that score a row above their own threshold,
+``mean + 2 std`` of their training scores. Scores and agreement are the lines of one array,
+``(2, n_rows)``; without thresholds there is one line.
 
-A component's score splits over its columns with the same weight and normaliser, so that the contributions of a row add up to its score.
+A component's score splits over its columns with the same weight and normaliser, so the
+contributions of a row add up to its score.
 """
 
 from dataclasses import dataclass, replace
@@ -15,15 +18,19 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.ensemble.model import Component, Model
-from odefs.kernels.row_reductions import fill, mean_and_std, mean_of, stretches
+from odefs.kernels.row_reductions import count_and_mean, fill, mean_and_std, row_chunks
 
 FLAG_RATE = 2.0
-"""A row stands out if it scores above mean + 2 std: in the ensemble with ``contamination="auto"``, and in one component where agreement is
-counted. By Cantelli's inequality at most a fifth of the rows do; it is not an estimate of how many outliers there are. The threshold of
-the candidates, which components learn from, is another one (``candidate_threshold``)."""
+"""A row stands out if it scores above mean + 2 std.
+
+This holds in the ensemble with ``contamination="auto"``, and in a single component where agreement
+is counted. By Cantelli's inequality at most a fifth of the rows stand out; it does not estimate the
+number of outliers. Candidates, which components learn from, have a threshold of their own
+(``candidate_threshold``).
+"""
 
 DIGITS = 9
-"""Of the agreement."""
+"""Decimal places of the agreement."""
 
 HIGHEST = np.finfo(np.float64).max
 
@@ -35,29 +42,32 @@ def component_weights(losses: np.ndarray) -> np.ndarray:
 
 
 def mean_score(scores: np.ndarray) -> float:
-    """The normaliser: the mean of the known scores. Where all are 0 (equal rows) it is 1, which leaves them 0."""
-    _, mean = mean_of(scores)
+    """The normaliser: the mean of the scores that are not NaN.
+
+    Where all are 0 (equal rows) it is 1, which leaves them 0.
+    """
+    _, mean = count_and_mean(scores)
     return mean if mean > 0 else 1.0
 
 
 def with_normaliser(
     component: Component, scores: np.ndarray, rate: float | None = None
 ) -> Component:
-    """Freeze the mean of the component's scores, and with a ``rate`` the threshold ``mean + rate * std``."""
+    """Freeze the mean of the component's scores; with a ``rate``, also ``mean + rate * std``."""
     if rate is None:
         return replace(component, normaliser=mean_score(scores))
     count, mean, std = mean_and_std(scores)
     normaliser = mean if mean > 0 else 1.0
     with np.errstate(over="ignore"):
-        # A component that knows no row calls every row ordinary, and none an outlier.
+        # Without a scored training row every row is ordinary, and none is an outlier.
         threshold = float(min((mean + rate * std) / normaliser, HIGHEST)) if count else 1.0
     return replace(component, normaliser=normaliser, threshold=threshold)
 
 
 def divided(scores: np.ndarray, normaliser: float) -> np.ndarray:
-    """Scores on the scale where 1 is ordinary. A row about which a component knows nothing (NaN) is ordinary."""
+    """Scores on the scale where 1 is ordinary; NaN (no observed column) counts as ordinary."""
     out = scores / normaliser
-    # Asked first, as it hardly ever is so and costs more than the division.
+    # The check comes first because replacing costs more than the division and is rarely needed.
     return out if np.isfinite(out).all() else np.nan_to_num(out, nan=1.0)
 
 
@@ -68,14 +78,14 @@ def normalised(component: Component, scores: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class RowScores:
-    """Outlier scores, and the agreement where components have thresholds; arrays in memory or in files."""
+    """Outlier scores, and agreement where components have thresholds; in memory or in files."""
 
     scores: np.ndarray
     agreement: np.ndarray | None = None
 
     def add(self, component: Component, raw: np.ndarray) -> None:
-        """Add a component's share, a stretch at a time."""
-        for part in stretches(self.scores.size):
+        """Add a component's share, a chunk of rows at a time."""
+        for part in row_chunks(self.scores.size):
             judge(
                 component,
                 raw[part],
@@ -85,7 +95,7 @@ class RowScores:
 
 
 def from_rows(lines: np.ndarray) -> RowScores:
-    """From the lines of one array."""
+    """Row scores from the lines of one array."""
     return RowScores(lines[0], lines[1] if len(lines) > 1 else None)
 
 
@@ -96,7 +106,7 @@ def n_outputs(model: Model) -> int:
 def judge(
     component: Component, raw: np.ndarray, scores: np.ndarray, agreement: np.ndarray | None
 ) -> None:
-    """Add a component's share in the scores and the agreement of some rows."""
+    """Add a component's share to the scores and the agreement of some rows."""
     own = normalised(component, raw)
     scores += component.weight * own
     if agreement is not None:
@@ -104,7 +114,7 @@ def judge(
 
 
 def as_shares(agreement: np.ndarray) -> np.ndarray:
-    """The agreement in place, without the rounding errors of its sum: 1 where all components agree."""
+    """Round the agreement in place, so that it is exactly 1 where all components agree."""
     return fill(agreement, lambda part: np.round(agreement[part], DIGITS))
 
 
@@ -121,7 +131,7 @@ def judged_block(model: Model, X: np.ndarray) -> np.ndarray:
 
 
 def add_block(model: Model, X: np.ndarray, judged: RowScores) -> None:
-    """Add what the components say about a scaled block."""
+    """Add the components' scores of a scaled block."""
     for component in model.scoring:
         judge(component, raw_scores(component, model.detector, X), judged.scores, judged.agreement)
 
@@ -139,13 +149,13 @@ def component_contributions(component: Component, detector: Detector, X: np.ndar
     split = detector.contributions(part, component.state, component.w) / component.normaliser
     unknown = np.isnan(split).any(axis=1)
     if unknown.any():
-        # Such a row counts as ordinary (1.0); no column is to blame more than another.
+        # Such a row counts as ordinary (1.0), shared equally by the columns.
         split[unknown] = 1.0 / part.shape[1]
     return component.weight * split
 
 
 def total_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
-    """:func:`component_contributions` added up over the rows, which detectors may do faster."""
+    """:func:`component_contributions` summed over the rows, which detectors may do faster."""
     total = detector.total_contributions(on_columns(component, X), component.state, component.w)
     if np.isnan(total).any():
         return np.asarray(component_contributions(component, detector, X).sum(axis=0))

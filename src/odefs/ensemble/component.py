@@ -1,6 +1,7 @@
-"""Components: what one draws, how several learn weights and subsets side by side, and what is kept of one (lines 4 to 12 of Algorithm 1).
+"""Ensemble components: the rows one draws, the weights it learns and the columns it selects.
 
-A component gets the same bits whichever others learn beside it.
+These are lines 4 to 12 of Algorithm 1. Several components learn in one batch, and each gets the
+same bits whichever others are in it.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ class SampledIndices:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
-    """The part of a trained component that is not needed for scoring: kept for ``fit_info_`` and inspection."""
+    """The part of a trained component that scoring does not need, for ``fit_info_``."""
 
     w: np.ndarray
     learned: LearnedWeights
@@ -46,7 +47,10 @@ def draw_component(
     rng: np.random.Generator,
     known: np.ndarray,
 ) -> SampledIndices:
-    """Draw ``m*`` candidates, the ``known`` ones first, ``m`` rows of all, and references of its own unless they are shared."""
+    """Draw ``m*`` candidates, the ``known`` ones first, and ``m`` rows of all.
+
+    The component also draws its own references unless they are shared.
+    """
     size = min(plan.outlier_examples(n_rows), candidates.size)
     outliers = draw_outliers(candidates, known, size, rng)
     unlabeled = rng.choice(n_rows, size=plan.unlabeled_examples(n_rows), replace=False)
@@ -67,7 +71,7 @@ class SampledRows:
 def train_components(
     plan: Plan, detector: Detector, drawn: Sequence[SampledRows]
 ) -> list[tuple[Component, TrainingRecord]]:
-    """Learn weights on the drawn rows and prepare the detector on the columns that were selected."""
+    """Learn weights on the drawn rows, and prepare the detector on the selected columns."""
     learned = learn_weights(
         plan,
         detector,
@@ -96,7 +100,10 @@ def prepare_component(
     references: Callable[[np.ndarray], np.ndarray],
     rng: np.random.Generator,
 ) -> Component:
-    """The component from what it learned; ``references`` gives its references on the columns that are selected."""
+    """The component for learned weights.
+
+    ``references`` returns its references on the columns that were selected.
+    """
     columns = select_columns(learned.w, plan.min_weight)
     odds = learned.w[columns] if learned.w.any() else None
     state = detector.prepare(np.ascontiguousarray(references(columns)), rng, odds)
@@ -109,7 +116,7 @@ def prepare_component(
 def unweighted_component(
     detector: Detector, references: np.ndarray, columns: np.ndarray, rng: np.random.Generator
 ) -> Component:
-    """The detector on given columns, all of equal weight, which nothing was learned for."""
+    """The detector on given columns, all of equal weight, without learning."""
     state = detector.prepare(np.ascontiguousarray(references[:, columns]), rng)
     return Component(columns, None, state, normaliser=1.0, weight=1.0, loss=0.0)
 
@@ -121,17 +128,20 @@ def learn_weights(
     rows: Sequence[np.ndarray],
     states: Sequence[object],
 ) -> list[LearnedWeights]:
-    """Run the alternation on the drawn rows of each component, the outlier examples first, with the detector prepared for it."""
+    """Run the alternation on the drawn rows of each component, outlier examples first.
+
+    Each component has its own prepared detector.
+    """
     scales = np.ones(len(rows))
     shape = rows[0].shape
 
     def linearise(who: Sequence[int] | np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         stack = np.empty((len(who), *shape))
-        # The one loop over components: a call takes milliseconds, and its detector may be anybody's.
+        # The only loop over components: a call takes milliseconds, and the detector may be any.
         for k, i in enumerate(who):
             G = detector.linearise(rows[i], states[i], None if weights is None else weights[k])
             np.multiply(G, scales[i], out=stack[k])
-            # A row without any observed column says nothing about any column.
+            # A row without observed columns contains no information about any column.
             if np.isnan(stack[k].sum()):
                 np.nan_to_num(stack[k], copy=False, nan=0.0)
         return stack

@@ -8,9 +8,10 @@ need those, and that an engine overrides where it has a faster way, as the one f
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from odefs.detectors.base import Detector
 from odefs.ensemble.combine import RowScores, from_rows, total_contributions, with_normaliser
@@ -47,7 +48,7 @@ class Engine(ABC):
     n_rows: int
     n_columns: int
     n_threads: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
 
     @property
     @abstractmethod
@@ -100,7 +101,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def per_row(self, dtype: Any = np.float64) -> np.ndarray:
+    def per_row(self, dtype: npt.DTypeLike = np.float64) -> np.ndarray:
         """An array of one number per row, all of them 0."""
 
     def take(self, rows: np.ndarray, scaling: Scaling) -> np.ndarray:

@@ -24,7 +24,7 @@ from odefs.ensemble.component import TrainingRecord
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.known_outliers import KnownCases
 from odefs.ensemble.model import Component, Model
-from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one, take_trial
+from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one, take_pilot
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.scaled_table import ScaledTable
 from odefs.ensemble.stopping import StoppingRule
@@ -161,7 +161,7 @@ def _look_at_pilot_sample(inputs: FitInputs) -> FirstLook:
 
 def _take_pilot(inputs: FitInputs) -> PilotSample | None:
     scaling = inputs.scaled.scaling
-    return take_trial(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
+    return take_pilot(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
 
 
 def _trainer(inputs: FitInputs, candidates: Candidates) -> ComponentTrainer:

@@ -61,6 +61,6 @@ def subset_component(
     columns: np.ndarray,
     rng: np.random.Generator,
 ) -> Component:
-    """The detector on given columns, with references of its own."""
+    """The detector on given columns, with its own references."""
     references = engine.take(detector.sample(engine.n_rows, rng), scaling)
     return unweighted_component(detector, references, columns, rng)

@@ -1,4 +1,4 @@
-"""Known outliers as a test of the subsets: components learn from one half of them and are asked about the other."""
+"""Held-out known outliers: components learn from one half and are tested on the other."""
 
 from dataclasses import replace
 
@@ -10,20 +10,20 @@ from odefs.ensemble.trainer import ComponentTrainer
 
 FEWEST_KNOWN = 2
 COMPONENTS = 8
-"""Half of them for each half of the known outliers."""
+"""Half of the components for each half of the known outliers."""
 
 
 def gain_on_unseen(
     trainer: ComponentTrainer, pilot: PilotSample, view: AllColumnsScores
 ) -> float | None:
-    """How much higher components place the known outliers that they have not seen than the full space does, on average; ``None`` with too few of them.
+    """Mean gain in rank of held-out known outliers compared with scores on all columns.
 
-    A place is the share of the trial rows that score below.
+    A rank is the share of the pilot rows that score below. ``None`` with too few known outliers.
     """
     known = trainer.known.outliers
     if known.size < FEWEST_KNOWN:
         return None
-    # Of an odd number one is seen by all, so that all have equally many examples.
+    # With an odd number, one outlier is seen by all, so that all have equally many examples.
     even = known[: known.size - known.size % 2]
     halves = even[::2], even[1::2]
     trainer.engine.prefetch("known", even)
@@ -41,7 +41,7 @@ def gain_on_unseen(
 
 
 def _places(scores: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """The share of scores that lie below, and half of those that are equal."""
+    """The share of scores that lie below, plus half of those that are equal."""
     order = np.sort(among)
     return (np.searchsorted(order, scores, "left") + np.searchsorted(order, scores, "right")) / (
         2 * order.size

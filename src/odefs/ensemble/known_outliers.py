@@ -1,4 +1,4 @@
-"""Rows whose kind is known: outliers that every component learns from, and ordinary rows that none takes for a candidate."""
+"""Known outliers, which every component learns from, and known normal rows, never candidates."""
 
 from dataclasses import dataclass, field
 
@@ -21,14 +21,14 @@ class KnownCases:
         return np.union1d(candidates, self.outliers) if self.outliers.size else candidates
 
     def never(self, numbers: np.ndarray) -> np.ndarray:
-        """Places of the known normal rows among some rows."""
+        """Places of the known normal rows among the given row numbers."""
         return np.flatnonzero(np.isin(numbers, self.normal)) if self.normal.size else _none()
 
 
 def draw_outliers(
     candidates: np.ndarray, known: np.ndarray, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Outlier examples: the known ones, or some of them where they are too many, and candidates at random."""
+    """Outlier examples: the known ones (a sample if too many), then candidates at random."""
     if not known.size:
         return rng.choice(candidates, size=size, replace=False)
     if known.size >= size:

@@ -1,4 +1,4 @@
-"""The frozen model: what scoring a row needs, and nothing of the length of the training data."""
+"""The frozen model: what scoring needs, independent of the number of training rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +13,10 @@ from odefs.scaling import Scaling
 class Component:
     """A detector's state on a subset of the columns.
 
-    ``normaliser`` is the mean score on the training rows, so that a normalised score of 1 is that of an ordinary row. ``w`` is ``None`` where
-    the subset's columns count alike. ``threshold``, on the normalised scale, is what a row must exceed to stand out by this component; ``None`` where
-    nobody asked for it.
+    ``normaliser`` is the mean score on the training rows, so a normalised score of 1 is that of an
+    ordinary row. ``w`` is ``None`` where all columns of the subset have equal weight. A row stands
+    out in this component if its normalised score exceeds ``threshold``, which is ``None`` where it
+    was not computed.
     """
 
     columns: np.ndarray
@@ -34,7 +35,7 @@ class Model:
     detector: Detector
     scaling: Scaling
     components: tuple[Component, ...]
-    dtype: np.dtype[Any]
+    dtype: np.dtype
 
     @property
     def scoring(self) -> tuple[Component, ...]:
@@ -43,5 +44,5 @@ class Model:
 
     @property
     def has_thresholds(self) -> bool:
-        """Whether it can be said how many components put a row above their thresholds."""
+        """Whether the agreement of the components can be computed."""
         return all(component.threshold is not None for component in self.scoring)

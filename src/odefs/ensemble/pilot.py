@@ -1,7 +1,7 @@
-"""The trial rows: a fixed sample on which a fit looks before it sweeps over all rows.
+"""The pilot sample: a fixed sample of rows that a fit scores before it sweeps over all rows.
 
-They tell how many members the full space needs, which rows the components would name as candidates, how far these are to be trusted and when there are enough of
-them. For the looks that are repeated a part of the rows does.
+It decides how many members on all columns are needed, which rows are candidates, how far learned
+subsets are trusted and how many components there are. Repeated checks use a part of it.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from odefs.scaling import Scaling
 MOST_ROWS = 8192
 MOST_CELLS = 2**23
 FEW_ROWS = 2048
-"""Rows for repeated looks: few beside those of a sweep, many for a correlation or a standard deviation."""
+"""Rows for repeated checks: few compared with a sweep, enough for a correlation."""
 
 
 @dataclass(frozen=True, eq=False)
 class PilotSample:
-    """Numbers of the trial rows, the scaled rows, and the places of the few among them."""
+    """Numbers of the pilot rows, the scaled rows, and the places of the few among them."""
 
     engine: Engine
     detector: Detector
@@ -34,7 +34,7 @@ class PilotSample:
     few: np.ndarray
 
     def scores(self, components: Sequence[Component]) -> np.ndarray:
-        """Scores of all trial rows with mean 1, ``(n_components, n_rows)``."""
+        """Scores of all pilot rows with mean 1, ``(n_components, n_rows)``."""
         return self._scores(components, self.X)
 
     def few_scores(self, components: Sequence[Component]) -> np.ndarray:
@@ -53,14 +53,14 @@ class PilotSample:
         return np.stack(self.engine.map(score, components))
 
 
-def take_trial(
+def take_pilot(
     engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
 ) -> PilotSample | None:
-    """The trial rows, where the plan has a use for them."""
-    if not plan.tries:
+    """The pilot sample, or ``None`` where the plan does not use one."""
+    if not plan.uses_pilot:
         return None
-    numbers = trial_rows(engine.n_rows, engine.n_columns, plan, seeds)
-    few = sample_rows(numbers.size, FEW_ROWS, seeds.settling())
+    numbers = pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
+    few = sample_rows(numbers.size, FEW_ROWS, seeds.stopping())
     return PilotSample(
         engine,
         detector,
@@ -70,12 +70,12 @@ def take_trial(
     )
 
 
-def trial_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndarray:
-    """Numbers of the trial rows: a seeded sample of the rows that normalisers come from."""
+def pilot_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndarray:
+    """Numbers of the pilot rows: a seeded sample of the rows that normalisers come from."""
     known = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     n_known = n_rows if known is None else known.size
     chosen = sample_rows(
-        n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.trial()
+        n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.pilot()
     )
     if chosen is None:
         chosen = np.arange(n_known)
@@ -83,5 +83,8 @@ def trial_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndar
 
 
 def normalise_to_mean_one(scores: np.ndarray) -> np.ndarray:
-    """On the scale of the final scores; the model's own normalisers come from the whole row sample."""
+    """Scores with mean 1, the scale of the final scores.
+
+    The model's own normalisers come from the whole row sample.
+    """
     return divided(scores, mean_score(scores))

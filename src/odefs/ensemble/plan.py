@@ -1,7 +1,7 @@
-"""From parameters and the shape of the data to numbers and seeds.
+"""The plan of a fit: parameters resolved for the shape of the data, and seeds.
 
-Every random draw of a fit has its own generator, derived from the seed and the draw's place alone: component 7 is the same component whether
-10 or 500 are trained, and whoever trains it.
+Every random draw of a fit has its own generator, derived only from the seed and the draw's place:
+component 7 is the same whether 10 or 500 are trained, on any engine.
 """
 
 import math
@@ -16,16 +16,19 @@ LARGE_DATA = 10_000
 
 BASELINE_ROWS = 512
 BASELINE_CELLS = 2**20
-"""Rows on which the usual contributions are averaged: so many, or as many as make so many cells, but at least 64."""
+"""Rows and cells on which usual contributions are averaged, with at least 64 rows."""
 
 MAX_AUTO_COMPONENTS = 32
-"""The paper's number of components grows with the data, and each scores every row; on a small table it is two or four, whose ranking is luck. ``"auto"`` stops here at the
-latest, whatever the paper's number is."""
+"""The most components with ``"auto"``, whatever the paper's number is.
+
+The paper's number grows with the data, and each component scores every row; on a small table it is
+two or four, too few for a stable ranking.
+"""
 
 MAX_SOLVER_STEPS = 1000
 
 WEIGHT_POWERS = {"root": 0.5, "learned": 1.0, "equal": 0.0}
-"""The power of the learned weights in the final scores, by the name that ``column_weights`` has for it."""
+"""Power of the learned weights in the final scores for each value of ``column_weights``."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Seeds:
         )
 
     def for_round(self, index: int) -> "Seeds":
-        """For a round of learning before the last, whose components are drawn apart from those of the model."""
+        """For a round of learning before the last, with components of its own."""
         return Seeds(self.entropy, (*self.within, 6, index))
 
     def cross_fit(self) -> "Seeds":
@@ -64,16 +67,16 @@ class Seeds:
         """For choosing columns before any component exists, as the competitors do."""
         return self.generator(4)
 
-    def settling(self) -> np.random.Generator:
-        """For the rows that decide when the ranking has settled."""
+    def stopping(self) -> np.random.Generator:
+        """For the rows that decide when the ranking is stable."""
         return self.generator(5)
 
-    def trial(self) -> np.random.Generator:
-        """For the rows that are looked at before the sweeps."""
+    def pilot(self) -> np.random.Generator:
+        """For the pilot rows, which are scored before the sweeps."""
         return self.generator(7)
 
     def full_space(self, index: int, step: int) -> np.random.Generator:
-        """For a further member on all columns: the draw of its references (step 0), and what it does with them (step 1)."""
+        """For a further member on all columns: its references (step 0), their use (step 1)."""
         return self.generator(8, index, step)
 
     def chance(self, index: int) -> np.random.Generator:
@@ -91,9 +94,10 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Plan:
-    """The parameters of the method, checked and under the names that they have for users.
+    """The checked parameters of the method, named as in the estimator.
 
-    ``trust`` is ``None`` where it is to be measured; other ``"auto"`` values are resolved once the candidates are known.
+    ``trust`` is ``None`` where it is to be measured; other ``"auto"`` values are resolved once the
+    candidates are known.
     """
 
     n_estimators: int | str
@@ -117,7 +121,7 @@ class Plan:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Take what concerns the method from parameters that an estimator has checked."""
+        """Pick the parameters of the method from those that an estimator has checked."""
         return cls(
             **{
                 field.name: parameters[field.name]
@@ -137,8 +141,8 @@ class Plan:
         return WEIGHT_POWERS[self.column_weights]
 
     @property
-    def tries(self) -> bool:
-        """Whether anything is decided on the trial rows."""
+    def uses_pilot(self) -> bool:
+        """Whether anything is decided on the pilot rows."""
         return self.n_estimators == "auto" or self.trust is None or self.n_rounds > 1
 
     def outlier_examples(self, n_rows: int) -> int:
@@ -156,7 +160,7 @@ class Plan:
         return 2 * math.ceil(n_candidates / self.outlier_examples(n_rows))
 
     def components(self, n_rows: int, n_candidates: int) -> int:
-        """The most components there will be: the number that was given, the paper's, or the limit of ``"auto"``."""
+        """The most components there can be: as given, the paper's, or the ``"auto"`` limit."""
         if isinstance(self.n_estimators, int):
             return self.n_estimators
         return (

@@ -16,13 +16,13 @@ from odefs.ensemble.component import unweighted_component
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.known_outliers import KnownCases
 from odefs.ensemble.model import Component
-from odefs.ensemble.pilot import trial_rows
+from odefs.ensemble.pilot import pilot_rows
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
 from odefs.selection.noise import DAMPING, noise_columns
 
 MAX_KNOWN_OUTLIERS = 1024
-"""Known outliers for which a column is checked: the mean of so many is precise enough."""
+"""Known outliers against which a column is checked: enough for a precise mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def scale_table(
     the number of rows is known.
     """
     noise = np.empty(0, dtype=np.intp)
-    with stage("looking at the columns"):
+    with stage("measuring the columns"):
         ranges = engine.ranges()
         scaling = fit_scaling(ranges, scaling_kind)
         rng = seeds.bare()
@@ -74,7 +74,7 @@ def scale_table(
             moments = engine.moments(fit_scaling(ranges, "minmax"))
             scaling = scale_by_moments(scaling, moments, scaling_kind)
         if plan is not None and damps_noise:
-            pilot = trial_rows(engine.n_rows, engine.n_columns, plan, seeds)
+            pilot = pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
             noise = noise_columns(
                 engine.take(pilot, scaling),
                 moments.farthest,
@@ -113,8 +113,8 @@ def _prefetch_samples(
     engine.prefetch("baseline", baseline_rows(n_rows, n_columns, seeds.baseline()))
     if plan is None:
         return
-    if plan.tries or plan.damps_noise:
-        engine.prefetch("trial", trial_rows(n_rows, n_columns, plan, seeds))
+    if plan.uses_pilot or plan.damps_noise:
+        engine.prefetch("pilot", pilot_rows(n_rows, n_columns, plan, seeds))
     rows = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     if rows is not None:
         engine.prefetch("row sample", rows)

@@ -37,7 +37,7 @@ Twice as many change nothing (research log, "More members, more components").
 
 @dataclass(frozen=True, eq=False)
 class TrainedEnsemble:
-    """The trained components, why there are so many, and their share in the score."""
+    """The trained components, why training stopped, and their share in the score."""
 
     components: list[TrainedComponent]
     stopping: StoppingRule
@@ -162,9 +162,9 @@ def _trust(
 
 
 def _random_subset(trainer: ComponentTrainer, n_columns: int, index: int) -> Component:
-    """A component on columns drawn at random, with references of a member on all columns."""
+    """A component on randomly drawn columns, with references of a member on all columns."""
     rng = trainer.seeds.chance(index)
-    # Damped noise would have a high contrast of its own, and hide what was learned.
+    # Noise columns are scaled down: they would have a high contrast and hide what was learned.
     allowed = np.delete(np.arange(trainer.engine.n_columns), trainer.noise)
     columns = np.sort(rng.choice(allowed, size=min(n_columns, allowed.size), replace=False))
     rows = trainer.full_references[index % len(trainer.full_references)]

@@ -1,4 +1,4 @@
-"""Trains components on the few rows they draw (lines 4 to 12 of Algorithm 1).
+"""Component training on the few rows that each component draws (lines 4 to 12 of Algorithm 1).
 
 Which components, and how many, is decided in :mod:`odefs.ensemble.train`. Engines may train them in
 another way (:meth:`odefs.ensemble.engine.Engine.train`); on threads they are trained here.

@@ -1,19 +1,24 @@
-"""How far learned subsets are trusted: no further than measurements on a sample of the rows support.
+"""Trust in learned subsets: their share of the score, measured on a sample of the rows.
 
-**Contrast.** Noise columns squeeze all distances together, so a subset without them spreads the scores further relative to their mean. Any small subset does to
-some degree, and columns of another kind may too; the gain is therefore taken over random subsets of the same sizes, scored on the same rows.
+**Contrast.** Noise columns make all distances similar, so a subset without them spreads the scores
+more relative to their mean. Any small subset does to some degree, and columns of another kind may
+too; the gain is therefore measured against random subsets of the same sizes on the same rows.
 
-**Stability.** A contrast that was learned from candidates is as good as these. The full space is scored by two halves of its reference subsets, and each half
-names candidates; where the halves do not name the same rows, the candidates are luck.
+**Stability.** Contrast learned from candidates is only as good as the candidates. The rows are
+scored on all columns by two halves of the reference subsets, and each half names candidates; where
+the halves name different rows, the candidates are chance.
 
-**Tail.** Where a few outliers hide among many ordinary columns of noise the contrast of all rows hardly changes, and candidates are mostly luck; but on the right columns the
-foremost rows leave the others behind. The gain is the distance of the highest hundredth from the rest, in standard deviations of the rest, relative to the same in
-the full space. A subset of higher contrast widens the whole distribution and its tail with it, so that only what goes beyond the square of the contrast counts.
+**Tail.** Where a few outliers hide among many noise columns, the contrast of all rows hardly
+changes and candidates are mostly chance; but on the right columns the top-ranked rows are well
+separated. The gain is the distance of the highest hundredth from the rest, in standard deviations
+of the rest, relative to the same on all columns. A subset of higher contrast widens the whole
+distribution including its tail, so only what exceeds the square of the contrast counts.
 
-**Known outliers**, where there are any, may raise the trust and never lower it: components that learned from one half of them are asked about the other half, and
-are trusted the more the higher they place those than the full space does, beginning at two per cent of the rows lower.
+**Known outliers**, if any, can raise the trust but not lower it: components that learned from one
+half of them score the other half. The trust grows with the gain in rank compared with all columns,
+starting at a loss of two per cent of the rows.
 
-The largest counts.
+The largest of these shares counts.
 """
 
 from dataclasses import dataclass
@@ -22,9 +27,9 @@ import numpy as np
 
 from odefs.selection.candidates import find_candidates
 
-# Pairs of limits: below the first number nothing is trusted, from the second on everything. In
-# between the share grows evenly, for contrast and tail in their logarithms. The datasets between
-# which they lie are in docs/explanation/research-log.md, in the sections named here.
+# Pairs of limits: the share is 0 below the first number and 1 above the second. In between it grows
+# linearly, for contrast and tail in their logarithms. The datasets between which the limits lie
+# are in docs/explanation/research-log.md, in the sections named here.
 
 CONTRAST_GAIN = (1.5, 2.0)
 STABILITY = (0.80, 0.90)
@@ -36,7 +41,7 @@ closest pair is bank and mushroom: a thin margin.
 """
 
 OVERWHELMING_CONTRAST = (6.0, 10.0)
-"""A contrast that counts without stability: candidates that are luck do not lead there.
+"""A contrast that counts without stability: chance candidates do not reach it.
 
 Advertisements among noise columns, contrast 30 and stability 0.78, went from 0.85 to 0.92 in AUC
 ("Few relevant columns among many alike").
@@ -63,7 +68,11 @@ MIN_FIRST_ROUND_GAINS = (1.2, 1.12)
 
 @dataclass(frozen=True)
 class Trust:
-    """Share of the learned subsets in the score. The measurements are ``None`` where the share was given, ``known_gain`` without known outliers."""
+    """Share of the learned subsets in the score, and the measurements behind it.
+
+    The measurements are ``None`` where the share was given, ``known_gain`` also without known
+    outliers.
+    """
 
     share: float
     contrast: float | None = None
@@ -73,7 +82,7 @@ class Trust:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether a further round of learning would be in vain."""
+        """Whether a further round of learning cannot help."""
         if self.contrast is None or self.tail is None:
             return False
         return (
@@ -85,11 +94,13 @@ class Trust:
     @property
     def message(self) -> str:
         if self.contrast is None or self.stability is None or self.tail is None:
-            return f"learned subsets have {self.share:.0%} of the score, as asked for."
+            return f"learned subsets have {self.share:.0%} of the score, from parameter trust."
         return (
-            f"learned subsets have {self.share:.0%} of the score: they raise the contrast {self.contrast:.2f} times as much as random subsets "
-            f"of the same size, {self.stability:.0%} of the candidates do not depend on the draw, and the foremost rows stand {self.tail:.2f} times as far "
-            f"from the rest as on all columns.{self._of_known}"
+            f"learned subsets have {self.share:.0%} of the score: they raise the contrast "
+            f"{self.contrast:.2f} times as much as random subsets of the same size, "
+            f"{self.stability:.0%} of the candidates do not depend on the draw, and the top-ranked "
+            f"rows are {self.tail:.2f} times as distant from the rest as on all columns."
+            f"{self._of_known}"
         )
 
     @property
@@ -97,7 +108,10 @@ class Trust:
         if self.known_gain is None:
             return ""
         where = "above" if self.known_gain >= 0 else "below"
-        return f" Known outliers that they have not seen stand {abs(self.known_gain):.1%} of the rows {where} their place on all columns."
+        return (
+            f" Held-out known outliers rank {abs(self.known_gain):.1%} of the rows {where} "
+            "their rank on all columns."
+        )
 
 
 def measured_trust(
@@ -115,9 +129,10 @@ def measured_trust(
 
 
 def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
-    """Geometric mean over the components of ``std / mean`` of their scores, relative to that of random subsets of the same sizes.
+    """Geometric mean of the components' ``std / mean`` relative to random subsets of their sizes.
 
-    Both are of shape ``(n_components, n_rows)`` with mean 1. Where neither tells any rows apart nothing is gained.
+    Both arrays have the shape ``(n_components, n_rows)`` and mean 1. The gain is 1 where no rows
+    differ in either.
     """
     ratios = [
         (a + _TINY) / (b + _TINY)
@@ -127,10 +142,10 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
 
 
 _TINY = 1e-9
-"""Keeps ratios finite where no row differs from another."""
+"""Keeps ratios finite where all rows are equal."""
 
 FEWEST_ROWS = 200
-"""A hundredth of fewer rows is one or two, whose place is luck."""
+"""A hundredth of fewer rows is one or two, which is chance."""
 
 TAIL_QUANTILE = 0.99
 BULK_QUANTILE = 0.95
@@ -138,22 +153,22 @@ BULK_QUANTILE = 0.95
 
 
 def tail_gain(learned: np.ndarray, full: np.ndarray) -> float:
-    """How far the foremost hundredth of the rows stands from the rest in scores on learned subsets, relative to scores on all columns of the same rows."""
+    """Distance of the top-ranked hundredth from the rest, relative to that on all columns."""
     return (_tail(learned) + _TINY) / (_tail(full) + _TINY)
 
 
 def _tail(scores: np.ndarray) -> float:
     if scores.size < FEWEST_ROWS:
         return 0.0
-    foremost, rest = (
+    top, rest = (
         scores >= np.quantile(scores, TAIL_QUANTILE),
         scores <= np.quantile(scores, BULK_QUANTILE),
     )
-    return float((scores[foremost].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
+    return float((scores[top].mean() - scores[rest].mean()) / (scores[rest].std() + _TINY))
 
 
 def candidate_stability(half: np.ndarray, other: np.ndarray, rate: float) -> float:
-    """How many candidates two scorings of the same rows share, relative to the geometric mean of their numbers."""
+    """Candidates shared by two scorings of the rows, relative to the geometric mean of both."""
     a, b = (find_candidates(scores, rate).rows for scores in (half, other))
     return float(np.intersect1d(a, b).size / np.sqrt(a.size * b.size))
 

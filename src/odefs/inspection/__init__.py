@@ -1,1 +1,1 @@
-"""Why a row scores as it does, and which columns the model relies on: read off the frozen model."""
+"""Explanations of scores: contributions of columns, reasons and importances of a frozen model."""

@@ -1,7 +1,8 @@
 """Contributions of the columns to the outlier score, row by row.
 
-Each component's score is split by its detector and carried into the full table with the component's weight and normaliser, so the
-contributions of a row add up to its outlier score, for rows of the training data and for new ones alike.
+Each component's score is split by its detector and added to the full table with the component's
+weight and normaliser, so the contributions of a row add up to its outlier score, for training rows
+and new ones alike.
 """
 
 import numpy as np
@@ -14,11 +15,11 @@ from odefs.ensemble.plan import Seeds, baseline_rows
 
 
 def require_attribution(detector: Detector) -> None:
-    """Refuse in one sentence where scores cannot be split."""
+    """Raise if the detector's scores cannot be split over the columns."""
     if detector.attribution is None:
         raise TypeError(
-            f"explain needs a detector whose score splits over the columns; {type(detector).__name__} declares that its score does not "
-            "(attribution = None)."
+            "explain needs a detector whose score splits over the columns; "
+            f"{type(detector).__name__} declares attribution = None, so its score does not."
         )
 
 
@@ -31,7 +32,7 @@ def block_contributions(model: Model, X: np.ndarray) -> np.ndarray:
 
 
 def usual_contributions(engine: Engine, model: Model, seeds: Seeds) -> np.ndarray:
-    """Mean contribution of each column over a sample of the training rows; it adds up to about 1."""
+    """Mean contribution of each column over a sample of training rows; the sum is about 1."""
     rows = baseline_rows(engine.n_rows, engine.n_columns, seeds.baseline())
     out = np.zeros(engine.n_columns)
     for component, total in zip(

@@ -1,4 +1,4 @@
-"""Explain rows with a frozen model, in blocks."""
+"""Explanation of rows by a frozen model, in blocks."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def explain_all(
 def explain_top(
     engine: InMemoryEngine, model: Model, baseline: np.ndarray, top: int, feature_names: np.ndarray
 ) -> TopExplanation:
-    """The ``top`` foremost reasons of each row; no array of all rows and columns is built."""
+    """The ``top`` highest reasons of each row, without an array of all rows and columns."""
     k = min(top, engine.n_columns)
     columns = np.empty((engine.n_rows, k), dtype=np.intp)
     values = np.empty((engine.n_rows, k))

@@ -1,7 +1,7 @@
-"""What ``explain`` returns.
+"""Explanations returned by ``explain``.
 
-A column is a reason for a row's score as far as its contribution exceeds the usual one: a noisy column contributes much to every row
-and explains none.
+A column is a reason for a row's score as far as its contribution exceeds the usual one: a noisy
+column contributes much to every row and explains none.
 """
 
 import numbers
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from odefs._row_selection import read_rows
 from odefs.inspection.reason import Reason
@@ -36,9 +37,9 @@ class Explanation:
     feature_names: np.ndarray
     attribution: str = ""
     filled: np.ndarray | None = None
-    """Where the data are what a pipeline was given: of which cells its steps made numbers, were they missing."""
+    """For the input of a pipeline: which missing cells its steps replaced by numbers."""
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
 
     def __len__(self) -> int:
@@ -65,7 +66,7 @@ class Explanation:
             None if self.filled is None else self.filled[rows, columns],
         )
 
-    def reasons(self, rows: Any = None, k: int = 3) -> list[list[Reason]]:
+    def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
         """Columns that contribute more than usual to the scores of rows.
 
         Parameters
@@ -95,16 +96,17 @@ class Explanation:
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
 
-        Its ``values`` are :attr:`excess` and its ``base_values`` the sum of ``baseline``, the score of an ordinary row; together they add up to the row's
-        outlier score. They are split as the detector splits them, and are no Shapley values.
+        Its ``values`` are :attr:`excess` and its ``base_values`` the sum of ``baseline``, the score
+        of an ordinary row; together they add up to the row's outlier score. They are split as the
+        detector splits them, and are not Shapley values.
         """
         from odefs.inspection.shap import to_shap
 
         return to_shap(self)
 
 
-def _as_array(values: np.ndarray, dtype: Any, copy: bool | None) -> np.ndarray:
-    """What ``__array__`` must give: NumPy 1 knows no ``copy=None``, which in NumPy 2 means "where it must"."""
+def _as_array(values: np.ndarray, dtype: npt.DTypeLike | None, copy: bool | None) -> np.ndarray:
+    """The result of ``__array__``; NumPy 1 lacks ``copy=None``, "if needed" in NumPy 2."""
     found = np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
     if copy is False and found is not values:
         raise ValueError(
@@ -115,7 +117,10 @@ def _as_array(values: np.ndarray, dtype: Any, copy: bool | None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class TopExplanation:
-    """The foremost columns only: all arrays have ``k`` columns, best first, and ``columns`` says which ones they are."""
+    """The top columns of each row: arrays have ``k`` columns, best first.
+
+    ``columns`` holds their numbers.
+    """
 
     columns: np.ndarray
     values: np.ndarray
@@ -125,7 +130,7 @@ class TopExplanation:
     attribution: str = ""
     filled: np.ndarray | None = None
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
 
     def __len__(self) -> int:
@@ -135,7 +140,9 @@ class TopExplanation:
     def excess(self) -> np.ndarray:
         return self.values - self.baseline[self.columns]
 
-    def reasons(self, rows: Any = None, k: int | None = None) -> list[list[Reason]]:
+    def reasons(
+        self, rows: npt.ArrayLike | None = None, k: int | None = None
+    ) -> list[list[Reason]]:
         """Columns that contribute more than usual to the scores of rows.
 
         Parameters
@@ -162,7 +169,7 @@ class TopExplanation:
                 float(excess[i]),
             )
             for i, k in enumerate(self.columns[row])
-            # A row of which nothing is known scores as an ordinary one, and no cell is a reason for that.
+            # A row without observed cells scores as an ordinary one, and no cell is a reason.
             if excess[i] > 0 and not self._is_unknown(row, i)
         ]
 
@@ -172,18 +179,21 @@ class TopExplanation:
         )
 
 
-def _row_numbers(rows: Any, n_rows: int) -> np.ndarray:
+def _row_numbers(rows: npt.ArrayLike | None, n_rows: int) -> np.ndarray:
     return np.arange(n_rows) if rows is None else read_rows(rows).numbers(n_rows)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return bool(isinstance(value, float | np.floating) and np.isnan(value))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
 def top_columns(excess: np.ndarray, k: int) -> np.ndarray:
-    """Per row the ``k`` columns with the largest excess, best first, the lower column number winning ties."""
+    """The ``k`` columns of each row with the largest excess, best first.
+
+    Ties go to the lower column number.
+    """
     return np.argsort(-excess, axis=1, kind="stable")[:, :k]

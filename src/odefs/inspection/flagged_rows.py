@@ -1,18 +1,20 @@
-"""Which columns set some rows apart, by the score as it is: what each adds to it beyond what is usual there."""
+"""Columns that set flagged rows apart: their contributions to the score above the usual ones."""
 
 from typing import Any
 
 import numpy as np
 
 MOST_ROWS = 256
-"""So many of the foremost rows say it as well as more would, and to explain them takes a moment."""
+"""Enough top-ranked rows for a stable result, few enough to explain quickly."""
 
 
 def shares_of_rows(estimator: Any, X: Any) -> np.ndarray | None:
-    """Mean over some rows of each column's share in their excess; adds up to 1. ``None`` where no row exceeds what is usual.
+    """Mean share of each column in the excess of some rows, with sum 1.
 
-    Importances of the learned components say what the model found; where it does not trust them, the score comes from other columns, and these are what counts.
-    A row weighs by the logarithm of how many times the usual it scores: more the further out it is, and one alone does not drown all others.
+    ``None`` if no row exceeds the usual score. Importances of the learned components describe what
+    the model found; if it does not trust them, the score comes from other columns, and these count.
+    A row is weighted by the logarithm of its score relative to the usual one: more extreme rows
+    count more, and a single one does not dominate.
     """
     explanation = estimator.explain(X)
     values, usual = np.asarray(explanation), explanation.baseline

@@ -1,4 +1,4 @@
-"""How much the learned components rely on each column, and which columns carry most of that."""
+"""Feature importances: how much the learned components rely on each column."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,11 @@ from odefs.selection.subset import select_columns
 def feature_importances(
     learned: Sequence[LearnedWeights], component_weights: np.ndarray, min_weight: float
 ) -> np.ndarray:
-    """Mean over the components, by their weight, of a column's share in the gap between outlier examples and other rows; adds up to 1.
+    """Weighted mean over components of a column's share in the gap between examples; the sum is 1.
 
-    Weights alone would mislead: a column that separates well needs but a small weight. A component that learned nothing relies on
-    all columns alike.
+    The gap is between outlier examples and other rows. Weights alone would mislead: a column that
+    separates well needs only a small weight. A component that learned nothing relies on all columns
+    equally.
     """
     shares = np.stack([_shares(part, min_weight) for part in learned])
     return component_weights @ shares
@@ -30,7 +31,7 @@ def _shares(learned: LearnedWeights, min_weight: float) -> np.ndarray:
 
 
 def fewest_with_share(relevance: np.ndarray, share: float) -> np.ndarray:
-    """The fewest columns whose relevance adds up to ``share`` of the whole, ascending; all where nothing is relevant."""
+    """The fewest columns with ``share`` of the total relevance, ascending; all if it is 0."""
     total = relevance.sum()
     if total <= 0:
         return np.arange(relevance.size)

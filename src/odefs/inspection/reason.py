@@ -1,4 +1,4 @@
-"""One column that made a row stand out: what ``reasons()`` of an explanation and of a detection returns."""
+"""A reason: one column that made a row stand out, as returned by ``reasons()``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +38,7 @@ class Reason:
     """
 
     column: str
-    value: Any
+    value: object
     contribution: float
     excess: float
     kind: str = ""
@@ -50,7 +50,10 @@ class Reason:
 
     @property
     def beyond(self) -> float | None:
-        """Percentage of the column's values on the longer side: the lower ones for a high value, the higher ones for a low one."""
+        """Percentage of the column's values that are less extreme.
+
+        These are the lower values for a high value, and the higher values for a low one.
+        """
         if self.percentile is None:
             return None
         return round(max(self.percentile, 100 - self.percentile) - (self.equal or 0) / 2, 6)

@@ -1,16 +1,25 @@
-"""Explanations in the shape that SHAP's plots take. They are no Shapley values: scores are split as the detector splits them."""
+"""Conversion of explanations for SHAP's plots; the values are not Shapley values.
 
-from typing import Any
+Scores are split as the detector splits them.
+"""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.inspection.explanation import Explanation
 
+if TYPE_CHECKING:
+    import shap
 
-def to_shap(explanation: Explanation) -> Any:
-    """A ``shap.Explanation``: ``values`` are contributions above the usual, ``base_values`` the usual score, and both add up to the row's score."""
-    with needed_by("to_shap", "shap"):
+
+def to_shap(explanation: Explanation) -> "shap.Explanation":
+    """A ``shap.Explanation``: contributions above the usual, and the usual score as base value.
+
+    Both add up to the row's score.
+    """
+    with require_extra("to_shap", "shap"):
         from shap import Explanation as OfShap
     data = explanation.data
     return OfShap(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from odefs.kernels.row_reductions import stretches
+from odefs.kernels.row_reductions import row_chunks
 
 PER_RANGE = 2**20
 """Approximate number of values in a range."""
@@ -22,7 +22,7 @@ def fill_ranks(values: np.ndarray, out: np.ndarray) -> np.ndarray:
 
     The highest value has rank 1; equal values share the best rank.
     """
-    parts = list(stretches(values.size))
+    parts = list(row_chunks(values.size))
     negated = out.view(np.float64)
     for part in parts:
         negated[part] = np.sort(-np.asarray(values[part], dtype=np.float64))

@@ -12,15 +12,15 @@ import numpy as np
 from odefs.kernels.chunking import row_blocks
 from odefs.system.file_arrays import FileArray
 
-STRETCH = 2**20
+CHUNK_ROWS = 2**20
 
 
-def stretches(n: int) -> Iterator[slice]:
-    """Yield slices of ``STRETCH`` rows that cover ``n`` values in order."""
-    return row_blocks(n, STRETCH)
+def row_chunks(n: int) -> Iterator[slice]:
+    """Yield slices of ``CHUNK_ROWS`` rows that cover ``n`` values in order."""
+    return row_blocks(n, CHUNK_ROWS)
 
 
-def mean_of(values: np.ndarray) -> tuple[int, float]:
+def count_and_mean(values: np.ndarray) -> tuple[int, float]:
     """Return the number of values that are not NaN and their mean; zeros if there are none."""
     count, mean = 0, 0.0
     for known in _without_nan(values):
@@ -58,7 +58,7 @@ def mean_and_std(values: np.ndarray) -> tuple[int, float, float]:
 
 def _without_nan(values: np.ndarray) -> Iterator[np.ndarray]:
     """Yield the values of each chunk that are not NaN."""
-    for part in stretches(values.size):
+    for part in row_chunks(values.size):
         numbers = np.asarray(values[part])
         known = numbers[~np.isnan(numbers)]
         if known.size:
@@ -88,7 +88,7 @@ def median(values: np.ndarray) -> float:
 
 
 def _is_small(values: np.ndarray) -> bool:
-    return not isinstance(values, FileArray) or values.size <= STRETCH
+    return not isinstance(values, FileArray) or values.size <= CHUNK_ROWS
 
 
 def _percentile(q: float, size: int, at: Callable[[int], float]) -> float:
@@ -105,7 +105,7 @@ def counts_above(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
     order = np.argsort(limits, kind="stable")
     ordered = limits[order]
     above = np.zeros(limits.size + 1, dtype=np.int64)
-    for part in stretches(values.size):
+    for part in row_chunks(values.size):
         above += np.bincount(
             np.searchsorted(ordered, np.asarray(values[part])), minlength=above.size
         )
@@ -119,7 +119,7 @@ def order_statistic(values: np.ndarray, k: int) -> float:
     found, bits = np.uint64(0), 0
     for shift in (48, 32, 16, 0):
         counts = np.zeros(2**16, dtype=np.int64)
-        for part in stretches(values.size):
+        for part in row_chunks(values.size):
             keys = _sortable(np.asarray(values[part], dtype=np.float64))
             if bits:
                 keys = keys[(keys >> np.uint64(64 - bits)) == (found >> np.uint64(64 - bits))]
@@ -149,6 +149,6 @@ def _from_sortable(key: np.uint64) -> float:
 
 def fill(out: np.ndarray, function: Callable[[slice], np.ndarray]) -> np.ndarray:
     """Assign ``out[part] = function(part)`` for every chunk."""
-    for part in stretches(out.size):
+    for part in row_chunks(out.size):
         out[part] = function(part)
     return out

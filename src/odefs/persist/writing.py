@@ -22,7 +22,7 @@ from odefs.persist.file_format import (
     aligned,
 )
 from odefs.persist.json_values import nested_deeper
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 
 
 def write_file(
@@ -53,7 +53,7 @@ def replace_file(path: str | os.PathLike[str], parts: Iterable[bytes | memoryvie
 
     Models contain rows of the training data, so a new file is readable only by this user.
     """
-    with replacing(path, private=True) as partial, open(partial, "wb") as file:
+    with atomic_write(path, private=True) as partial, open(partial, "wb") as file:
         for part in parts:
             file.write(part)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from odefs._extras import command
 from odefs.report import missing_packages
-from odefs.system.atomic_write import replacing
+from odefs.system.atomic_write import atomic_write
 
 FORMS = (".html", ".json", ".md")
 
@@ -50,7 +50,7 @@ class Report:
         if path.exists() and not force:
             raise FileExistsError(f"{path} exists; choose another name or force it to be replaced.")
         content = render()
-        with replacing(path) as partial:
+        with atomic_write(path) as partial:
             partial.write_text(content, encoding="utf-8", newline="\n")
         return path
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.kernels.row_reductions import counts_above, median, stretches
+from odefs.kernels.row_reductions import counts_above, median, row_chunks
 
 BINS = 60
 STEPS = 400
@@ -30,7 +30,7 @@ def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float)
     short = short_threshold(scores, is_outlier, threshold)
     spread = _spaced(low, high, STEPS, scale) if high > low else np.array([low])
     offered = sorted({_rounded(value, high - low, scale) for value in spread} | {short})
-    counts = sum(np.histogram(scores[part], edges)[0] for part in stretches(scores.size))
+    counts = sum(np.histogram(scores[part], edges)[0] for part in row_chunks(scores.size))
     above = counts_above(scores, np.array(offered))
     return {
         "lowest": low,
@@ -49,7 +49,7 @@ def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float)
 def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> float:
     """The shortest decimal number that flags the same rows as ``threshold``."""
     above, below = np.inf, -np.inf
-    for part in stretches(scores.size):
+    for part in row_chunks(scores.size):
         here, flags = np.asarray(scores[part]), np.asarray(is_outlier[part])
         above = min(above, float(here[flags].min(initial=np.inf)))
         below = max(below, float(here[~flags].max(initial=-np.inf)))
@@ -97,7 +97,7 @@ def mean_agreement(
     if agreement is None:
         return None
     counts, sums = np.zeros(2), np.zeros(2)
-    for part in stretches(agreement.size):
+    for part in row_chunks(agreement.size):
         flags = np.asarray(is_outlier[part])
         for place, chosen in enumerate((flags, ~flags)):
             counts[place] += np.count_nonzero(chosen)

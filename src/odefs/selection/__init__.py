@@ -1,1 +1,1 @@
-"""Learning feature weights: candidates, ranking loss, penalty, solvers, self-pacing, alternation and the subset rule, a file each."""
+"""Learning of feature weights: candidates, ranking loss, penalty, solvers and self-pacing."""

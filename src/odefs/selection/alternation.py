@@ -1,8 +1,10 @@
-"""The alternation: lines 6 to 11 of the paper's Algorithm 1, for components side by side; those that have converged leave.
+"""The alternation: lines 6 to 11 of the paper's Algorithm 1 for a batch of components.
 
-The weights ``w`` are found with the detector's choices (LeSiNN's nearest references) held fixed. Re-finding them at the new ``w`` changes scores that
-enter the loss with both signs, so it may raise the objective. Each w-step is therefore judged by the true objective, with the
-choices found anew, and shortened towards the old ``w`` until that does not rise. The trace holds the true objective.
+The weights ``w`` are found with the detector's choices (LeSiNN's nearest references) held fixed.
+Updating the choices at the new ``w`` changes scores that enter the loss with both signs, so it may
+raise the objective. Each w-step is therefore evaluated by the true objective, with updated choices,
+and shortened towards the old ``w`` until that does not rise. The trace holds the true objective.
+Components that have converged leave the batch.
 """
 
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from odefs.selection.pacing import Pace, Pacing, everyone
 from odefs.selection.solvers import Solver
 
 Linearise = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""From the numbers of some components and their weights to their ``G``, linearised under those weights."""
+"""From component numbers and weights to their ``G``, linearised under those weights."""
 
 MAX_ROUNDS = 30
 MAX_HALVINGS = 8
@@ -23,9 +25,11 @@ MAX_HALVINGS = 8
 
 @dataclass(frozen=True, eq=False)
 class LearnedWeights:
-    """Outcome of one component's alternation; ``trace`` is the true objective after each round and ``loss`` its last value.
+    """Result of one component's alternation.
 
-    ``gap`` is what each column adds to the mean score of the kept examples above that of unlabelled rows: ``w_k (mean G*_k - mean G_k)``.
+    ``trace`` is the true objective after each round and ``loss`` its last value. ``gap`` is what
+    each column adds to the mean score of the kept examples above that of unlabelled rows:
+    ``w_k (mean G*_k - mean G_k)``.
     """
 
     w: np.ndarray
@@ -40,7 +44,7 @@ class LearnedWeights:
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Numbers of the components, their weights, the objective with the detector's choices found at these, and the examples' losses there."""
+    """Component numbers, weights, the objective linearised at these, and the examples' losses."""
 
     who: np.ndarray
     w: np.ndarray
@@ -64,7 +68,10 @@ def alternate(
     tol: float,
     max_steps: int,
 ) -> list[LearnedWeights]:
-    """Alternate between age, example weights and feature weights until the objective stops falling; ``start`` is at equal weights."""
+    """Alternate age, example weights and feature weights until the objective stops decreasing.
+
+    ``start`` is at equal weights.
+    """
     n = start.G.shape[0]
     w = np.zeros((n, start.G.shape[2]))
     point = _Point(np.arange(n), w, start, start.example_losses(w))
@@ -101,7 +108,7 @@ def alternate(
 def _outcome(
     point: _Point, pace: Pace, k: int, trace: list[float], n_steps: int, converged: bool
 ) -> LearnedWeights:
-    """What is kept of component ``k`` of those at the point."""
+    """The result of component ``k`` of those at the point."""
     w, v, G, n_outliers = point.w[k], pace.v[k], point.objective.G[k], point.objective.n_outliers
     gap = w * ((v / v.sum()) @ G[:n_outliers] - G[n_outliers:].mean(axis=0))
     # Copies: a view would keep the arrays of all components.
@@ -113,7 +120,7 @@ def _outcome(
 def _weight_step(
     point: _Point, linearise: Linearise, pace: Pace, solver: Solver, tol: float, max_steps: int
 ) -> tuple[_Point, np.ndarray]:
-    """Minimise over ``w``, then go back towards the old ``w`` until the true objective has not risen."""
+    """Minimise over ``w``, then backtrack to the old ``w`` until the objective is no higher."""
     now = point.value(pace)
     solution = solver(point.objective, pace.v, point.w, tol, max_steps)
     trial = solution.w
@@ -130,7 +137,7 @@ def _weight_step(
 
 
 def _at(point: _Point, which: np.ndarray, w: np.ndarray, linearise: Linearise) -> _Point:
-    """The point of some components at other weights; choices without any weight are those of equal weights."""
+    """The point of some components at other weights; zero weights count as equal weights."""
     who, objective = point.who[which], point.objective
     G = linearise(who, np.where(w.any(axis=1, keepdims=True), w, 1.0))
     objective = RankingObjective(G, objective.n_outliers, objective.loss, objective.l1)
@@ -138,7 +145,7 @@ def _at(point: _Point, which: np.ndarray, w: np.ndarray, linearise: Linearise) -
 
 
 def _replaced(point: _Point, places: np.ndarray, other: _Point, chosen: np.ndarray) -> _Point:
-    """The point with the ``chosen`` components of another in some places."""
+    """The point with the ``chosen`` components of another one at some places."""
     if places.size == point.who.size:
         return other
     if not places.size:

@@ -1,17 +1,17 @@
-"""Outlier candidates: the rows whose bare score exceeds ``mu + a sigma`` (the paper's Eq. 3, Cantelli's rule).
+"""Outlier candidates: rows whose bare score exceeds ``mu + a sigma`` (Eq. 3, Cantelli's rule).
 
-Cantelli's inequality bounds the share of *all* rows above the threshold by ``1 / (1 + a^2)``. It says nothing about how many of those rows
-are outliers; see :mod:`odefs.theory`.
+Cantelli's inequality bounds the share of *all* rows above the threshold by ``1 / (1 + a^2)``. It
+does not bound how many of those rows are outliers; see :mod:`odefs.theory`.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.kernels.row_reductions import mean_and_std, stretches
+from odefs.kernels.row_reductions import mean_and_std, row_chunks
 
 FEWEST = 10
-"""With fewer rows above the threshold than this, the rows with the highest scores stand in."""
+"""With fewer rows above the threshold, the rows with the highest scores are used instead."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +30,21 @@ def cantelli_threshold(scores: np.ndarray, rate: float) -> float:
 
 
 def find_candidates(scores: np.ndarray, rate: float, never: np.ndarray | None = None) -> Candidates:
-    """Rows above the threshold, or the ``FEWEST`` highest where there are too few; the lower row number wins ties. Rows of ``never`` are none."""
+    """Rows above the threshold, or the ``FEWEST`` highest if there are fewer.
+
+    Ties go to the lower row number. Rows in ``never`` are not candidates.
+    """
     threshold = cantelli_threshold(scores, rate)
-    parts = list(stretches(scores.size))
+    parts = list(row_chunks(scores.size))
     rows = np.concatenate([np.flatnonzero(scores[part] > threshold) + part.start for part in parts])
     barred = np.empty(0, dtype=np.intp) if never is None else never
     rows = np.setdiff1d(rows, barred, assume_unique=True)
     n_above = rows.size
     if n_above < FEWEST:
         room = FEWEST + barred.size
-        foremost = np.concatenate([_highest(scores[part], room) + part.start for part in parts])
-        foremost = np.setdiff1d(foremost, barred, assume_unique=True)
-        rows = np.sort(foremost[_highest(scores[foremost])])
+        highest = np.concatenate([_highest(scores[part], room) + part.start for part in parts])
+        highest = np.setdiff1d(highest, barred, assume_unique=True)
+        rows = np.sort(highest[_highest(scores[highest])])
     return Candidates(rows, threshold, int(n_above))
 
 

@@ -1,9 +1,10 @@
-"""Surrogates ``h(z)`` for "the outlier example is not ranked above the unlabelled one", ``z = s(x*) - s(x)``.
+"""Surrogate losses ``h(z)`` of a wrongly ranked pair, with the margin ``z = s(x*) - s(x)``.
 
-The paper optimises the sigmoid (which it calls logistic) and names hinge and logistic loss as alternatives. The sigmoid is bounded and not
-convex; the other two are convex. The hinge is squared, which makes it smooth.
+A pair is wrongly ranked if the outlier example is not above the unlabelled one. The paper optimises
+the sigmoid (which it calls logistic) and names hinge and logistic loss as alternatives. The sigmoid
+is bounded and not convex; the other two are convex. The hinge is squared, which makes it smooth.
 
-Scores of pairs may have an axis of components in front of that of the rows.
+Scores of pairs may have a leading axis of components.
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +15,7 @@ from scipy.special import expit
 from odefs.kernels.chunking import scratch
 
 SAFE_RANGE = 600.0
-"""Scores that lie within this of each other have exponentials whose products stay finite in float64."""
+"""Range of scores whose exponentials have finite products in float64."""
 
 
 class Loss(ABC):
@@ -33,7 +34,7 @@ class Loss(ABC):
     def slopes_of_pairs(
         self, s_outlier: np.ndarray, s_unlabeled: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        """``h'(s*_i - s_j)`` of all pairs, whose ``values`` are known; valid until the next call on this thread."""
+        """``h'(s*_i - s_j)`` of all pairs with known ``values``; valid until the next call."""
         return self.derivative(s_outlier[..., :, None] - s_unlabeled[..., None, :])
 
 
@@ -48,7 +49,7 @@ class Sigmoid(Loss):
         return -p * (1 - p)
 
     def of_pairs(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
-        """``exp(s*_i - s_j)`` is a product of two: an exponential for each row instead of one for each pair."""
+        """Use ``exp(s*_i - s_j)`` as a product: one exponential per row, not per pair."""
         low = np.minimum(s_outlier.min(axis=-1), s_unlabeled.min(axis=-1))[..., None]
         high = np.maximum(s_outlier.max(axis=-1), s_unlabeled.max(axis=-1))[..., None]
         far = high - low > SAFE_RANGE
@@ -69,7 +70,7 @@ class Sigmoid(Loss):
         return np.reciprocal(p, out=p)
 
     def _of_each(self, s_outlier: np.ndarray, s_unlabeled: np.ndarray) -> np.ndarray:
-        """Components apart: what one of them needs must not change the bits of another."""
+        """Compute components separately: one must not change the bits of another."""
         return np.stack(
             [self.of_pairs(*one).copy() for one in zip(s_outlier, s_unlabeled, strict=True)]
         )

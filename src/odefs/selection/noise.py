@@ -1,20 +1,35 @@
-"""Columns that look like pure noise: they go along with no other column and have no tail.
+"""Noise columns: unrelated to every other column, without extreme values.
 
-A row stands out by a value that is rare, or by values that do not go together. A column that is related to no other and has no far values can show neither; in a
-distance it only blurs what the others show. Such columns are told by a sample of the rows:
+A row stands out by a rare value or by an unusual combination of values. A column that is unrelated
+to all others and has no extreme values shows neither; in a distance it only blurs what the others
+show. Such columns are recognised on a sample of the rows:
 
-- *related*: its values or their squares correlate with those of another column, or with all others together, more than chance allows for columns of independent values;
-- *tailed*: heavier tails than a normal distribution in the sample, or a value among all rows farther out than a normal distribution of as many values has any.
+- *related*: its values or their squares correlate with those of another column, or with all others
+  together, more than chance allows for independent columns;
+- *tailed*: heavier tails than a normal distribution in the sample, or a value among all rows more
+  extreme than any of as many normal values.
 
-Everything else is noise, provided that there were enough rows to say so. Noise columns count a tenth: in the rows at hand they could as well be left out, but a new
-row may have a value there that was never seen.
+All other columns are noise, if there are enough rows to decide. Noise columns are down-weighted to
+a tenth: for the training rows they could be dropped, but a new row may have an unseen value there.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Run(Protocol):
+    """Calls a task with each argument, possibly in parallel; results are in order."""
+
+    def __call__(
+        self, task: Callable[[Task], Result], arguments: Sequence[Task], /
+    ) -> list[Result]: ...
+
 
 # The measurements behind these numbers: docs/explanation/research-log.md, "Noise columns".
 
@@ -22,7 +37,7 @@ DAMPING = 0.1
 """What remains of a noise column in distances.
 
 A tenth was as good as a fifth over 25 widened or synthetic datasets, and better than less. It is
-not 0 because a new row may have a value there that was never seen.
+not 0 because a new row may have an unseen value there.
 """
 
 FEWEST_ROWS = 400
@@ -32,7 +47,7 @@ On 400 sampled rows 4 columns of 25 real datasets were called noise, on 1,000 ro
 """
 
 SIGMAS = 4.0
-"""Sums of correlations and kurtoses are due to chance up to so many standard deviations."""
+"""Sums of correlations and kurtoses up to this many standard deviations are due to chance."""
 
 CHANCE = 1e-3
 """Extremes are due to chance unless their probability is below this one."""
@@ -47,7 +62,7 @@ They would hide the column's relation to others.
 """
 
 BOUND_SIGMAS = 4.0
-"""Where such values are cut off, in standard deviations estimated from the quartiles."""
+"""Where such values are clipped, in standard deviations estimated from the quartiles."""
 
 MAX_PARTNERS = 2048
 """Columns with which each column is compared; where there are more, a sample of them."""
@@ -61,7 +76,7 @@ COLUMNS_PER_BLOCK = 512
 
 
 def farthest_by_chance(n_rows: float) -> float:
-    """Standard deviations from the mean beyond which hardly ever one of so many normal values lies."""
+    """Standard deviations from the mean that hardly any of ``n_rows`` normal values exceed."""
     return float(-ndtri(CHANCE / max(1.0, n_rows)))
 
 
@@ -70,7 +85,7 @@ def noise_columns(
     farthest: np.ndarray,
     n_rows: int,
     rng: np.random.Generator,
-    run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+    run: Run,
     outlying: np.ndarray | None = None,
 ) -> np.ndarray:
     """Numbers of the noise columns.
@@ -80,13 +95,14 @@ def noise_columns(
     X : ndarray of shape (n_sampled, n_columns)
         A random sample of the rows, scaled, NaN where a cell is missing.
     farthest : ndarray of shape (n_columns,)
-        How far from its mean the farthest value of each column lies among all ``n_rows`` rows, in standard deviations.
+        Distance of the most extreme value of each column among all ``n_rows`` rows from its mean,
+        in standard deviations.
     rng : Generator
-        Draws rows and partners where there are many columns.
+        Draws rows and partners if there are many columns.
     run : callable
-        ``run(task, arguments)`` calls the task with each argument, possibly side by side, and gives the results in order.
+        ``run(task, arguments)`` calls the task with each argument (see :class:`Run`).
     outlying : ndarray of shape (n_known, n_columns), optional
-        Known outliers, scaled: a column that sets them apart is no noise, whatever it looks like among all rows.
+        Known outliers, scaled: a column that sets them apart is not noise.
     """
     if X.shape[0] < FEWEST_ROWS or X.shape[1] < 2:
         return np.empty(0, dtype=np.intp)
@@ -96,7 +112,7 @@ def noise_columns(
     seen = ~np.isnan(X)
     values, varies, _ = _standardised(X, seen)
     squares, squares_vary, spread = _standardised(values * values, seen)
-    # The squares of standardised values vary by the kurtosis less one; that of a normal distribution is three.
+    # Squares of standardised values have the variance kurtosis - 1; a normal kurtosis is 3.
     tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / np.maximum(1, seen.sum(axis=0)))
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
@@ -112,12 +128,15 @@ def noise_columns(
         is_noise[is_noise] = ~_related_within_bounds(own, X[:, heavy], seen[:, heavy], run)
     if outlying is not None and len(outlying):
         is_noise &= ~_set_apart(outlying, X, seen, spread)
-    # Where nothing is left that noise could blur, no column is set apart.
+    # If every column looks like noise, there is nothing that noise could blur.
     return np.flatnonzero(is_noise) if (varies & ~is_noise).any() else np.empty(0, dtype=np.intp)
 
 
 def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns whose cells that are ``seen`` have mean 0 and standard deviation 1, the others at the mean; which of them vary; their standard deviations."""
+    """Standardised columns, which of them vary, and their standard deviations.
+
+    Only cells that are ``seen`` count; the others are set to the mean.
+    """
     count = np.maximum(1, seen.sum(axis=0))
     complete = bool((count == X.shape[0]).all())
     mean = (X if complete else np.where(seen, X, 0)).sum(axis=0, dtype=np.float64) / count
@@ -134,13 +153,14 @@ def _related_within_bounds(
     own: tuple[np.ndarray, np.ndarray],
     X: np.ndarray,
     seen: np.ndarray,
-    run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+    run: Run,
 ) -> np.ndarray:
-    """Which columns, of which values and squares are given, go along with any of ``X`` once far values of these are cut off."""
+    """Which columns, given by values and squares, relate to ``X`` with its extremes clipped."""
     n_rows, n_columns = own[0].shape
     low, middle, high = np.nanquantile(X, [0.25, 0.5, 0.75], axis=0)
     reach = BOUND_SIGMAS * (high - low) / (ndtri(0.75) - ndtri(0.25))
-    # Where most values are equal, the quartiles know of no spread. What they know of may be tiny beside the far values.
+    # If most values are equal, the quartiles show no spread; a small one may be tiny compared with
+    # the extreme values.
     spread_out = reach > 0
     bounded = np.clip((X[:, spread_out] - middle[spread_out]) / reach[spread_out], -1, 1).astype(
         own[0].dtype
@@ -167,7 +187,7 @@ def _related_within_bounds(
 def _set_apart(
     outlying: np.ndarray, X: np.ndarray, seen: np.ndarray, spread: np.ndarray
 ) -> np.ndarray:
-    """Columns in which some rows differ from all in the mean, or in the mean of squares, by more than chance."""
+    """Columns whose mean, or mean of squares, differs in some rows by more than chance."""
     count = np.maximum(1, seen.sum(axis=0))
     mean = np.where(seen, X, 0).sum(axis=0, dtype=np.float64) / count
     std = np.sqrt((np.where(seen, X - mean, 0.0) ** 2).sum(axis=0) / count)
@@ -185,9 +205,9 @@ def _related(
     views: tuple[np.ndarray, np.ndarray],
     vary: tuple[np.ndarray, np.ndarray],
     rng: np.random.Generator,
-    run: Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]],
+    run: Run,
 ) -> np.ndarray:
-    """Which columns go along with others, in any of the four pairs of values and squares."""
+    """Which columns relate to others, in any of the four pairs of values and squares."""
     n_rows, n_columns = views[0].shape
     partners = np.arange(n_columns)
     if n_columns > MAX_PARTNERS:
@@ -198,7 +218,10 @@ def _related(
     ]
 
     def correlate(start: int) -> np.ndarray:
-        """Sum of squares and largest of the correlations of some columns: ``(2, 2, 2, n_block)`` for statistic, own view, others' view."""
+        """Sum of squares and maximum of the correlations of some columns.
+
+        Shape ``(2, 2, 2, n_block)`` for statistic, own view, others' view.
+        """
         block = slice(start, min(start + COLUMNS_PER_BLOCK, n_columns))
         itself = np.arange(n_columns)[block, None] == partners
         out = np.empty((2, 2, 2, block.stop - start))
@@ -215,8 +238,9 @@ def _related(
     related = np.zeros(n_columns, dtype=bool)
     for other in range(2):
         n_others = max(1, int(vary[other][partners].sum()))
-        # For a column of independent values the sum of squared correlations, times n_rows, has mean n_others and the variance of
-        # a quadratic form: twice the squared correlations that the others have among themselves.
+        # For a column of independent values the sum of squared correlations, times n_rows, has mean
+        # n_others and the variance of a quadratic form: twice the squared correlations that the
+        # others have among themselves.
         std = np.sqrt(2 * (sums[other, other, partners].sum() + n_others))
         for own in range(2):
             related |= n_rows * sums[own, other] > n_others + SIGMAS * std

@@ -1,11 +1,13 @@
-"""The pairwise ranking objective of components (the paper's Eqs. "log_loss", "final_loss" and "update_w").
+"""The pairwise ranking objective (the paper's Eqs. "log_loss", "final_loss" and "update_w").
 
-With ``G*`` the linearised rows of the ``m*`` outlier examples of a component and ``G`` those of its ``m`` unlabelled ones,
+With ``G*`` the linearised rows of the ``m*`` outlier examples of a component and ``G`` those of its
+``m`` unlabelled ones,
 
     L_i(w) = 1/m sum_j h(G*_i . w - G_j . w)
     objective = 1/m* sum_i v_i (L_i(w) - lambda) + theta |w|_1
 
-Arrays may have one more axis in front, over components that are learned side by side: each gets the bits it would get alone.
+Arrays may have a leading axis of components that learn in one batch: each gets the bits it would
+get alone.
 """
 
 from dataclasses import dataclass
@@ -18,7 +20,10 @@ from odefs.selection.penalty import penalty_value
 
 @dataclass(frozen=True, eq=False)
 class RankingObjective:
-    """The objective with the detector's choices held fixed; ``G`` is ``(..., examples, columns)`` with the outlier examples first."""
+    """The objective with the detector's choices held fixed.
+
+    ``G`` is ``(..., examples, columns)`` with the outlier examples first.
+    """
 
     G: np.ndarray
     n_outliers: int
@@ -29,7 +34,7 @@ class RankingObjective:
         object.__setattr__(self, "G", _evenly_placed(self.G))
 
     def of(self, which: np.ndarray) -> "RankingObjective":
-        """That of some of the components."""
+        """The objective of some of the components."""
         return RankingObjective(self.G[which], self.n_outliers, self.loss, self.l1)
 
     def scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +53,7 @@ class RankingObjective:
         v: np.ndarray,
         lam: np.ndarray | float = 0.0,
     ) -> np.ndarray:
-        """The whole objective for given example weights and age, where the examples' losses at ``w`` are known."""
+        """The whole objective, given the examples' losses at ``w``, their weights and the age."""
         paced = v * (example_losses - np.asarray(lam)[..., None])
         return np.asarray(paced.sum(axis=-1) / self.n_outliers + penalty_value(w, self.l1))
 
@@ -57,7 +62,7 @@ class RankingObjective:
         return self.total(self.example_losses(w), w, v, lam)
 
     def smooth_value(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The objective without penalty and age: what depends smoothly on ``w``."""
+        """The objective without penalty and age: the part that is smooth in ``w``."""
         return np.asarray((v * self.example_losses(w)).sum(axis=-1) / self.n_outliers)
 
     def smooth_value_and_gradient(
@@ -75,7 +80,10 @@ class RankingObjective:
 
 
 def _evenly_placed(G: np.ndarray) -> np.ndarray:
-    """The same numbers, each component at an even number of float64 from the first: OpenBLAS 0.3.23 (NumPy 1.26) gives other bits at odd ones."""
+    """The same numbers, each component at an even number of float64 from the first.
+
+    OpenBLAS 0.3.23 (NumPy 1.26) returns other bits at odd ones.
+    """
     if G.ndim < 3 or G.strides[0] % 16 == 0:
         return G
     size = G[0].size

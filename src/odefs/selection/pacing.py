@@ -1,7 +1,9 @@
-"""Which outlier examples to learn from: self-paced learning in the paper's thresholded form, in the classic one, or not at all.
+"""Self-paced learning: which outlier examples to learn from.
 
-A pacing takes the example losses ``L`` and the last age ``lambda`` and returns the next age and the example weights ``v``
-(the paper's Eqs. "lambda_compute" and "update_v"). The last axis is that of the examples; there may be one of components before it.
+There is the paper's thresholded form, the classic form, and none. A pacing takes the example losses
+``L`` and the last age ``lambda`` and returns the next age and the example weights ``v`` (the
+paper's Eqs. "lambda_compute" and "update_v"). The last axis is that of the examples, after an
+optional axis of components.
 """
 
 from dataclasses import dataclass
@@ -10,13 +12,16 @@ from typing import Protocol
 import numpy as np
 
 TIE = 1e-12
-"""Losses this close to the age count as below it. All losses may be equal, and the age of two examples is the larger of their losses:
-rounding must not decide there."""
+"""Losses this close to the age count as below it.
+
+All losses may be equal, and the age of two examples is the larger of their losses: rounding must
+not decide these cases.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Pace:
-    """Age and example weights of one round; ``settled`` once no example will be let in merely because time went by."""
+    """Age and example weights; ``settled`` once no more examples enter by age alone."""
 
     lam: np.ndarray
     v: np.ndarray
@@ -24,7 +29,7 @@ class Pace:
     step: np.ndarray
 
     def of(self, which: np.ndarray) -> "Pace":
-        """That of some of the components."""
+        """The pace of some of the components."""
         return Pace(self.lam[which], self.v[which], self.settled[which], self.step[which])
 
 
@@ -48,7 +53,7 @@ def examples_below(losses: np.ndarray, lam: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Thresholded:
-    """``lambda_t = max(lambda_{t-1}, mean(L) + std(L))``: examples with high losses stay out to the end."""
+    """``lambda_t = max(lambda_{t-1}, mean(L) + std(L))``: high losses are excluded to the end."""
 
     def first(self, losses: np.ndarray) -> Pace:
         return self._at(losses, losses.mean(axis=-1) + losses.std(axis=-1))
@@ -66,10 +71,10 @@ class Thresholded:
 
 @dataclass(frozen=True)
 class Classic:
-    """Kumar et al. (2010): the age starts at the median loss and grows by a fixed step until every example is in.
+    """Kumar et al. (2010): the age grows from the median loss until every example counts.
 
-    The step is a quarter of the way from the median to the largest loss of the first round, and at least a tenth of the loss of a
-    guess (the sigmoid at 0). Neither number is in the paper.
+    Its fixed step is a quarter of the way from the median to the largest loss of the first round,
+    and at least a tenth of the loss of a guess (the sigmoid at 0). Neither number is in the paper.
     """
 
     smallest_step: float = 0.05
@@ -102,7 +107,7 @@ class Unpaced:
 
 
 def pacing_for(self_paced: bool | str) -> Pacing:
-    """The pacing behind the estimator's ``self_paced`` parameter."""
+    """The pacing for the estimator's parameter ``self_paced``."""
     if self_paced == "classic":
         return Classic()
     return Thresholded() if self_paced else Unpaced()

@@ -1,7 +1,8 @@
 """The penalty ``theta |w|_1`` on non-negative weights.
 
-A weighted distance needs ``w >= 0``. There the l1 norm is the sum, so the penalty is linear on the feasible set and its proximal operator is
-a shift followed by a projection. The last axis is that of the columns; there may be one of components before it.
+A weighted distance needs ``w >= 0``. There the l1 norm is the sum, so the penalty is linear on the
+feasible set and its proximal operator is a shift followed by a projection. The last axis is that of
+the columns, after an optional axis of components.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ def penalty_prox(u: np.ndarray, step: np.ndarray | float, l1: float) -> np.ndarr
 
 
 def optimality_violation(w: np.ndarray, gradient: np.ndarray, l1: float) -> np.ndarray:
-    """Largest violation of first-order optimality: ``g + l1 = 0`` where ``w > 0``, ``g + l1 >= 0`` where ``w = 0``."""
+    """Largest first-order violation: ``g + l1 = 0`` if ``w > 0``, ``g + l1 >= 0`` if ``w = 0``."""
     slope = gradient + l1
     violation = np.where(w > 0, np.abs(slope), np.maximum(-slope, 0.0))
     return np.asarray(violation.max(axis=-1, initial=0.0))

@@ -20,16 +20,16 @@ from odefs.system.tempfile_owner import OWNER, is_left_behind, owner
 from odefs.system.unfinished_files import forget, register
 
 TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
-"""Pattern of the temporary names that :func:`replacing` creates."""
+"""Pattern of the temporary names that :func:`atomic_write` creates."""
 
-NUMBERS_OF_WRITING = frozenset(
+WRITE_ERRNOS = frozenset(
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS") if hasattr(errno, name)
 )
 """Error numbers that only writing can cause."""
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterator[Path]:
     """Yield a temporary name in the folder of ``path`` that becomes ``path`` if the block succeeds.
 
     Otherwise the temporary file is deleted. Every call yields a different name. A replaced file
@@ -102,7 +102,7 @@ def _is_write_error(error: OSError, partial: Path) -> bool:
     """
     if error.filename is not None:
         return error.filename in (partial, str(partial))
-    return error_number(error) in NUMBERS_OF_WRITING or str(partial) in str(error)
+    return error_number(error) in WRITE_ERRNOS or str(partial) in str(error)
 
 
 def delete_leftovers(folder: Path, name: str | None = None) -> None:

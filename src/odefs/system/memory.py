@@ -46,19 +46,19 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 def memory_budget(root: Path = ROOT) -> int:
     """Return the bytes that a table may use, in addition to the libraries."""
     free = free_memory(root)
-    if named_limit() is not None:
+    if configured_limit() is not None:
         return max(0, available_memory(root) - BASELINE)
     return max(0, min(int(TABLE_SHARE * free), free + resident_memory(root) - BASELINE))
 
 
 def available_memory(root: Path = ROOT) -> int:
     """Return the bytes that this process may use in total, including what it already uses."""
-    named = named_limit()
+    named = configured_limit()
     free = free_memory(root) + resident_memory(root)
     return free if named is None else min(named, free)
 
 
-def named_limit() -> int | None:
+def configured_limit() -> int | None:
     """Return the limit set by ``ODEFS_MEMORY``, or ``None``."""
     named = os.environ.get("ODEFS_MEMORY", "").strip()
     return parse_bytes(named) if named else None
@@ -93,7 +93,7 @@ def parse_bytes(text: str) -> int:
     return int(n_bytes)
 
 
-def spare_memory() -> None:
+def reduce_reader_memory() -> None:
     """Make the file readers of this process use less memory.
 
     Environment variables that are already set are kept; libraries that are already loaded are

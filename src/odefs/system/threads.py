@@ -1,7 +1,7 @@
-"""How many threads to use, and the promise that BLAS adds none of its own.
+"""Thread counts, and single-threaded BLAS within our own threads.
 
-Pinning BLAS is a process-wide setting, so it is counted under a lock: the first of several concurrent fits sets it, the last one
-puts the old numbers back.
+Pinning BLAS is a process-wide setting, so it is counted under a lock: the first of several
+concurrent fits sets it, the last one restores the old numbers.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.system.cgroups import cpu_quota
 
 Task = TypeVar("Task")
@@ -27,14 +27,15 @@ _limit: Any = None
 
 
 def available_threads(n_jobs: int | None = None) -> int:
-    """Threads to use for ``n_jobs``; ``None`` means every core this process may use.
+    """Return the number of threads for ``n_jobs``; ``None`` means every core of this process.
 
-    Affinity and container limits are honoured (joblib knows the affinity, :mod:`odefs.system.cgroups` every control group), and so is ``OMP_NUM_THREADS``, which process pools set for their workers in order
-    not to oversubscribe the machine. Negative numbers count back from the available cores as everywhere in scikit-learn.
+    Affinity (read by joblib), container limits (:mod:`odefs.system.cgroups`) and
+    ``OMP_NUM_THREADS``, which process pools set for their workers to avoid oversubscription, are
+    respected. Negative numbers count back from the available cores, as in scikit-learn.
     """
     if n_jobs == 0:
         raise ValueError(
-            "n_jobs=0 has no meaning: use a positive number, -1 for all cores, or None."
+            "n_jobs=0 is not allowed: use a positive number, -1 for all cores, or None."
         )
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
@@ -52,13 +53,13 @@ def available_threads(n_jobs: int | None = None) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Run the block with single-threaded BLAS, for as long as any thread of the process is inside such a block."""
+    """Run the block with single-threaded BLAS, until the last such block of the process ends."""
     global _users
     counted = False
     try:
         with _lock:
             if _users == 0:
-                _in_a_thread_of_its_own(_pin)
+                _in_own_thread(_pin)
             _users += 1
             counted = True
         yield
@@ -66,7 +67,7 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _users -= counted
             if _users == 0:
-                _in_a_thread_of_its_own(_unpin)
+                _in_own_thread(_unpin)
 
 
 def _pin() -> None:
@@ -78,8 +79,12 @@ def _pin() -> None:
 
 
 @lru_cache(maxsize=1)
-def _controller(n_modules: int) -> Any:
-    """Looked up anew when modules were imported since: one may have brought a BLAS library (scipy has its own). Looking takes milliseconds."""
+def _controller(n_modules: int) -> ThreadpoolController:
+    """Return a controller of all loaded BLAS libraries.
+
+    Cached by the number of imported modules: the lookup takes milliseconds, and an import may load
+    another BLAS library (scipy has its own).
+    """
     return ThreadpoolController()
 
 
@@ -91,9 +96,9 @@ def _unpin() -> None:
 
 
 def _after_fork() -> None:
-    """A forked process has none of its parent's other threads: whoever held the lock or worked there does not do so here.
+    """Reset the lock and the count: a forked process has none of its parent's other threads.
 
-    What they had set stands in ``_limit`` and is put back by whoever works next.
+    Their setting remains in ``_limit`` and is restored by the next thread that uses BLAS.
     """
     global _lock, _users
     _lock, _users = threading.Lock(), 0
@@ -103,28 +108,37 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
-    """threadpoolctl lets only the thread that set OpenBLAS's limit change it again, for as long as that thread lives.
+class _Once:
+    """Runs an action once, however many threads call it."""
 
-    Whoever leaves last need not be whoever came first, so neither may own the limit. An interrupt must not leave BLAS on one thread: it is kept until
-    the action is done. A thread whose ``start()`` is interrupted may never run, so that another one is asked; only one of them acts.
-    """
-    done: list[bool] = []
-    turn = threading.Lock()
+    def __init__(self, action: Callable[[], None]) -> None:
+        self.is_done = False
+        self._action = action
+        self._lock = threading.Lock()
 
-    def once() -> None:
-        with turn:
-            if not done:
+    def __call__(self) -> None:
+        with self._lock:
+            if not self.is_done:
                 try:
-                    action()
+                    self._action()
                 finally:
-                    done.append(True)
+                    self.is_done = True
 
+
+def _in_own_thread(action: Callable[[], None]) -> None:
+    """Run an action that sets or restores the BLAS limit in a thread that ends afterwards.
+
+    threadpoolctl lets only the thread that set OpenBLAS's limit change it, as long as that thread
+    lives, and the last user need not be the first. An interrupt must not leave BLAS on one thread:
+    it is held back until the action is done. A thread whose ``start()`` is interrupted may never
+    run, so another one is started; only one of them acts.
+    """
+    once = _Once(action)
     threads: list[threading.Thread] = []
     interrupt: KeyboardInterrupt | None = None
-    while not done or any(thread.is_alive() for thread in threads):
+    while not once.is_done or any(thread.is_alive() for thread in threads):
         try:
-            if not done:
+            if not once.is_done:
                 threads.append(threading.Thread(target=once, daemon=True))
                 threads[-1].start()
             for thread in threads:
@@ -133,7 +147,7 @@ def _in_a_thread_of_its_own(action: Callable[[], None]) -> None:
         except KeyboardInterrupt as error:
             interrupt = error
         except RuntimeError as error:
-            # Python's own locks do not always bear an interrupt, and then say so instead of it.
+            # An interrupted lock of Python may raise this in place of the interrupt.
             if not isinstance(error.__context__, KeyboardInterrupt):
                 raise
             interrupt = error.__context__
@@ -147,14 +161,15 @@ def run_tasks(
     n_threads: int,
     calls_blas: bool = True,
 ) -> list[Result]:
-    """``[task(a) for a in arguments]`` on ``n_threads`` threads with single-threaded BLAS; results in order.
+    """Return ``[task(a) for a in arguments]``, on threads with single-threaded BLAS.
 
-    Tasks that do without BLAS say so: to set its threads and put them back takes as long as to score a few rows.
+    Tasks that do not use BLAS can skip this: changing its threads takes as long as scoring a few
+    rows.
     """
     with one_blas_thread() if calls_blas else nullcontext():
         if n_threads == 1 or len(arguments) <= 1:
-            return _told(map(task, arguments), len(arguments))
-        return share_tasks(task, arguments, n_threads, tell)
+            return _with_progress(map(task, arguments), len(arguments))
+        return share_tasks(task, arguments, n_threads, report_progress)
 
 
 def share_tasks(
@@ -163,10 +178,10 @@ def share_tasks(
     n_threads: int,
     told_to: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Result]:
-    """``[task(a) for a in arguments]`` on ``n_threads`` threads; results in order.
+    """Return ``[task(a) for a in arguments]``, computed on ``n_threads`` threads.
 
     The calling thread reports after each task how many are done. When a task fails or the caller is
-    interrupted, no further task begins, and those that run are waited for.
+    interrupted, no further task starts, and running ones are waited for.
     """
     total = len(arguments)
     futures: list[Future[Result]] = []
@@ -186,12 +201,12 @@ def share_tasks(
 
 @contextmanager
 def stoppable(
-    pool: ThreadPoolExecutor, futures: Sequence[Future[Any]] = ()
+    pool: ThreadPoolExecutor, futures: Sequence[Future] = ()
 ) -> Iterator[ThreadPoolExecutor]:
-    """A pool whose waiting tasks are dropped when the block fails or is interrupted.
+    """Yield a pool whose waiting tasks are dropped when the block fails or is interrupted.
 
-    Ctrl-C then takes the time of one task and not that of all. The ``futures`` that run are waited
-    for even if the user presses it again, as they write to arrays of the caller.
+    Ctrl-C then takes the time of one task and not that of all. The running ``futures`` are waited
+    for even if the user presses it again, because they write to arrays of the caller.
     """
     try:
         yield pool
@@ -203,7 +218,7 @@ def stoppable(
     pool.shutdown()
 
 
-def _wait_for(futures: Sequence[Future[Any]]) -> None:
+def _wait_for(futures: Sequence[Future]) -> None:
     # Threads cannot be joined again after an interrupted join (Python 3.11), futures can be waited
     # for. Cancelled ones never count as done.
     running = [future for future in futures if not future.cancelled()]
@@ -215,10 +230,10 @@ def _wait_for(futures: Sequence[Future[Any]]) -> None:
             continue
 
 
-def _told(results: Iterable[Result], total: int) -> list[Result]:
-    """All results, saying after each how many there are."""
+def _with_progress(results: Iterable[Result], total: int) -> list[Result]:
+    """Collect all results, reporting after each how many there are."""
     found = []
     for result in results:
         found.append(result)
-        tell(len(found), total)
+        report_progress(len(found), total)
     return found

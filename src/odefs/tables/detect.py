@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.combine import RowScores
 from odefs.exceptions import TableError
@@ -59,12 +59,12 @@ def detect_table(
     table.require_columns((*([id] if id else []), *hide, *ignore))
     names = [name for name in table.names if name != id and name not in ignore]
     with stage("encoding"):
-        tell(0, 0)
+        report_progress(0, 0)
         learn_encoder(encoder, table, names, seed)
         if not encoder.columns:
             raise TableError("no column is left to look at.")
     with encoded_rows(table, encoder) as rows, stage("fitting"):
-        tell(0, 0)
+        report_progress(0, 0)
         model.fit(rows.X, **(known or {}))
     found = RowScores(model.outlier_scores_, getattr(model, "agreement_", None))
     rule = model_convention(model)
@@ -141,7 +141,7 @@ def score_table(
     table.require_columns([id] if id else [])
     encoder.require_columns([name for name in table.names if name != id])
     with stage("scoring"):
-        tell(0, 0)
+        report_progress(0, 0)
         reader = _ScoredRows(table, encoder)
         rows = EncodedRows(reader.encoded(), reader.columns, reader.formats)
         found = judge(model, rows.X)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
 from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
 from odefs.inspection.reason import Reason
@@ -174,7 +174,7 @@ class Detection:
             labels = row_labels(self.named, self.row_names, self.index)
             numbers = read_rows(rows).numbers(self.scores.size, labels, self.index)
         with stage("explaining"):
-            tell(0, 0)
+            report_progress(0, 0)
             return self.finder.reasons(self.table, self.X, self.scores, numbers, k)
 
     def report(self) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.kernels.row_reductions import counts_above, stretches
+from odefs.kernels.row_reductions import counts_above, row_chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Extent:
 
     @cached_property
     def n_flagged(self) -> int:
-        return sum(int(np.count_nonzero(self.is_outlier[part])) for part in stretches(self.n_rows))
+        return sum(int(np.count_nonzero(self.is_outlier[part])) for part in row_chunks(self.n_rows))
 
     def ranks(self, rows: np.ndarray) -> np.ndarray:
         """1 for the highest score of the table; equal scores share the best rank."""

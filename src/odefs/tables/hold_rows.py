@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from odefs.ensemble.combine import RowScores
-from odefs.kernels.row_reductions import stretches
+from odefs.kernels.row_reductions import row_chunks
 from odefs.tables.columns import Columns
 from odefs.tables.detection import Detection
 from odefs.tables.displayed_rows import Extent
@@ -121,7 +121,7 @@ def _choose_rows(
 def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
     """Numbers of the rows with the ``n`` highest scores, highest first; in the order of the table among equals."""
     found = np.empty(0, dtype=np.int64)
-    for part in stretches(scores.size):
+    for part in row_chunks(scores.size):
         here = np.argsort(-scores[part], kind="stable")[:n] + part.start
         both = np.concatenate([found, here])
         found = both[np.argsort(-scores[both], kind="stable")[:n]]
@@ -130,12 +130,12 @@ def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
 
 def draw_flagged(is_outlier: np.ndarray, n: int, seed: int) -> np.ndarray:
     """Numbers of at most ``n`` flagged rows, drawn at random, ascending."""
-    total = sum(int(np.count_nonzero(is_outlier[part])) for part in stretches(is_outlier.size))
+    total = sum(int(np.count_nonzero(is_outlier[part])) for part in row_chunks(is_outlier.size))
     chosen = np.sort(
         np.random.default_rng([seed, 9]).choice(total, size=min(n, total), replace=False)
     )
     found, before = [np.empty(0, dtype=np.int64)], 0
-    for part in stretches(is_outlier.size):
+    for part in row_chunks(is_outlier.size):
         here = np.flatnonzero(is_outlier[part]) + part.start
         found.append(here[chosen[(chosen >= before) & (chosen < before + here.size)] - before])
         before += here.size

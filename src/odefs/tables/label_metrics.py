@@ -7,7 +7,7 @@ in memory.
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
-from odefs.kernels.row_reductions import order_statistic, stretches
+from odefs.kernels.row_reductions import order_statistic, row_chunks
 
 CHUNK = 2**21
 """Number of outliers processed in one pass over all rows."""
@@ -21,7 +21,7 @@ def without_rows(
     folder = Folder()
     labels, rest = folder.array((kept,), np.uint8), folder.array((kept,), np.float64)
     start = 0
-    for part in stretches(y.size):
+    for part in row_chunks(y.size):
         keeps = np.ones(part.stop - part.start, dtype=bool)
         keeps[rows[(rows >= part.start) & (rows < part.stop)] - part.start] = False
         stop = start + int(np.count_nonzero(keeps))
@@ -32,7 +32,7 @@ def without_rows(
 
 def evaluate(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     """AUC (ties count half), precision at k (the expectation over random orders of ties), and average precision."""
-    n_outliers = sum(int(np.count_nonzero(y[part])) for part in stretches(y.size))
+    n_outliers = sum(int(np.count_nonzero(y[part])) for part in row_chunks(y.size))
     n_normal = y.size - n_outliers
     below = precision = 0.0
     for chunk in _chunks_of_outliers(y, scores):
@@ -56,7 +56,7 @@ def _chunks_of_outliers(y: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
     """Return slices of a file with the outliers' scores."""
     path = (folder := Folder()).path()
     with open(path, "wb") as file:
-        for part in stretches(y.size):
+        for part in row_chunks(y.size):
             file.write(
                 np.asarray(scores[part], dtype=np.float64)[
                     np.asarray(y[part], dtype=bool)
@@ -73,7 +73,7 @@ def _counts(y: np.ndarray, scores: np.ndarray, limits: np.ndarray) -> dict[str, 
         name: np.zeros(size, dtype=np.int64)
         for name in ("normal above", "normal from", "outliers from")
     }
-    for part in stretches(y.size):
+    for part in row_chunks(y.size):
         here, is_outlier = np.asarray(scores[part]), np.asarray(y[part], dtype=bool)
         normal = np.sort(here[~is_outlier])
         found["normal above"] += np.bincount(np.searchsorted(limits, normal), minlength=size)
@@ -88,7 +88,7 @@ def _counts(y: np.ndarray, scores: np.ndarray, limits: np.ndarray) -> dict[str, 
 def _precision_at_k(y: np.ndarray, scores: np.ndarray, k: int) -> float:
     threshold = order_statistic(scores, scores.size - k)
     above = hits = tied = tied_hits = 0
-    for part in stretches(y.size):
+    for part in row_chunks(y.size):
         here, is_outlier = np.asarray(scores[part]), np.asarray(y[part], dtype=bool)
         above += int(np.count_nonzero(here > threshold))
         hits += int(np.count_nonzero(is_outlier[here > threshold]))

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs._warning import warn
 from odefs.ensemble.combine import RowScores
 from odefs.exceptions import TableError, UnreadableColumnWarning
@@ -168,7 +168,7 @@ def score_batches(
     >>> next(odefs.score_batches(model, [batch], id="key")).schema.names
     ['key', 'score', 'agreement', 'outlier']
     """
-    with needed_by("score_batches", "stream"):
+    with require_extra("score_batches", "stream"):
         import pyarrow as pa
 
     ids = [id] if isinstance(id, str) else list(id)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from odefs._progress import stage, tell
+from odefs._progress import report_progress, stage
 from odefs.engines.parquet import no_parquet, parquet_in
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
@@ -73,7 +73,7 @@ def score_partitions(
                 rows, flagged = _score_one(scorer, part, out, settings)
                 written += 1
             n_rows, n_flagged = n_rows + rows, n_flagged + flagged
-            tell(done, len(parts))
+            report_progress(done, len(parts))
     own = {out.name for out in outputs}
     others = tuple(path.name for path in parquet_in(target) if path.name not in own)
     return Progress(written, skipped, n_rows, n_flagged, others)

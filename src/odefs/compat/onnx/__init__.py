@@ -8,7 +8,7 @@ score.
 import os
 from typing import TYPE_CHECKING
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -45,7 +45,7 @@ def export_onnx(
     -------
     graph : onnx.ModelProto
     """
-    with needed_by("export_onnx", "onnx"):
+    with require_extra("export_onnx", "onnx"):
         from odefs.compat.onnx.export import build_model
     graph = build_model(model, input_dtype)
     if path is not None:

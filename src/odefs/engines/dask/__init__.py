@@ -1,15 +1,16 @@
-"""The engine for a cluster: Dask's workers make the passes, each over its own partitions. Only this package imports Dask.
+"""The Dask engine for clusters: workers make the passes, each over its own partitions.
 
-:mod:`~odefs.engines.dask.engine` is the engine, :mod:`~odefs.engines.dask.tasks` is what workers do with a partition, :mod:`~odefs.engines.dask.partitions`
-turns tables into partitions, :mod:`~odefs.engines.dask.client` finds or starts workers.
+:mod:`~odefs.engines.dask.engine` is the engine, :mod:`~odefs.engines.dask.tasks` has the tasks for
+a partition, :mod:`~odefs.engines.dask.partitions` divides tables into partitions,
+:mod:`~odefs.engines.dask.client` finds or starts workers. Only this package imports Dask.
 """
 
 from importlib import import_module
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 
-with needed_by("engine='dask'", "dask"):
-    # Its modules import them where they are used; whoever lacks them is told before any work.
+with require_extra("engine='dask'", "dask"):
+    # Its modules import them where they are used; a missing package is reported before any work.
     import_module("distributed")
 
 from odefs.engines.dask.client import local_client

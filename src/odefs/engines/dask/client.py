@@ -1,13 +1,16 @@
-"""Clients: the one that is running, or worker processes on this machine where they are asked for."""
+"""Dask clients: the running one, or local worker processes on request."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
-def running_client() -> Any:
-    """The client that is running; one of its own on this machine only if ``ODEFS_DASK_WORKERS`` asks for it."""
+def running_client() -> "Client":
+    """The running client, or a local one if ``ODEFS_DASK_WORKERS`` is set."""
     from distributed import get_client
 
     try:
@@ -16,15 +19,16 @@ def running_client() -> Any:
         workers = os.environ.get("ODEFS_DASK_WORKERS", "")
         if not workers.isdigit() or int(workers) < 1:
             raise ValueError(
-                "engine='dask' needs a running client: start distributed.Client(...) or odefs.engines.dask.local_client(), "
-                "or set ODEFS_DASK_WORKERS to a number of local worker processes."
+                "engine='dask' needs a running client: start distributed.Client(...) or "
+                "odefs.engines.dask.local_client(), or set ODEFS_DASK_WORKERS to a number of "
+                "local worker processes."
             ) from None
         return _start(int(workers))
 
 
 @contextmanager
-def local_client(n_workers: int = 2) -> Iterator[Any]:
-    """A client with worker processes of its own on this machine, closed at the end of the block.
+def local_client(n_workers: int = 2) -> "Iterator[Client]":
+    """A client with its own local worker processes, closed at the end of the block.
 
     Examples
     --------
@@ -42,12 +46,12 @@ def local_client(n_workers: int = 2) -> Iterator[Any]:
         try:
             yield client
         finally:
-            cluster = client.cluster
+            cluster: Any = client.cluster
             client.close()
             cluster.close()
 
 
-def _start(n_workers: int) -> Any:
+def _start(n_workers: int) -> "Client":
     import distributed
 
     start: Any = distributed
@@ -60,10 +64,13 @@ def _start(n_workers: int) -> Any:
 
 @contextmanager
 def _kept_environment() -> Iterator[None]:
-    """Put back what distributed sets in this process for the workers that it starts: with ``OMP_NUM_THREADS=1`` all that is fitted here later would run on one thread."""
+    """Restore the environment that distributed changes for the workers it starts.
+
+    With ``OMP_NUM_THREADS=1``, all later fits in this process would use one thread.
+    """
     from dask import config
 
-    # Beside what its configuration names it fixes the hashes of text, for all processes that are started later.
+    # In addition to its configuration, it fixes text hashes for all processes started later.
     given = {**config.get("distributed.nanny.pre-spawn-environ", {}), "PYTHONHASHSEED": None}
     before = {name: os.environ.get(name) for name in given}
     try:
@@ -71,7 +78,7 @@ def _kept_environment() -> Iterator[None]:
     finally:
         for name, value in before.items():
             if given[name] is not None and os.environ.get(name) != str(given[name]):
-                continue  # somebody else's
+                continue  # changed by someone else
             if value is None:
                 os.environ.pop(name, None)
             else:

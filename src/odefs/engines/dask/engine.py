@@ -1,16 +1,18 @@
-"""The passes of a fit, on partitions that Dask's workers hold.
+"""The engine that runs the passes of a fit on partitions held by Dask workers.
 
-Rows stay where they are. Workers get the scaling, the small model and row numbers; back come column statistics, the few rows that are drawn, and 8
-bytes per row and pass of scores, which go to a file. Every task is a function of a partition and of values that the scheduler holds. Where the workers have room
-they keep partitions from one pass to the next, and the scheduler knows how to read them again: a worker that dies costs the time of its tasks.
+Rows stay where they are. Workers receive the scaling, the small model and row numbers; they return
+column statistics, the few rows that are drawn, and 8 bytes of scores per row and pass, which go to
+a file. Every task is a function of a partition and of values that the scheduler holds. Workers with
+enough memory keep partitions from one pass to the next, and the scheduler can read them again: a
+worker that dies costs only the time of its tasks.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.engines.dask import tasks
 from odefs.engines.dask.client import running_client
@@ -22,8 +24,11 @@ from odefs.ensemble.engine import Known
 from odefs.ensemble.model import Component, Model
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
+Value = TypeVar("Value")
+Result = TypeVar("Result")
+
 RETRIES = 3
-"""A task that failed, because its worker died or its file could not be read, is tried so many times more."""
+"""Further attempts for a task whose worker died or whose file could not be read."""
 
 
 class DaskEngine(OutOfCoreEngine):
@@ -36,11 +41,11 @@ class DaskEngine(OutOfCoreEngine):
         self._is_kept = False
         super().__init__(table.n_columns, table.dtype, n_jobs, missing)
         self.n_rows = 0
-        self._n_rows_told = table.n_rows
+        self._n_rows_known = table.n_rows
         self.starts = np.zeros(1, dtype=np.int64)
 
     def _keep(self, n_rows: int | None) -> None:
-        """Have the workers keep the partitions from the next pass on, where it is known that there is room."""
+        """Let the workers keep the partitions from the next pass on, if they surely fit."""
         if self._is_kept or n_rows is None:
             return
         with connected(self.client):
@@ -49,22 +54,22 @@ class DaskEngine(OutOfCoreEngine):
                 self._is_kept = True
 
     def ranges(self) -> ColumnRanges:
-        # Here and not before: only a fit makes several passes.
-        self._keep(self._n_rows_told)
+        # Not before: only a fit makes several passes.
+        self._keep(self._n_rows_known)
         found = list(self._results(tasks.measure, [()] * len(self.parts)))
         self.starts = np.cumsum([0, *(n_rows for n_rows, _ in found)])
         self.n_rows = int(self.starts[-1])
         self._keep(self.n_rows)
         known = [part for _, part in found if part is not None]
         if not known:
-            raise ValueError("there is no row in the partitions.")
+            raise ValueError("the partitions contain no rows: at least one row is needed.")
         total = known[0]
         for part in known[1:]:
             total = total.merge(part)
         return self.checked(total)
 
     def prefetch(self, what: str, rows: np.ndarray) -> None:
-        # The row sample is scored where it is.
+        # The row sample is scored on the workers.
         if what != "row sample":
             super().prefetch(what, rows)
 
@@ -82,8 +87,10 @@ class DaskEngine(OutOfCoreEngine):
         for _ in self._bring(tasks.nothing, touched.tolist(), None):
             pass
 
-    def _bring(self, task: Any, parts: Sequence[int], value: Any) -> Iterator[Any]:
-        """One pass over some partitions: the task's results, and the rows that are foreseen."""
+    def _bring(
+        self, task: Callable[[np.ndarray, Value], Result], parts: Sequence[int], value: Value
+    ) -> Iterator[Result]:
+        """One pass over some partitions: the task's results, and the announced rows."""
         held = {
             what: HeldRows(numbers, self.room_for(numbers.size))
             for what, numbers in self._foreseen.items()
@@ -105,7 +112,7 @@ class DaskEngine(OutOfCoreEngine):
         self._foreseen.clear()
 
     def _span(self, numbers: np.ndarray, index: int) -> slice:
-        """Which of the sorted row numbers lie in a partition."""
+        """The part of the sorted row numbers that lies in a partition."""
         first, last = np.searchsorted(numbers, self.starts[index : index + 2])
         return slice(int(first), int(last))
 
@@ -134,7 +141,7 @@ class DaskEngine(OutOfCoreEngine):
 
     def judged(self, model: Model, known: Known | None = None) -> RowScores:
         n_parts = len(self.parts)
-        found: list[Any] = [None] * n_parts
+        found: list[tuple[np.ndarray, np.ndarray] | None] = [None] * n_parts
         if known is not None:
             found = [
                 known.within(self.starts[index], self.starts[index + 1]) for index in range(n_parts)
@@ -142,33 +149,33 @@ class DaskEngine(OutOfCoreEngine):
         places = [(None if part is None else part[0],) for part in found]
 
         def blocks() -> Iterator[np.ndarray]:
-            for index, lines in enumerate(
-                self._results(tasks.judged, places, (model, self.missing))
-            ):
-                if found[index] is not None:
-                    lines[:, found[index][0]] = found[index][1]
+            scored = self._results(tasks.judged, places, (model, self.missing))
+            for part, lines in zip(found, scored, strict=True):
+                if part is not None:
+                    lines[:, part[0]] = part[1]
                 yield lines
 
         return RowScores(*self.folder.lines(blocks()))
 
     def _results(
         self,
-        task: Any,
-        arguments: Sequence[tuple[Any, ...]],
-        shared: Any = None,
+        task: Callable[..., Any],
+        arguments: Sequence[tuple[object, ...]],
+        shared: object = None,
         parts: Sequence[int] | None = None,
     ) -> Iterator[Any]:
-        """``task(rows, shared, *arguments)`` of every partition, or of those with the given numbers, in order.
+        """``task(rows, shared, *arguments)`` of all or the given partitions, in order.
 
-        What is shared is a task of its own, which the scheduler can run again; data scattered to workers would die with them. Older versions of Dask
-        would call a tuple that begins with a function.
+        ``shared`` becomes a task, which the scheduler can run again; data scattered to workers
+        would be lost with them. Older versions of Dask would call a tuple that begins with a
+        function.
         """
         from dask.delayed import delayed
 
         everyone = delayed(shared, traverse=False)
         run = delayed(tasks.counted, pure=False, traverse=False)
         numbers = range(len(self.parts)) if parts is None else parts
-        # Once the rows have been counted, every pass must find as many.
+        # Once the rows have been counted, every pass must find the same number.
         counts = np.diff(self.starts).tolist() if self.is_checked else [None] * len(self.parts)
         calls = [
             run(self.parts[index], everyone, task, counts[index], *own)
@@ -179,4 +186,4 @@ class DaskEngine(OutOfCoreEngine):
         while futures:
             future = futures.pop(0)
             yield wait_for(self.client, future)
-            tell(len(calls) - len(futures), len(calls))
+            report_progress(len(calls) - len(futures), len(calls))

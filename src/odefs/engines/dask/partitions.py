@@ -1,51 +1,56 @@
-"""A table as partitions: delayed matrices of some rows each, and whether the workers can keep them."""
+"""Partitions of a table as delayed matrices, and whether the workers can keep them in memory."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odefs._extras import needed_by
+from odefs._extras import require_extra
 from odefs.engines.parquet import as_matrix, parquet_parts
-from odefs.engines.row_blocks import require_columns, require_numbers, working_dtype
+from odefs.engines.row_blocks import Paths, require_columns, require_numbers, working_dtype
 from odefs.kernels.masked_arrays import unmasked
 
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+    from distributed import Client
+
 KEPT_SHARE = 1 / 3
-"""Of the workers' free memory, what partitions may take that are kept from pass to pass; the passes themselves need the rest."""
+"""Share of the workers' free memory for partitions that are kept; the passes need the rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Delayed matrices of one type; how many rows there are in all, where that is known before they are read."""
+    """Delayed matrices of one type; ``n_rows`` is ``None`` if unknown before they are read."""
 
-    parts: list[Any]
+    parts: "list[Delayed]"
     names: tuple[str, ...] | None
     n_columns: int
-    dtype: np.dtype[Any]
+    dtype: np.dtype
     n_rows: int | None
 
     def __post_init__(self) -> None:
         require_columns(self.n_columns, self.names)
 
 
-def fits_into_workers(client: Any, n_bytes: int) -> bool:
-    """Whether the workers have the room to keep so many bytes, each as much as the one with the least."""
+def fits_into_workers(client: "Client", n_bytes: int) -> bool:
+    """Whether the workers can keep this many bytes, each as much as the one with the least."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     free = [max(0, (one["memory_limit"] or 0) - one["metrics"]["memory"]) for one in workers]
     return bool(free) and n_bytes <= KEPT_SHARE * len(free) * min(free)
 
 
 def partitions(X: Any) -> Partitions:
-    """What a Dask collection or the path of parquet files holds."""
+    """The partitions of a Dask collection or of parquet files."""
     from dask.delayed import delayed
 
     if isinstance(X, str | os.PathLike | list | tuple):
         return _parquet_partitions(X)
     if not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
         raise TypeError(
-            f"engine='dask' takes a Dask array of two dimensions, a Dask data frame or the path of parquet files, not {type(X).__name__}."
+            "engine='dask' requires a 2-D Dask array, a Dask data frame or the path of parquet "
+            f"files, not {type(X).__name__}."
         )
     as_rows = delayed(_as_rows, pure=True)
     if hasattr(X, "dtypes"):
@@ -54,7 +59,8 @@ def partitions(X: Any) -> Partitions:
         ]
         if wrong:
             raise ValueError(
-                f"column {wrong[0]!r} holds {X.dtypes[wrong[0]]}, not numbers: drop it or encode the table."
+                f"column {wrong[0]!r} holds {X.dtypes[wrong[0]]}, not numbers: "
+                "drop it or encode the table."
             )
         names = tuple(str(name) for name in X.columns)
         require_columns(len(names), names)
@@ -74,15 +80,15 @@ def partitions(X: Any) -> Partitions:
     )
 
 
-def _as_rows(part: Any, dtype: np.dtype[Any]) -> np.ndarray:
+def _as_rows(part: Any, dtype: np.dtype) -> np.ndarray:
     if hasattr(part, "to_numpy"):
         return np.ascontiguousarray(part.to_numpy(dtype=dtype, na_value=np.nan))
     return np.ascontiguousarray(np.asarray(unmasked(part), dtype=dtype))
 
 
-def _parquet_partitions(path: Any) -> Partitions:
-    """One partition per row group, so that files of any size are shared out."""
-    with needed_by("engine='dask' with parquet files", "dask"):
+def _parquet_partitions(path: Paths) -> Partitions:
+    """One partition per row group, so that large files are divided."""
+    with require_extra("engine='dask' with parquet files", "dask"):
         import pyarrow.parquet  # noqa: F401
     from dask.delayed import delayed
 
@@ -97,13 +103,16 @@ def _parquet_partitions(path: Any) -> Partitions:
 
 
 def _state(file: Path) -> tuple[int, int]:
-    """Part of a task's name: the rows of a file that was replaced since are others, and those of the old one may still be kept."""
+    """Size and modification time, which become part of a task's name.
+
+    A file that was replaced has other rows, and those of the old one may still be kept.
+    """
     found = file.stat()
     return found.st_size, found.st_mtime_ns
 
 
 def _read_group(
-    file: str, group: int, names: tuple[str, ...], dtype: np.dtype[Any], state: tuple[int, int]
+    file: str, group: int, names: tuple[str, ...], dtype: np.dtype, state: tuple[int, int]
 ) -> np.ndarray:
     import pyarrow.parquet as pq
 

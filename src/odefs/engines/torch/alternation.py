@@ -1,4 +1,7 @@
-"""The alternation of :mod:`odefs.selection.alternation` for a batch of components in lockstep; those that have converged leave the batch."""
+"""The alternation of :mod:`odefs.selection.alternation` for a batch of components in lockstep.
+
+Components that have converged leave the batch.
+"""
 
 from dataclasses import dataclass
 
@@ -17,14 +20,14 @@ from odefs.selection.alternation import MAX_HALVINGS, MAX_ROUNDS, LearnedWeights
 
 @dataclass(frozen=True)
 class Batch:
-    """What the components of a batch learn from; ``scale`` multiplies their scores inside the loss."""
+    """What a batch of components learns from; ``scale`` multiplies their scores in the loss."""
 
     examples: Examples
     scale: Tensor
     objective: BatchObjective
 
     def linearised(self, w: Tensor) -> Tensor:
-        """``G`` with the nearest references found under ``w``, or with all columns alike where ``w = 0``."""
+        """``G`` with the nearest references under ``w``, or under equal weights where ``w = 0``."""
         nothing = ~(w != 0).any(dim=1, keepdim=True)
         return mean_squares(self.examples, torch.where(nothing, 1.0, w)).mul_(
             self.scale[:, None, None]
@@ -38,7 +41,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Point:
-    """Weights, ``G`` at them, and the examples' losses there."""
+    """Weights, ``G`` at these weights, and the examples' losses."""
 
     w: Tensor
     G: Tensor
@@ -65,7 +68,7 @@ def learn_batch(examples: Examples, n_outliers: int, plan: Plan) -> list[Learned
 
 
 def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
-    """Alternate between age, example weights and feature weights until the objective stops falling."""
+    """Alternate age, example weights and feature weights until the objective stops decreasing."""
     objective, pacing = batch.objective, batch_pacing_for(plan.self_paced)
     point, n_steps = _weight_step(batch, point, everyone(point.losses), plan)
     pace = pacing.first(point.losses)
@@ -112,7 +115,7 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
 
 
 def _weight_step(batch: Batch, point: Point, pace: BatchPace, plan: Plan) -> tuple[Point, Tensor]:
-    """Minimise over ``w``, then go back towards the old ``w`` until the true objective has not risen."""
+    """Minimise over ``w``, then backtrack to the old ``w`` until the objective is no higher."""
     objective = batch.objective
     now = objective.total(point.losses, point.w, pace.v, pace.lam)
     trial, n_steps = solve_batch(objective, point.G, pace.v, point.w, plan.tol, plan.max_steps)
@@ -140,7 +143,7 @@ def _weight_step(batch: Batch, point: Point, pace: BatchPace, plan: Plan) -> tup
 def _collect(
     point: Point, pace: BatchPace, n_steps: Tensor, converged: Tensor, traces: list[list[float]]
 ) -> list[LearnedWeights]:
-    """What is kept of components that are done."""
+    """Collect the results of components that have finished."""
     n_outliers = pace.v.shape[1]
     kept = pace.v / pace.v.sum(dim=1, keepdim=True)
     examples = torch.bmm(kept.unsqueeze(1), point.G[:, :n_outliers]).squeeze(1)

@@ -1,6 +1,8 @@
-"""Shares of the columns in the mean distance to the nearest, added up over the rows (:func:`odefs.kernels.nearest_members.total_shares`), on the device.
+"""Column shares in the mean distance to the nearest references, summed over rows, on the device.
 
-Components of about as many columns go together, filled up with columns of zeros: one by one they would keep the device waiting for the next.
+The device version of :func:`odefs.kernels.nearest_members.total_shares`. Components with similar
+numbers of columns are grouped and padded with columns of zeros: one by one they would leave the
+device idle in between.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,11 +19,14 @@ from odefs.kernels.nearest_members import NEGLIGIBLE, SMALL
 
 EPS = float(np.finfo(np.float64).eps)
 WIDEST = 1.5
-"""So many times as wide as the narrowest may the widest component of a group be."""
+"""Largest ratio of the widest to the narrowest component of a group."""
 
 
 def total_shares(X: Tensor, components: Sequence[Component], root: bool) -> list[np.ndarray | None]:
-    """The shares of each component's columns over scaled rows; ``None`` where expanded squares have too few digits for them."""
+    """The shares of each component's columns over scaled rows.
+
+    ``None`` where expanded squares have too few digits.
+    """
     found: list[np.ndarray | None] = [None] * len(components)
 
     def run(group: list[int], part: slice) -> None:
@@ -37,7 +42,7 @@ def total_shares(X: Tensor, components: Sequence[Component], root: bool) -> list
 
 
 def _groups(components: Sequence[Component]) -> Iterator[list[int]]:
-    """Places of components with as many references in as many subsets and about as many columns, the widest last."""
+    """Places of components with equal references and subsets and similar widths, widest last."""
 
     def shape(place: int) -> tuple[int, int, int]:
         component = components[place]
@@ -56,13 +61,13 @@ def _groups(components: Sequence[Component]) -> Iterator[list[int]]:
 
 
 def _bytes_per_component(n_rows: int, widest: Component) -> int:
-    """Rows and references a few times, distances to the references and what is made of them."""
+    """Memory for rows and references (several copies), distances and intermediate results."""
     n_references, n_columns = widest.state.rows.shape
     return 8 * (4 * (n_rows + n_references) * n_columns + 4 * n_rows * n_references)
 
 
 def _of_group(X: Tensor, components: Sequence[Component], root: bool) -> tuple[Tensor, Tensor]:
-    """The shares, and how much of the whole may have been left out: distances that are small against the norms."""
+    """The shares, and how much may be missing: distances that are small relative to the norms."""
     x, r = _rows_and_references(X, components)
     n_subsets = components[0].state.n_subsets
     chosen, smallest = first_nearest(x, r, n_subsets)
@@ -85,7 +90,10 @@ def _of_group(X: Tensor, components: Sequence[Component], root: bool) -> tuple[T
 
 
 def _rows_and_references(X: Tensor, components: Sequence[Component]) -> tuple[Tensor, Tensor]:
-    """Both under the components' weights and about the references' mean, ``(components, rows, columns)`` in float64, with zeros behind the columns of each."""
+    """Weighted rows and references, centred on the references' mean.
+
+    Shape ``(components, rows, columns)`` in float64, padded with zeros.
+    """
     width = max(component.columns.size for component in components)
     columns = np.zeros((len(components), width), dtype=np.int64)
     weights = np.zeros((len(components), 1, width))
@@ -104,5 +112,5 @@ def _rows_and_references(X: Tensor, components: Sequence[Component]) -> tuple[Te
 
 
 def _weighted(weights: Tensor, values: Tensor) -> Tensor:
-    """Sums over the rows of each component, each row with its weight."""
+    """Weighted sums over the rows of each component."""
     return torch.bmm(weights.unsqueeze(1), values).squeeze(1)

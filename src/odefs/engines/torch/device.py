@@ -1,4 +1,4 @@
-"""Which device is used, how much memory a part of the work may take there, and what happens where it does not fit: halve the part and go on."""
+"""Devices: which one is used, its memory budget, and smaller parts when memory runs out."""
 
 import logging
 from collections.abc import Callable
@@ -8,14 +8,14 @@ import torch
 logger = logging.getLogger("odefs")
 
 CPU_BYTES = 2**28
-"""What a part of the work may take where the device is the processor."""
+"""Memory for a part of the work on the CPU."""
 
 FREE_SHARE = 0.4
-"""Share of the free memory of a GPU that a part of the work may take: products and minima need room beside what is counted."""
+"""Share of the free GPU memory for a part of the work; intermediate results need the rest."""
 
 
 def find_device(name: str | None) -> torch.device:
-    """The device of that name; without a name the GPU where there is one."""
+    """The device of that name; without a name, the GPU if there is one."""
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -24,17 +24,18 @@ def find_device(name: str | None) -> torch.device:
         device = None
     if device is None or device.type not in ("cpu", "cuda"):
         raise ValueError(
-            f"engine='torch:{name}' names no device that odefs runs on; use 'cpu', 'cuda' or 'cuda:N'."
+            f"engine='torch:{name}' is not a supported device: use 'cpu', 'cuda' or 'cuda:N'."
         )
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ValueError(
-            f"engine='torch:{name}': PyTorch sees {torch.cuda.device_count()} CUDA devices here; use 'torch' for whatever there is."
+            f"engine='torch:{name}' is not available: PyTorch sees {torch.cuda.device_count()} "
+            "CUDA devices; use 'torch' for the best device there is."
         )
     return device
 
 
 def bytes_at_once(device: torch.device) -> int:
-    """What a part of the work may take."""
+    """Memory for a part of the work."""
     if device.type == "cpu":
         return CPU_BYTES
     free, _ = torch.cuda.mem_get_info(device)
@@ -43,7 +44,7 @@ def bytes_at_once(device: torch.device) -> int:
 
 
 def in_parts(n_items: int, at_once: int, task: Callable[[slice], None]) -> int:
-    """Call ``task`` with slices that cover ``n_items``; a slice that does not fit into memory is halved, and so are those after it.
+    """Call ``task`` with slices that cover ``n_items``, halving them when memory runs out.
 
     Returns the size that fitted.
     """
@@ -53,10 +54,10 @@ def in_parts(n_items: int, at_once: int, task: Callable[[slice], None]) -> int:
         if _fits(task, part):
             start = part.stop
             continue
-        # Outside of the handler: a live exception holds the tensors of the frames it went through.
+        # Not in the handler: a live exception keeps the tensors of its frames alive.
         torch.cuda.empty_cache()
         at_once = (part.stop - part.start) // 2
-        logger.info("out of device memory: going on with %d at once", at_once)
+        logger.info("out of device memory: continuing with %d at a time", at_once)
     return at_once
 
 
@@ -71,7 +72,7 @@ def _fits(task: Callable[[slice], None], part: slice) -> bool:
 
 
 def _is_lack_of_memory(error: Exception) -> bool:
-    """On the processor PyTorch says it in words only."""
+    """Whether memory ran out; on the CPU only PyTorch's message shows it."""
     return isinstance(
         error, MemoryError | torch.cuda.OutOfMemoryError
     ) or "DefaultCPUAllocator" in str(error)

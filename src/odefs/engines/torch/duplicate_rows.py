@@ -1,4 +1,7 @@
-"""Equal rows of a table on the device (:mod:`odefs.kernels.duplicate_rows` for one in memory): grouped by 64-bit hashes, then compared."""
+"""Duplicate rows of a table on the device: grouped by 64-bit hashes, then compared.
+
+:mod:`odefs.kernels.duplicate_rows` does the same in memory.
+"""
 
 import numpy as np
 import torch
@@ -10,7 +13,10 @@ BLOCK_ROWS = 2**16
 
 
 def group_rows(table: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The number of the first of each group of equal rows, and for every row its group; ``None`` where there is little to gain."""
+    """The first row of each group of equal rows, and the group of every row.
+
+    ``None`` if there are too few duplicates to help.
+    """
     n_rows = table.shape[0]
     blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS)]
     hashes = torch.cat([_hashes(table[rows]) for rows in blocks])
@@ -24,7 +30,7 @@ def group_rows(table: Tensor) -> tuple[Tensor, Tensor] | None:
 
 
 def _hashes(rows: Tensor) -> Tensor:
-    """64 bits for each row that depend on its bytes alone; products wrap around."""
+    """A 64-bit hash of each row's bytes; products wrap around."""
     n_bytes = rows.shape[1] * rows.element_size()
     padded = torch.zeros(
         (rows.shape[0], -(-n_bytes // 8) * 8), dtype=torch.uint8, device=rows.device
@@ -36,6 +42,6 @@ def _hashes(rows: Tensor) -> Tensor:
         | 1
     )
     first, second = torch.from_numpy(factors).to(rows.device)
-    # Round numbers have zeros in their low bits, which a product would push out: mix before multiplying.
+    # Round numbers have zeros in the low bits, which a product would shift out: mix first.
     words = (words ^ (words >> 32)) * first
     return ((words ^ (words >> 29)) * second).sum(dim=1)

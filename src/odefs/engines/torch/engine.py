@@ -1,15 +1,14 @@
-"""The engine on a device: training and scoring run there, column statistics and explanations on the processor."""
+"""The engine on a device, which trains and scores there; statistics stay on the CPU."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import FEW_ROWS, InMemoryEngine
@@ -27,13 +26,13 @@ from odefs.kernels.duplicate_rows import repeats_likely
 from odefs.scaling import Scaling
 
 MOST_BLOCK_ROWS = 2**18
-"""Higher blocks gain nothing."""
+"""Larger blocks are not faster."""
 
 
 class TorchEngine(InMemoryEngine):
     """A complete dense table, LeSiNN as detector."""
 
-    def __init__(self, X: Any, n_jobs: int | None = None, device: str | None = None) -> None:
+    def __init__(self, X: np.ndarray, n_jobs: int | None = None, device: str | None = None) -> None:
         super().__init__(X, n_jobs)
         self.device = find_device(device)
 
@@ -71,9 +70,9 @@ class TorchEngine(InMemoryEngine):
         thresholds: list[float] | None,
         weights: Tensor,
     ) -> None:
-        """Add the components' scores and, with thresholds, the weights of those that put a row above theirs.
+        """Add the scores and, with thresholds, the weights of components above their threshold.
 
-        Nothing is added before all is computed: what runs out of memory is done again.
+        Nothing is added before everything is computed: after running out of memory it is repeated.
         """
         found = [torch.mv(raw.t(), weights / means)]
         if thresholds is not None:
@@ -130,7 +129,7 @@ class TorchEngine(InMemoryEngine):
             found = total_shares(X, model.scoring, model.detector.metric == "euclidean")
         except torch.cuda.OutOfMemoryError:
             return super().total_contributions(model, rows)
-        # Where expanded squares have too few digits the processor finds the shares.
+        # Where expanded squares have too few digits, the CPU computes the shares.
         left = [one for one, shares in zip(model.scoring, found, strict=True) if shares is None]
         by_processor = iter(
             super().total_contributions(replace(model, components=tuple(left)), rows)
@@ -148,7 +147,7 @@ class TorchEngine(InMemoryEngine):
         return train_batch(trainer, self.table, indices)
 
     def _in_groups(self, n_components: int, task: Callable[[slice], None]) -> None:
-        """As many components at a time as leave room for their raw scores, and fewer where they do not."""
+        """Run ``task`` on groups of components whose raw scores fit into memory."""
         in_parts(n_components, bytes_at_once(self.device) // (4 * 8 * self.table.n_rows), task)
 
     def _raw_scores(
@@ -165,7 +164,7 @@ class TorchEngine(InMemoryEngine):
 
         def score(rows: slice) -> None:
             out[:, rows] = scorer.score(table.block(rows, scaling, dtype))
-            tell(rows.stop, table.n_rows)
+            report_progress(rows.stop, table.n_rows)
 
         height = bytes_at_once(self.device) // bytes_per_row(
             detector, self.n_columns, len(components)
@@ -175,7 +174,7 @@ class TorchEngine(InMemoryEngine):
 
 
 def _thresholds(scores: Tensor, shares: Tensor, rate: float) -> list[float]:
-    """``mean + rate * std`` of each component's normalised scores; ``shares`` say how much a row counts."""
+    """``mean + rate * std`` of each component's scores, rows weighted by ``shares``."""
     means = torch.mv(scores, shares)
     spread = torch.mv((scores - means[:, None]).square_(), shares).sqrt_()
     found: list[float] = (means + rate * spread).tolist()

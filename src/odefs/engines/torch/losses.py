@@ -9,14 +9,14 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class PairLoss:
-    """``h(z)`` and ``h'(z)``; the slope is given the value too, which some get it from."""
+    """``h(z)`` and ``h'(z)``; the slope also receives the value, from which some compute it."""
 
     value: Callable[[Tensor], Tensor]
     slope: Callable[[Tensor, Tensor], Tensor]
 
 
 def _logistic(z: Tensor) -> Tensor:
-    # softplus would leave out what is below e^-20.
+    # softplus would drop values below e^-20.
     return torch.logaddexp(torch.zeros((), dtype=z.dtype, device=z.device), -z)
 
 

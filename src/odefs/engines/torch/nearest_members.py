@@ -1,4 +1,7 @@
-"""The nearest reference of each subset and the mean square to these (:mod:`odefs.kernels.nearest_members`) for a batch of components, in float64."""
+"""Nearest reference of each subset, and mean squares to these, for a batch of components.
+
+The float64 device version of :mod:`odefs.kernels.nearest_members`.
+"""
 
 from dataclasses import dataclass
 
@@ -10,14 +13,17 @@ from odefs.kernels.nearest_members import TIE
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows ``x`` and references ``r`` of each component, moved to where products keep most digits."""
+    """Rows ``x`` and references ``r`` of each component, shifted to keep digits of products."""
 
     x: Tensor
     r: Tensor
     top: Tensor
-    """The largest value of a column of the references; a column that is 0 or ``top`` stays where it is: its squares are ``top * r``."""
+    """Largest value of each column of the references.
+
+    A column of 0 and ``top`` only is not shifted: its squares are ``top * r``.
+    """
     squares: Tensor | None
-    """``r^2``, where there are other columns."""
+    """``r^2``, if there are other columns."""
     n_subsets: int
 
     def of(self, which: Tensor) -> "Examples":
@@ -26,7 +32,10 @@ class Examples:
 
 
 def lay_out(rows: Tensor, references: Tensor, n_subsets: int) -> Examples:
-    """Examples from scaled rows ``(components, rows, columns)`` and references, which are member-major; both float64."""
+    """Examples from scaled rows ``(components, rows, columns)`` and member-major references.
+
+    Both are float64.
+    """
     top = references.amax(dim=1, keepdim=True)
     two_valued = ((references == 0) | (references == top)).all(dim=1, keepdim=True)
     if bool(two_valued.all()):
@@ -56,10 +65,12 @@ def _choices(examples: Examples, w: Tensor) -> Tensor:
 
 
 def first_nearest(x: Tensor, r: Tensor, n_subsets: int) -> tuple[Tensor, Tensor]:
-    """True where a member is the nearest of its subset, ``(components, rows, members, subsets)``, the first of those that are equally near; and the smallest
-    square less ``|x|^2``."""
+    """Which member is the nearest of its subset, and the smallest square less ``|x|^2``.
+
+    The mask has the shape ``(components, rows, members, subsets)``; ties go to the first member.
+    """
     norms = r.square().sum(dim=2)
-    # |x|^2 is the same for all references of a row: their order does not need it.
+    # |x|^2 is the same for all references of a row and does not affect their order.
     distances = torch.baddbmm(norms.unsqueeze(1), x, r.transpose(1, 2), alpha=-2.0)
     slack = TIE * (x.square().sum(dim=2) + norms.amax(dim=1, keepdim=True))
     planes = distances.view(*distances.shape[:2], -1, n_subsets)

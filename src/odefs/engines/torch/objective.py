@@ -1,6 +1,7 @@
-"""The ranking objective of :mod:`odefs.selection.objective` for a batch of components, all with the same number of examples.
+"""The ranking objective of :mod:`odefs.selection.objective` for a batch of components.
 
-``G`` is ``(components, examples, columns)`` with the outlier examples first; ``w`` is ``(components, columns)``, ``v`` ``(components, outlier examples)``.
+All have the same number of examples. ``G`` is ``(components, examples, columns)`` with the outlier
+examples first, ``w`` is ``(components, columns)``, ``v`` is ``(components, outlier examples)``.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from odefs.engines.torch.losses import PairLoss
 
 @dataclass(frozen=True)
 class BatchObjective:
-    """What does not depend on the component."""
+    """The parameters that all components share."""
 
     n_outliers: int
     loss: PairLoss

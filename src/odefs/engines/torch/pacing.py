@@ -11,7 +11,7 @@ from odefs.selection.pacing import TIE, Classic
 
 @dataclass(frozen=True)
 class BatchPace:
-    """Age, example weights, whether it is settled, and the step of the age, of each component."""
+    """Age, example weights, convergence and step of the age of each component."""
 
     lam: Tensor
     v: Tensor
@@ -24,7 +24,7 @@ class BatchPace:
 
 @dataclass(frozen=True)
 class BatchPacing:
-    """The first pace from the losses, and the next from the losses and the last."""
+    """Functions for the first pace (from the losses) and the next (from losses and last pace)."""
 
     first: Callable[[Tensor], BatchPace]
     next: Callable[[Tensor, BatchPace], BatchPace]
@@ -37,7 +37,7 @@ def everyone(losses: Tensor) -> BatchPace:
 
 
 def batch_pacing_for(self_paced: bool | str) -> BatchPacing:
-    """The pacing behind the estimator's ``self_paced`` parameter."""
+    """The pacing for the estimator's parameter ``self_paced``."""
     if self_paced == "classic":
         return BatchPacing(_first_classic, _next_classic)
     if self_paced:

@@ -1,4 +1,4 @@
-"""Blocks of rows against all components of a model: which of them are exact in half precision, which go through the fused kernel."""
+"""Scoring of row blocks by all components: which are exact in half precision, which are fused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from odefs.ensemble.model import Component
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """Components of one detector, and their references on the device as soon as a block asks for them."""
+    """Components of one detector, and their references, sent to the device on demand."""
 
     detector: LeSiNNDetector
     components: Sequence[Component]
@@ -35,7 +35,10 @@ class Scorer:
     device: torch.device
 
     def score(self, X: Tensor) -> Tensor:
-        """Raw scores of scaled rows, ``(n_components, n_rows)``, float64. Rows choose their way one by one: blocks are as high as there is memory."""
+        """Raw scores of scaled rows, ``(n_components, n_rows)``, float64.
+
+        The method is chosen per row: blocks are as high as memory allows.
+        """
         if not self._exact:
             return self._score_rows(X, binary=False)
         is_binary = ((X == 0) | (X == 1)).all(dim=1)
@@ -49,7 +52,7 @@ class Scorer:
         return out
 
     def _score_rows(self, X: Tensor, binary: bool) -> Tensor:
-        """Of rows of zeros and ones only, or of others."""
+        """Score rows that hold only zeros and ones (``binary``), or others."""
         out = torch.empty(
             (len(self.components), X.shape[0]), dtype=torch.float64, device=self.device
         )

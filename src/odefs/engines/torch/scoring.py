@@ -1,7 +1,9 @@
 """LeSiNN scores of blocks of rows on the device.
 
-Rows of zeros and ones are multiplied in half precision with sums in float32, which is exact for them and what GPUs are fastest at. All others are multiplied
-in float64: the expanded square then has the digits that float32 would lose (see :mod:`odefs.kernels.distances`), and an H200 does it as fast.
+Rows of zeros and ones are multiplied in half precision with sums in float32, which is exact for
+them and the fastest on GPUs. All others are multiplied in float64: the expanded square then keeps
+the digits that float32 would lose (see :mod:`odefs.kernels.distances`), at the same speed on an
+H200.
 """
 
 from dataclasses import dataclass
@@ -15,23 +17,29 @@ from odefs.ensemble.model import Component
 from odefs.kernels.distances import CANCELLATION_SHARE, SNAP, smallest_gap
 
 MOST_EXACT_COLUMNS = 1000
-"""Up to here all sums of products of zeros and ones, times two, are exact in half precision (up to 2048)."""
+"""Up to this width, sums of products of zeros and ones, times two, are exact in half precision.
+
+Half precision is exact up to 2048.
+"""
 
 PADDING = 128
-"""The fused kernel takes so many rows at once."""
+"""Rows per program of the fused kernel."""
 
 DIRECT_PAIRS = 2**16
-"""Pairs of row and subset that are computed again at a time."""
+"""Pairs of row and subset that are recomputed at a time."""
 
 LOST = CANCELLATION_SHARE[np.dtype(np.float64)]
 
 
 @dataclass(frozen=True)
 class DeviceReferences:
-    """A component's references on the device, for the product with rows that have a 1 behind: ``[-2 r, |r|^2]``."""
+    """A component's references on the device, for products with rows that end with a 1.
+
+    They are laid out as ``[-2 r, |r|^2]``.
+    """
 
     columns: Tensor
-    """Numbers of the columns, and that of the line of ones."""
+    """Numbers of the columns, then that of the line of ones."""
     rows: Tensor
     product: Tensor
     centre: Tensor | None
@@ -39,7 +47,7 @@ class DeviceReferences:
     n_subsets: int
     exact: bool
     grid: tuple[Tensor, Tensor] | None = None
-    """The two values of every column, where each has but two and products are not exact."""
+    """The two values of each column, if all columns have two and products are not exact."""
     gap: float = np.inf
 
 
@@ -56,7 +64,7 @@ def is_exact(component: Component) -> bool:
 def send_references(
     component: Component, n_columns: int, device: torch.device, exact: bool
 ) -> DeviceReferences:
-    """Lay a component's references out."""
+    """Copy a component's references to the device."""
     rows = torch.from_numpy(np.array(component.state.rows)).to(device, _dtype(device, exact))
     columns = torch.from_numpy(np.append(component.columns, n_columns)).to(device)
     centre = root = None
@@ -89,9 +97,10 @@ def send_references(
 
 
 def lay_rows_out(X: Tensor, exact: bool) -> Tensor:
-    """Column-major, so that a component's columns are gathered in whole lines; a line of ones and one of zeros come last.
+    """Lay rows out column-major, so that a component's columns are gathered as whole lines.
 
-    Lines are padded with zeros to a multiple of ``PADDING``.
+    A line of ones and one of zeros come last. Lines are padded with zeros to a multiple of
+    ``PADDING``.
     """
     n_rows, n_columns = X.shape
     shape = (n_columns + 2, -(-n_rows // PADDING) * PADDING)
@@ -102,14 +111,14 @@ def lay_rows_out(X: Tensor, exact: bool) -> Tensor:
 
 
 def _dtype(device: torch.device, exact: bool) -> torch.dtype:
-    """Processors have no units for half precision."""
+    """The type of products; CPUs have no half-precision units."""
     if not exact:
         return torch.float64
     return torch.float16 if device.type == "cuda" else torch.float32
 
 
 def raw_scores(lines: Tensor, references: DeviceReferences, detector: LeSiNNDetector) -> Tensor:
-    """The mean distance to the nearest of each subset, float64, of rows that were laid out, padding included."""
+    """Mean distance to the nearest of each subset, float64, for laid-out rows with padding."""
     picked = _picked(lines, references)
     rows = picked[:-1]
     distances = torch.mm(references.product, picked)
@@ -126,7 +135,7 @@ def raw_scores(lines: Tensor, references: DeviceReferences, detector: LeSiNNDete
 
 
 def bytes_per_row(detector: LeSiNNDetector, n_columns: int, n_components: int) -> int:
-    """What :func:`raw_scores`, the rows themselves and the scores take."""
+    """Memory for :func:`raw_scores`, the rows themselves and the scores."""
     return 8 * (2 * detector.n_subsets * detector.subset_size + 5 * n_columns + 2 * n_components)
 
 
@@ -141,7 +150,10 @@ def _picked(lines: Tensor, references: DeviceReferences) -> Tensor:
 
 
 def _mend(nearest: Tensor, norms: Tensor, rows: Tensor, references: DeviceReferences) -> None:
-    """Squares that lost digits are computed directly; where columns have two values only, what is rounding noise around zero is zero."""
+    """Recompute squares that lost digits directly.
+
+    Where all columns have two values, rounding noise around zero becomes zero.
+    """
     lost = nearest < LOST * norms
     if references.grid is not None:
         low, high = references.grid

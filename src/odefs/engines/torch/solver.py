@@ -1,7 +1,7 @@
-"""The proximal solver of :mod:`odefs.selection.solvers.proximal` for a batch of components in lockstep.
+"""The proximal solver of :mod:`odefs.selection.solvers.proximal` for a batch in lockstep.
 
-Each turn tries one step of every component that is not done, and each goes on as it would alone: accept, or shorten the step. Where half of them are
-done, the others go on among themselves.
+Each iteration tries one step of every unfinished component, which accepts it or shortens the step
+as it would alone. Once half of a batch is finished, the others continue in a smaller one.
 """
 
 import torch
@@ -14,7 +14,7 @@ from odefs.selection.solvers.proximal import SUFFICIENT
 def solve_batch(
     objective: BatchObjective, G: Tensor, v: Tensor, start: Tensor, tol: float, max_steps: int
 ) -> tuple[Tensor, Tensor]:
-    """Minimise over the weights; returns these and the number of steps of each component."""
+    """Minimise over the weights; returns the weights and the number of steps of each component."""
     l1 = objective.l1
     found, steps_taken = (
         start.clone(),
@@ -58,6 +58,6 @@ def solve_batch(
 
 
 def _violation(w: Tensor, gradient: Tensor, l1: float) -> Tensor:
-    """Largest violation of first-order optimality, see :func:`odefs.selection.penalty.optimality_violation`."""
+    """Largest first-order violation (:func:`odefs.selection.penalty.optimality_violation`)."""
     slope = gradient + l1
     return torch.where(w > 0, slope.abs(), (-slope).clamp(min=0)).amax(dim=1)

@@ -1,8 +1,10 @@
-"""The rows of a table on the device: each of several equal rows once, in their own type, scaled as :meth:`odefs.scaling.Scaling.apply` does it."""
+"""The distinct rows of a table on the device, scaled as by :meth:`odefs.scaling.Scaling.apply`.
+
+They keep their own type.
+"""
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,26 +18,30 @@ from odefs.scaling import Scaling
 logger = logging.getLogger("odefs")
 
 UPLOAD_BYTES = 2**26
-"""Rows travel to the device in blocks of this size."""
+"""Bytes of a block of rows that is sent to the device."""
 
 AS_THEY_ARE = ("bool", "uint8", "int8", "int16")
-"""Types that stay small on the device; all others travel as the type of the arithmetic."""
+"""Types that stay small on the device; others are sent as the type of the arithmetic."""
 
 DTYPES = {np.dtype(np.float32): torch.float32, np.dtype(np.float64): torch.float64}
 
 
 class DeviceTable:
-    """The distinct rows of a table, on the device if they fit there, otherwise sent block by block whenever they are needed."""
+    """The distinct rows of a table, on the device if they fit, otherwise sent block by block."""
 
     def __init__(
         self,
         X: np.ndarray,
-        dtype: np.dtype[Any],
+        dtype: np.dtype,
         device: torch.device,
         repeats: bool,
         find_distinct: Callable[[], Distinct | None],
     ) -> None:
-        """``repeats``: whether it is worth looking for equal rows; ``find_distinct`` finds them where the device has no room to."""
+        """Keep or send the rows.
+
+        ``repeats`` is whether to look for duplicates; ``find_distinct`` finds them where the
+        device does not have enough memory.
+        """
         self.X = X
         self.device = device
         self.working = DTYPES[dtype]
@@ -61,7 +67,7 @@ class DeviceTable:
         n_bytes = self.X.size * self._stored.itemsize
         if self.device.type != "cpu" and n_bytes > bytes_at_once(self.device):
             logger.info(
-                "the table does not fit on %s: its rows are sent there block by block", self.device
+                "the table does not fit on %s: sending its rows block by block", self.device
             )
             return None
         try:
@@ -84,7 +90,7 @@ class DeviceTable:
             self.X[rows if self._distinct is None else self._distinct.first[rows]],
             dtype=self._stored,
         )
-        # torch takes no array that cannot be written to.
+        # torch does not accept read-only arrays.
         return torch.from_numpy(np.require(part, requirements=["C", "W"]))
 
     def block(self, rows: slice, scaling: Scaling, dtype: torch.dtype) -> Tensor:
@@ -143,7 +149,7 @@ class DeviceTable:
 
 
 def _grouped(table: Tensor) -> tuple[Tensor, Tensor] | None:
-    """Equal rows, where there is room to look for them: scoring each of them is slower, and the same."""
+    """Groups of duplicates, or ``None`` if memory runs out: scores are the same, only slower."""
     try:
         return group_rows(table)
     except torch.cuda.OutOfMemoryError:

@@ -1,4 +1,4 @@
-"""Training of all components in one batch: draws as everywhere, then rows, weights and subsets on the device."""
+"""Training of all components in one batch: the usual draws, then everything else on the device."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def trains_in_batches(plan: Plan) -> bool:
 def train_batch(
     train: ComponentTrainer, table: DeviceTable, indices: Sequence[int]
 ) -> list[TrainedComponent]:
-    """Components of the given numbers, as many at a time as fit on the device."""
+    """Train components of the given numbers, as many at a time as fit on the device."""
     assert isinstance(train.detector, LeSiNNDetector)
     generators = [train.seeds.component(index) for index in indices]
     draws = [train.draw(index, rng) for index, rng in zip(indices, generators, strict=True)]
@@ -65,12 +65,12 @@ def _train_part(
         )
         return component, TrainingRecord(result.w, result)
 
-    # Small arrays: threads would wait for each other.
+    # The arrays are small: threads would wait for each other.
     return [finish(place, result) for place, result in enumerate(learned)]
 
 
 def _bytes_per_component(draw: SampledIndices, n_columns: int) -> int:
-    """Examples, references and their squares, three ``G``, distances and choices, and what products take in passing."""
+    """Memory for examples, references, squares, three ``G``, distances and intermediate results."""
     n_examples, n_references = draw.outliers.size + draw.unlabeled.size, draw.references.size
     return 8 * (
         8 * n_examples * n_columns + 5 * n_references * n_columns + 3 * n_examples * n_references

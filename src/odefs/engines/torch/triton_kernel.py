@@ -1,7 +1,8 @@
-"""The fused kernel, in Triton: product, minimum, root and sum of a block of rows in registers, so that no distance goes to memory.
+"""The fused kernel in Triton: product, minimum, root and sum of a block of rows in registers.
 
-Imported only where Triton is there (``fused``). Every program takes ``BLOCK_ROWS`` rows of one component. Members come one after another; the subsets
-are the lines of a tile, and so are the columns of the table, which are gathered by their numbers.
+No distance is written to memory. Imported only where Triton is installed (``triton_launch``). Every
+program processes ``BLOCK_ROWS`` rows of one component, member by member; the subsets are the lines
+of a tile, and so are the columns of the table, which are gathered by their numbers.
 """
 
 import triton
@@ -31,7 +32,8 @@ def sum_of_nearest(
     place = tl.arange(0, BLOCK_COLUMNS)
     nearest = tl.full((LINES, BLOCK_ROWS), float("inf"), tl.float32)
     size = tl.zeros((BLOCK_ROWS,), tl.float32)
-    # Unrolled: in loops of unknown length, software pipelining (two stages, blocks of 32) was seen to give wrong sums.
+    # Unrolled: in loops of unknown length, software pipelining (two stages, blocks of 32) gave
+    # wrong sums.
     for start in tl.static_range(0, WIDTH, BLOCK_COLUMNS):
         column = tl.load(columns + component * WIDTH + start + place).to(tl.int64)
         size += tl.sum(tl.load(table + column[:, None] * stride + rows[None, :]).to(tl.float32), 0)

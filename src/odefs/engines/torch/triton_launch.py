@@ -1,4 +1,4 @@
-"""The fused kernel's callers: components of zeros and ones, laid out for it, all in a launch or two."""
+"""Launching the fused kernel: components of zeros and ones, laid out for one or two launches."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -14,22 +14,25 @@ from odefs.ensemble.model import Component
 
 BLOCK_ROWS = PADDING
 FEWEST_COLUMNS, BLOCK_COLUMNS = 16, 128
-"""Columns are rounded up to a power of two between these, or to a multiple of the second. Every such width is a kernel of its own, compiled when first used."""
+"""Bounds between which widths are rounded up to a power of two, above to a multiple of the second.
+
+Every such width is a separate kernel, compiled on first use.
+"""
 
 MOST_SUBSETS = 64
-"""More would not stay in registers."""
+"""More would not fit into registers."""
 
 WARPS = 4
 
 PROOF_ROWS = 32 * PADDING
-"""Rows on which a newly compiled kernel is checked."""
+"""Rows on which a newly compiled kernel is verified."""
 
 logger = logging.getLogger("odefs")
 
 
 @cache
 def has_triton() -> bool:
-    """PyTorch brings Triton along where it is built for CUDA, on Linux."""
+    """Whether Triton is installed; PyTorch includes it in CUDA builds on Linux."""
     try:
         import triton  # noqa: F401
     except ImportError:
@@ -38,7 +41,7 @@ def has_triton() -> bool:
 
 
 def can_fuse(device: torch.device, n_subsets: int) -> bool:
-    """Whether the kernel runs there: it needs half-precision matrix units."""
+    """Whether the device can run the kernel: it needs half-precision matrix units."""
     if device.type != "cuda" or n_subsets > MOST_SUBSETS or not has_triton():
         return False
     return torch.cuda.get_device_capability(device) >= (7, 0)
@@ -46,9 +49,10 @@ def can_fuse(device: torch.device, n_subsets: int) -> bool:
 
 @dataclass(frozen=True)
 class FusedReferences:
-    """References of some components (``places``) whose numbers of columns round up to the same: ``(components, members, lines, columns)``.
+    """References of the components at ``places``, whose widths round up to the same number.
 
-    Lines beyond the subsets are 0; columns beyond a component's point at a line of zeros of the table.
+    Shape ``(components, members, lines, columns)``. Lines beyond the subsets are 0; columns beyond
+    a component's point to a line of zeros of the table.
     """
 
     places: Tensor
@@ -71,7 +75,7 @@ class FusedReferences:
 def lay_out_fused(
     components: Sequence[Component], places: Sequence[int], zeros: int, device: torch.device
 ) -> list[FusedReferences]:
-    """The components at ``places``, sorted by rounded width; ``zeros`` is the number of the line of zeros."""
+    """The components at ``places`` by rounded width; ``zeros`` is the number of the zero line."""
     by_width: dict[int, list[int]] = {}
     for place in places:
         by_width.setdefault(_rounded(components[place].columns.size), []).append(place)
@@ -112,7 +116,10 @@ def _lay_out(
 
 
 def fused_scores(table: Tensor, references: FusedReferences, root: bool) -> Tensor:
-    """Mean distances to the nearest, ``(components, rows)``, of a table in half precision whose lines are columns, a multiple of ``BLOCK_ROWS`` long."""
+    """Mean distances to the nearest, ``(components, rows)``.
+
+    The table is in half precision with columns as lines, a multiple of ``BLOCK_ROWS`` long.
+    """
     from odefs.engines.torch.triton_kernel import sum_of_nearest
 
     n_components, width = references.columns.shape
@@ -147,9 +154,9 @@ _proven: dict[tuple[object, ...], bool] = {}
 def is_proven(
     table: Tensor, references: FusedReferences, root: bool, expected: Callable[[Tensor], Tensor]
 ) -> bool:
-    """Whether the compiled kernel gives the ``expected`` scores of the group's first component on the first rows.
+    """Whether the compiled kernel returns the ``expected`` scores of the group's first component.
 
-    Asked once for every kernel: a compiler stands between the kernel and the scores, and it differs from one installation to the next.
+    Checked once per kernel on the first rows, because compilers differ between installations.
     """
     kind = references.kind(root)
     if kind not in _proven:
@@ -159,7 +166,7 @@ def is_proven(
             _proven[kind] = torch.allclose(found, expected(rows), rtol=1e-5, atol=0)
         except torch.cuda.OutOfMemoryError:
             raise
-        except Exception as error:  # whatever a compiler may say
+        except Exception as error:  # compilers may raise anything
             logger.info("the fused kernel does not run here: %s", error)
             _proven[kind] = False
         if not _proven[kind]:

@@ -1,7 +1,8 @@
 """Solvers of the w-step ``min_{w >= 0} 1/m* sum_i v_i L_i(w) + theta |w|_1``, one per file.
 
-A solver is a function ``(objective, v, start, tol, max_steps) -> Solution`` over components, the first axis of all arrays; it stops each of them when its
-first-order violation falls below ``tol``, and gives it the bits it would get alone.
+A solver is a function ``(objective, v, start, tol, max_steps) -> Solution``. Components are the
+first axis of all arrays; each stops when its first-order violation falls below ``tol``, and gets
+the bits it would get alone.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""SciPy's L-BFGS-B: the penalty is linear on ``w >= 0``, so the w-step is a smooth problem with bounds.
+"""The L-BFGS-B solver of SciPy: on ``w >= 0`` the penalty is linear and the w-step is smooth.
 
-SciPy solves one problem at a time, so components take turns.
+SciPy solves one problem at a time, so components are solved one after the other.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def _solve_one(
         value, gradient = objective.smooth_value_and_gradient(w, v)
         return float(value) + objective.l1 * float(w.sum()), gradient + objective.l1
 
-    # Imported here: the default solver does without, and it takes long.
+    # Imported here: it takes long, and the default solver does not need it.
     from scipy.optimize import Bounds, minimize
 
     found = minimize(

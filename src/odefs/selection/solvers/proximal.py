@@ -1,7 +1,8 @@
-"""Proximal gradient with Barzilai-Borwein steps and a backtracking safeguard, for components in lockstep.
+"""The proximal gradient solver with Barzilai-Borwein steps and backtracking, in lockstep.
 
-The objective falls at every step, also where the loss is not convex, so the iterates cannot wander off. Each turn tries one step of every component
-that is not done, and each goes on as it would alone: accept, or shorten the step. Where half of them are done, the others go on among themselves.
+The objective decreases at every step, even for losses that are not convex, so the iterates cannot
+diverge. Each iteration tries one step of every unfinished component, which accepts it or shortens
+the step as it would alone. Once half of a batch is finished, the others continue in a smaller one.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from odefs.selection.penalty import optimality_violation, penalty_prox, penalty_
 from odefs.selection.solvers.solution import Solution
 
 SUFFICIENT = 1e-4
-"""Share of the predicted decrease that a step must bring."""
+"""Share of the predicted decrease that a step must achieve."""
 
 
 def solve_proximal(
@@ -49,7 +50,7 @@ def solve_proximal(
         accepted = moves & (fall >= SUFFICIENT * squared / (2 * step))
         rejected = moves & ~accepted
         curvature = (move * (trial_gradient - gradient)).sum(axis=1)
-        # Longer steps where the objective curves down along the move: there it can only gain.
+        # Longer steps where the curvature along the move is negative: they can only help.
         longer = np.where(
             curvature > 0, squared / np.where(curvature > 0, curvature, 1.0), 4 * step
         )
@@ -67,6 +68,6 @@ def solve_proximal(
 
 
 def _first_steps(gradient: np.ndarray) -> np.ndarray:
-    """A first move of length one."""
+    """Steps for a first move of length one."""
     norm = np.sqrt((gradient * gradient).sum(axis=1))
     return np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1.0), 1.0)

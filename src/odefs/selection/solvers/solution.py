@@ -1,4 +1,4 @@
-"""What a solver returns."""
+"""The result of a solver."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Weights, steps taken, and the first-order violation that is left, of each component."""
+    """Weights, number of steps and remaining first-order violation of each component."""
 
     w: np.ndarray
     n_steps: np.ndarray

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.engines.row_blocks import rows_at_once
 from odefs.tables.columns import Column
 from odefs.tables.encoder.column_spec import ColumnSpec
@@ -101,7 +101,7 @@ def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]
         for summary, column in zip(seen, read, strict=True):
             if len(summary.counts) <= MAX_COUNTED_VALUES:
                 summary.add(_as_learned(batch[column.name], column, encoder.na))
-        tell(start + read.n_rows, table.n_rows)
+        report_progress(start + read.n_rows, table.n_rows)
     return [
         _exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)
     ]

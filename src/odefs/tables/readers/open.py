@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from odefs._extras import command
 from odefs.exceptions import TableError
-from odefs.system.atomic_write import NUMBERS_OF_WRITING, error_number
+from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
@@ -122,7 +122,7 @@ def open_table(
 
 def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> TableError:
     number = error_number(error)
-    if folder is not None and number is not None and number in NUMBERS_OF_WRITING:
+    if folder is not None and number is not None and number in WRITE_ERRNOS:
         # Another folder for work in progress helps against these.
         return TableError(
             f"{path}: the file is too large to be read at once, and cannot be turned into parquet "

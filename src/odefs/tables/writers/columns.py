@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs._progress import tell
+from odefs._progress import report_progress
 from odefs.engines.out_of_core import Folder
 from odefs.inspection.reason import Reason
 from odefs.kernels.ranks import fill_ranks
@@ -60,7 +60,7 @@ def result_batches(
         }
         names = _names(frame, named[0]) if named else None
         yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
-        tell(rows.stop, extent.n_rows)
+        report_progress(rows.stop, extent.n_rows)
 
 
 def _ranks(found: Detection) -> np.ndarray:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from odefs.exceptions import TableError
-from odefs.system.atomic_write import error_number
-from odefs.system.atomic_write import replacing as replacing_file
+from odefs.system.atomic_write import atomic_write, error_number
 from odefs.tables.notes import Note
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
@@ -62,7 +61,7 @@ def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise."""
     try:
-        with replacing_file(path) as partial:
+        with atomic_write(path) as partial:
             yield partial
     except OSError as error:
         if error.filename != os.fspath(path):
