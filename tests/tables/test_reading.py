@@ -207,7 +207,7 @@ BAD = {
     "quote in a field": (
         "t.csv",
         b'a,b\n1,x\n2,5" disk\n3,z\n',
-        "a quote in line 3 stands inside a field",
+        "line 3 has a quote inside a field",
     ),
     "carriage returns alone": (
         "t.csv",

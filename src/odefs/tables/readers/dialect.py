@@ -14,7 +14,7 @@ from typing import Protocol
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers.gzip_files import beginning, unpacked_beginning
+from odefs.tables.readers.gzip_files import beginning, text_beginning
 
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024
@@ -65,7 +65,7 @@ def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None
 
 def is_text(source: Path | bytes) -> bool:
     """Whether a file with an unknown suffix starts like text."""
-    head = unpacked_beginning(source, HEAD_BYTES)
+    head = text_beginning(source, HEAD_BYTES)
     text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
     return bool(text.strip()) and all(
         character.isprintable() or character.isspace() for character in text
@@ -208,7 +208,7 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
         except csv.Error as error:
             if "unexpected end" in str(error):
                 return f"a quote opened in line {begin} is never closed"
-            return f"a quote in line {reader.line_num} stands inside a field"
+            return f"line {reader.line_num} has a quote inside a field"
         if row is None:
             return None
         header = header or row
@@ -219,4 +219,4 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
                 f"(delimiter: {dialect.separator!r}; set another one with --delimiter)"
             )
         if begin == reader.line_num and last[0].count('"') % 2:
-            return f"a quote in line {begin} stands inside a field"
+            return f"line {begin} has a quote inside a field"

@@ -53,11 +53,11 @@ def require_modest(source: Path | bytes, sheet: str | None = None) -> None:
     if isinstance(source, bytes):
         if source.startswith(ZIP):
             _scan(BytesIO(source), len(source), sheet)
-    elif is_packed(source):
+    elif is_zipped(source):
         excel_bytes(source, sheet)
 
 
-def is_packed(path: Path) -> bool:
+def is_zipped(path: Path) -> bool:
     """Whether the file is zipped XML (xlsx, ods), unlike the old xls format."""
     with open(path, "rb") as file:
         return file.read(len(ZIP)) == ZIP

@@ -23,13 +23,13 @@ OTHERS = {
 """First bytes of other formats that polars would decompress."""
 
 PIECE = 2**20
-MIN_UNPACKED_BYTES = 32 * 2**20
+MIN_DECOMPRESSED_BYTES = 32 * 2**20
 """Files are always decompressed up to this size."""
 LARGEST_GROWTH = 100
 """Compression makes tables 3 to 20 times smaller; a factor of 1000 indicates a bomb."""
 
 
-def unpacked(source: Path | bytes, name: str) -> Path | bytes:
+def decompressed(source: Path | bytes, name: str) -> Path | bytes:
     """Return the text of a compressed file; other files are returned unchanged."""
     if beginning(source, len(GZIP)) == GZIP:
         source = b"".join(_pieces(source, name))
@@ -45,7 +45,7 @@ def beginning(source: Path | bytes, n_bytes: int) -> bytes:
         return file.read(n_bytes)
 
 
-def unpacked_beginning(source: Path | bytes, n_bytes: int) -> bytes:
+def text_beginning(source: Path | bytes, n_bytes: int) -> bytes:
     """Return the first bytes of the text, decompressed if necessary; empty if damaged."""
     if beginning(source, len(GZIP)) != GZIP:
         return beginning(source, n_bytes)
@@ -56,7 +56,7 @@ def unpacked_beginning(source: Path | bytes, n_bytes: int) -> bytes:
             return b""
 
 
-def unpacked_growth(source: Path) -> float:
+def compression_ratio(source: Path) -> float:
     """Estimate the ratio of text size to file size from the beginning; 1 if not compressed."""
     head = beginning(source, PIECE)
     if not head.startswith(GZIP):
@@ -64,17 +64,17 @@ def unpacked_growth(source: Path) -> float:
     text = b""
     # A file may start with empty members.
     while not text and head.startswith(GZIP):
-        unpacker = zlib.decompressobj(wbits=31)
+        decompressor = zlib.decompressobj(wbits=31)
         try:
-            text = unpacker.decompress(head, PIECE)
+            text = decompressor.decompress(head, PIECE)
         except zlib.error:
             return 1.0
-        used = len(head) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
-        head = unpacker.unused_data
+        used = len(head) - len(decompressor.unconsumed_tail) - len(decompressor.unused_data)
+        head = decompressor.unused_data
     return len(text) / max(1, used)
 
 
-def unpack_to(source: Path, name: str, target: Path) -> Path:
+def decompress_to(source: Path, name: str, target: Path) -> Path:
     """Decompress a file to ``target``; a file that is not compressed is returned unchanged."""
     if beginning(source, len(GZIP)) == GZIP:
         with open(target, "wb") as out:
@@ -98,7 +98,7 @@ def _require_plain(source: Path | bytes, name: str) -> None:
 
 def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    most, found = max(MIN_UNPACKED_BYTES, LARGEST_GROWTH * size), 0
+    most, found = max(MIN_DECOMPRESSED_BYTES, LARGEST_GROWTH * size), 0
     try:
         with gzip.open(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
             while piece := file.read(PIECE):

@@ -14,8 +14,8 @@ from pathlib import Path
 from odefs.engines.parquet import parquet_in
 from odefs.system.memory import BASELINE, memory_budget
 from odefs.tables.readers.dialect import DELIMITERS, HEAD_BYTES
-from odefs.tables.readers.excel_limits import excel_bytes, is_packed
-from odefs.tables.readers.gzip_files import unpacked_beginning, unpacked_growth
+from odefs.tables.readers.excel_limits import excel_bytes, is_zipped
+from odefs.tables.readers.gzip_files import compression_ratio, text_beginning
 from odefs.tables.readers.open import ARROW, EXCEL, LINES, TEXT, suffix_of
 from odefs.tables.readers.size_ratio import ALWAYS_BYTES, most_bytes
 
@@ -101,7 +101,7 @@ def _n_columns(path: str | Path, delimiter: str | None) -> int:
                 return int(pq.read_metadata(file).num_columns)
         if not Path(path).is_file() or suffix_of(Path(path)) not in (*TEXT, *LINES):
             return 0
-        head = unpacked_beginning(Path(path), HEAD_BYTES)
+        head = text_beginning(Path(path), HEAD_BYTES)
         is_lines = suffix_of(Path(path)) in LINES
         n_marks = len(KEY.findall(head)) if is_lines else head.count(_mark(head, delimiter))
         return n_marks // max(1, head.count(b"\n")) + 1
@@ -148,11 +148,11 @@ def _parquet_bytes(path: Path) -> int:
 
 def _text_bytes(path: Path, count: Callable[[bytes], tuple[int, int]]) -> int:
     """Estimate from the first lines, in which ``count`` returns the numbers of cells and texts."""
-    head = unpacked_beginning(path, HEAD_BYTES)
+    head = text_beginning(path, HEAD_BYTES)
     if not head:
         return 0
     cells, texts = count(head)
-    size = path.stat().st_size * unpacked_growth(path)
+    size = path.stat().st_size * compression_ratio(path)
     return int(size * (1 + (cells * (CELL_BYTES + TEXT_BYTES) + texts * ENCODED_TEXT) / len(head)))
 
 
@@ -196,4 +196,4 @@ def _arrow_bytes(path: Path) -> int:
 
 
 def _excel_bytes(path: Path, sheet: str | None) -> int:
-    return excel_bytes(path, sheet) if is_packed(path) else XLS_GROWTH * path.stat().st_size
+    return excel_bytes(path, sheet) if is_zipped(path) else XLS_GROWTH * path.stat().st_size

@@ -52,7 +52,7 @@ DOCUMENTS = (
     ".pptx",
     ".py",
 )
-PACKED = (
+ARCHIVES = (
     ".zip",
     ".tar",
     ".tgz",
@@ -65,7 +65,7 @@ PACKED = (
     ".sqlite",
     ".odefs",
 )
-OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
+OTHER = (*DOCUMENTS, *ARCHIVES, ".png", ".jpg", ".jpeg", ".gif", ".svg")
 """Suffixes of files that do not contain tables; for unknown suffixes the content is inspected."""
 
 

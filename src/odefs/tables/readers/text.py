@@ -21,7 +21,7 @@ from odefs.tables.readers.dialect import (
     sniff,
 )
 from odefs.tables.readers.file_names import path_for_scans
-from odefs.tables.readers.gzip_files import beginning, unpack_to, unpacked
+from odefs.tables.readers.gzip_files import beginning, decompress_to, decompressed
 from odefs.tables.readers.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
 from odefs.tables.readers.text_cells import FiledCells, HeldCells, TextCells
@@ -64,10 +64,10 @@ def read_text(
     ``text_columns`` are not converted to numbers.
     """
     if folder is None:
-        source = unpacked(source, name)
+        source = decompressed(source, name)
     else:
         assert isinstance(source, Path)
-        source = path_for_scans(unpack_to(source, name, folder / "unpacked.txt"), folder)
+        source = path_for_scans(decompress_to(source, name, folder / "decompressed.txt"), folder)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = encoding_notes(dialect)
     cells, dialect, header = _read_cells(source, name, folder, dialect, header)
@@ -76,7 +76,7 @@ def read_text(
     short = short_notes(source, dialect)
     if folder is not None:
         # Make room for the typed table; the source file may be on another disk.
-        (folder / "unpacked.txt").unlink(missing_ok=True)
+        (folder / "decompressed.txt").unlink(missing_ok=True)
     types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
     for frame in cells.frames():
         types.look_at(frame)
