@@ -29,7 +29,7 @@ def test_a_closed_input_is_told_in_a_sentence(tmp_path):
     done = in_shell(f'"{ODEFS}" detect - <&-', tmp_path)
     assert done.returncode == 1
     assert messages(done) == [
-        "odefs: standard input is closed: name a file, or hand the table over through a pipe."
+        "odefs: standard input is closed: name a file, or pass the table through a pipe."
     ]
 
 

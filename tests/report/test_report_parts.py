@@ -69,7 +69,7 @@ def test_what_is_usual_beside_all_rows_of_a_kind():
 
 def test_the_first_day_of_1970_is_a_date_among_dates():
     assert messages.span([0.0, 0.0], "time") == "00:00"
-    assert messages.span([0.0, 0.0], "time", beside=[1.7e9, 1.8e9]) == "1970-01-01"
+    assert messages.span([0.0, 0.0], "time", context=[1.7e9, 1.8e9]) == "1970-01-01"
 
 
 @pytest.mark.parametrize("seed", range(20))

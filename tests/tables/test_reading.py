@@ -201,13 +201,13 @@ BAD = {
     "decimal commas": (
         "t.csv",
         b"a\n1,5\n2,5\n",
-        "line 2 has 2 fields, the header has 1 (the fields are taken",
+        "line 2 has 2 fields, the header has 1 (delimiter: ','",
     ),
     "open quote": ("t.csv", b'a,b\n1,x\n2,"y\n3,z\n', "a quote opened in line 3 is never closed"),
     "quote in a field": (
         "t.csv",
         b'a,b\n1,x\n2,5" disk\n3,z\n',
-        "a quote in line 3 stands inside a field",
+        "line 3 has a quote inside a field",
     ),
     "carriage returns alone": (
         "t.csv",
@@ -215,11 +215,11 @@ BAD = {
         "its lines end in carriage returns alone",
     ),
     "zero bytes": ("t.csv", b"a,b\n\x00\x01\x02,2\n" * 9, "not a text file"),
-    "ending of another kind": ("t.docx", b"hello", "files that end in .docx cannot be read"),
+    "ending of another kind": ("t.docx", b"hello", "the suffix .docx cannot be read"),
     "no text under an unknown ending": (
         "t.xyz",
         b"\x01\x02\x00" * 99,
-        "files that end in .xyz cannot be read",
+        "the suffix .xyz cannot be read",
     ),
     "broken parquet": ("t.parquet", b"not parquet", "t.parquet: "),
     "broken arrow": ("t.arrow", b"not arrow at all", "t.arrow: "),
@@ -228,12 +228,12 @@ BAD = {
     "packed twice": (
         "t.csv.gz",
         gzip.compress(gzip.compress(TEXT.encode())),
-        "packed by gzip, twice",
+        "compressed with gzip, twice",
     ),
     "packed in another way": (
         "t.csv",
         zlib.compress(TEXT.encode()),
-        "packed by zlib, only gzip can be unpacked",
+        "compressed with zlib, but only gzip",
     ),
     "packed to fill the memory": (
         "t.csv.gz",
@@ -248,7 +248,7 @@ BAD = {
     "damaged gzip under an unknown ending": (
         "t.xyz",
         b"\x1f\x8b\x08" + bytes(30),
-        "files that end in .xyz",
+        "suffix .xyz",
     ),
     "blank lines under a wide header": (
         "t.csv",

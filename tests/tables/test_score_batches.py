@@ -305,9 +305,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     ):
         done = run(*changed, cwd=tmp_path)
         assert done.returncode == 1
-        assert (
-            f"part-1.parquet: this output is there already and was made with {says}" in done.stderr
-        )
+        assert f"part-1.parquet: the output already exists and was made with {says}" in done.stderr
         assert "--force" in done.stderr
         assert len(messages(done)) == 1
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["part-1.parquet"]

@@ -1,14 +1,17 @@
-"""The report: collect a plain summary of a detection, then render it as a page, JSON or Markdown.
+"""Report: collect a plain summary of a detection, then render it as a page, JSON or Markdown.
 
-``collect`` and the modules it calls compute and never format; ``page``, ``svg`` and ``markdown`` format and never compute, with the
-sentences of :mod:`odefs.tables.messages`.
+``collect`` and the modules it calls compute and never format; ``page``, ``svg`` and ``markdown``
+format and never compute, with the messages of :mod:`odefs.tables.messages`.
 """
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 SCHEMA_VERSION = 2
-"""Of all JSON documents. It rises when a field is removed or changes its meaning; ``odefs/cli/schemas/output.json`` lists the fields."""
+"""Version of all JSON documents; it increases when a field is removed or changes its meaning.
+
+``odefs/cli/schemas/output.json`` lists the fields.
+"""
 
 if TYPE_CHECKING:
     from odefs.report.protocol import Detected
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def build_report(detection: "Detected") -> "Report":
-    """The report of a detection; nothing is rendered until it is asked for."""
+    """Return the report of a detection, which is rendered on demand."""
     from odefs.report.collect import collect
     from odefs.report.report import Report
 
@@ -24,5 +27,5 @@ def build_report(detection: "Detected") -> "Report":
 
 
 def missing_packages() -> list[str]:
-    """What the page needs and is not installed; JSON and Markdown need nothing."""
+    """Return packages that the page needs and that are not installed; other formats need none."""
     return [name for name in ("jinja2",) if find_spec(name) is None]

@@ -1,6 +1,6 @@
-"""The whole summary of a detection as a plain dict.
+"""Summary of a detection as a plain dict.
 
-Numbers stay numbers; typed records also carry their sentence as ``message``.
+Numbers are not formatted; typed records also have their message as ``message``.
 """
 
 import re
@@ -28,15 +28,14 @@ from odefs.tables.notes import as_plain
 from odefs.tables.redaction import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
-"""Options of the command that another threshold replaces."""
-
+"""Command line options that another threshold replaces."""
 
 WRITING = "-o", "--output", "--save", "--report"
-"""Options whose files are there when the command is given again."""
+"""Options that write files, which exist when the command is run again."""
 
 
 def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The summary, and what only the page draws: the map's points and the names of the foremost rows."""
+    """Return the summary, and data that only the page uses: map points and top-ranked names."""
     identifier, names = shown_names(detection)
     extent = extent_of(detection)
     groups = foremost_rows(detection, extent.order)
@@ -85,7 +84,7 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
         "points": [] if drawn is None else drawn["points"],
         "names": held,
         "held_scores": rounded,
-        # Places whose scores differ from the one before in digits that are not held.
+        # Positions whose score differs from the one before only in digits that were rounded off.
         "held_apart": [
             i
             for i in range(1, len(held))
@@ -96,7 +95,7 @@ def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _sampled(part: Extent | None) -> dict[str, int | None] | None:
-    """Of a table that is larger than memory: how many rows its columns were judged by, if they were, and how many stand for all in what is drawn."""
+    """Return, for a table larger than memory, how many rows were sampled for types and charts."""
     return None if part is None else {"judged_by": part.judged_by, "drawn": int(part.drawn.size)}
 
 
@@ -109,7 +108,7 @@ def _column_kinds(detection: Detected) -> dict[str, int]:
 
 
 def _without_choice(command: str | None) -> str | None:
-    """The command less the options that choose a threshold; None where the detection came from Python."""
+    """Return the command without options that set a threshold; None for results from Python."""
     if command is None or not command.startswith("odefs "):
         return None
     words = iter(shlex.split(command))
@@ -121,7 +120,7 @@ def _without_choice(command: str | None) -> str | None:
             kept.append(word)
     writes = any(word.partition("=")[0] in WRITING or re.match("-o.", word) for word in kept)
     if writes and "--force" not in kept:
-        kept.insert(2, "--force")  # behind the name of the command: options may end in --
+        kept.insert(2, "--force")  # after the subcommand, because options may end with --
     return shlex.join(kept)
 
 

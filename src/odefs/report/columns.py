@@ -1,6 +1,7 @@
-"""The columns: how much each sets the flagged rows apart, and how the values of the foremost ones are distributed.
+"""Columns in the report: importance for the flagged rows, and distribution of values.
 
-Distributions are read off a fixed sample of the rows. Of hidden columns only name and importance are given.
+Distributions come from a fixed sample of the rows. Of hidden columns only name and importance are
+included.
 """
 
 from collections import Counter
@@ -18,19 +19,19 @@ SAMPLE_ROWS = 20_000
 BINS = 24
 NAMED_VALUES = 6
 SHORT_TEXT = 48
-"""Length to which texts are cut where all columns of many rows are shown."""
+"""Length to which texts are shortened where all columns of many rows are shown."""
 WHOLE_BINS = 40
 TAIL_SHARE = 0.005
-"""Histograms reach from one quantile of the ordinary rows to the other, with this share of them beyond either: outliers would squeeze
-them, and lie beyond the ends."""
+"""Share of ordinary rows below the lowest and above the highest bin of a histogram: with outliers
+included, the bins of ordinary rows would be too narrow to see."""
 
 
 def collect_importances(detection: Detected) -> list[dict[str, Any]]:
-    """Columns by importance, with the share of components that selected them."""
+    """Return columns by importance, with the share of components that selected them."""
     encoder, model = detection.encoder, detection.model
     importances = encoder.by_column(detection.feature_shares)
     selected = np.zeros(len(encoder.columns))
-    # A component that learned nothing uses all columns, and has selected none.
+    # A component that learned nothing uses all columns, but has selected none.
     weights = getattr(model, "feature_weights_", None)
     learned = (
         np.ones(len(model.feature_subsets_), dtype=bool) if weights is None else weights.any(axis=1)
@@ -52,7 +53,7 @@ def collect_importances(detection: Detected) -> list[dict[str, Any]]:
 def shown_columns(
     importances: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]
 ) -> list[str]:
-    """Columns whose values are shown: those that give most reasons, then the most important ones."""
+    """Return the columns to show: those in most reasons, then the most important ones."""
     given = Counter(reason["column"] for row in rows for reason in row["reasons"])
     names = [record["column"] for record in importances if not record["hidden"]]
     return sorted(names, key=lambda name: -given[name])[:SHOWN_COLUMNS]
@@ -61,7 +62,7 @@ def shown_columns(
 def collect_distributions(
     detection: Detected, extent: Extent, names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Distribution of each named column on a sample of the rows."""
+    """Return the distribution of each named column on a sample of the rows."""
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     ordinary = ~detection.is_outlier[rows]
     return [_distribution(detection.table[name], rows, ordinary) for name in names]
@@ -70,7 +71,7 @@ def collect_distributions(
 def collect_values(
     detection: Detected, names: Sequence[str], rows: Sequence[int]
 ) -> list[list[Any]]:
-    """The named columns' values of each row."""
+    """Return the values of the named columns for each row."""
     at = np.array(rows, dtype=np.intp)
     by_column = [
         [cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names
@@ -79,7 +80,7 @@ def collect_values(
 
 
 def sample_rows(rows: np.ndarray, size: int, seed: int) -> np.ndarray:
-    """At most ``size`` of the rows, in order."""
+    """Sample at most ``size`` of the rows, in order."""
     if rows.size <= size:
         return rows
     return rows[np.sort(np.random.default_rng(seed).choice(rows.size, size, replace=False))]
@@ -117,7 +118,7 @@ def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dic
 
 
 def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
-    """The range of ordinary values and the edges of the bins over it; whole numbers get a bin each while they are few."""
+    """Return the range of ordinary values and bin edges; a few integers get one bin each."""
     low, high = (
         float(bound)
         for bound in np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE], method="nearest")
@@ -128,7 +129,7 @@ def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
         return low, high, np.array([low - 0.5, low + 0.5])
     if high - low < WHOLE_BINS and (values == np.round(values)).all():
         return low, high, np.arange(low - 0.5, high + 1)
-    # By halves where the range itself is beyond the largest float.
+    # Use halves if the range overflows.
     wide = not np.isfinite(high - low)
     return (
         low,

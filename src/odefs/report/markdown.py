@@ -1,4 +1,4 @@
-"""The summary as Markdown."""
+"""Markdown rendering of the report's summary."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,16 @@ SHOWN_ROWS, SHOWN_COLUMNS = 50, 20
 
 
 def render_markdown(summary: dict[str, Any]) -> str:
-    """Headline, kinds, what was read, the foremost rows, the columns, and how the run can be repeated."""
+    """Render headline, groups, input, top outliers, columns, and how to repeat the run."""
     agree = summary["agreement"] is not None
+    opening = (
+        messages.headline(summary),
+        messages.rule(summary["convention"]["message"]),
+        messages.labels(summary["labels"]),
+    )
     blocks = [
         f"# {safe(summary['source']['name'])}",
-        f"{safe(messages.headline(summary))} {safe(messages.rule(summary['convention']['message']))} {safe(messages.labels(summary['labels']))}".rstrip(),
+        " ".join(safe(text) for text in opening).rstrip(),
         "## Kinds of outliers",
         *_kinds(summary),
         "## What was read",
@@ -63,7 +68,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
 
 
 def safe(text: str) -> str:
-    """Text from the data, with nothing left that Markdown or HTML would act on."""
+    """Escape everything in text that Markdown or HTML would interpret."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|#~$])", r"\\\1", re.sub(r"\s+", " ", text))
 
@@ -73,18 +78,18 @@ def _kinds(summary: dict[str, Any]) -> list[str]:
     if not kinds:
         return ["No row stands out by this rule."]
     total = sum(kind["count"] for kind in kinds)
-    foremost = [messages.kinds_from(total)] if total < summary["flagged"] else []
+    basis = [messages.kinds_from(total)] if total < summary["flagged"] else []
     return [
-        *foremost,
+        *basis,
         "\n".join(f"- {kind['count']} of {total}: {safe(messages.kind(kind))}" for kind in kinds),
     ]
 
 
 def _read(summary: dict[str, Any]) -> list[str]:
     used = ", ".join(safe(name) for name in summary["columns_used"])
-    lines = [
-        f"- {messages.count(summary['rows'], 'row')}, {messages.count(len(summary['columns_used']), 'column')} used: {used}"
-    ]
+    rows = messages.count(summary["rows"], "row")
+    columns = messages.count(len(summary["columns_used"]), "column")
+    lines = [f"- {rows}, {columns} used: {used}"]
     lines += [f"- {safe(messages.sampled(**summary['sampled']))}"] if summary["sampled"] else []
     lines += [f"- {safe(note['message'])}" for note in summary["notes"]]
     lines += [
@@ -96,12 +101,12 @@ def _read(summary: dict[str, Any]) -> list[str]:
 
 
 def _trusted(training: dict[str, Any]) -> list[str]:
-    said = [safe(messages.noise(training["noise"]))] if training["noise"] else []
+    sentences = [safe(messages.noise(training["noise"]))] if training["noise"] else []
     if training["trust"] is not None:
-        said.append(
+        sentences.append(
             messages.trusted(training["trust"], training["trust_given"], bool(training["noise"]))
         )
-    return said
+    return sentences
 
 
 def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:

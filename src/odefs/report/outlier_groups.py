@@ -1,8 +1,9 @@
-"""Kinds of outliers: the flagged rows grouped by the reasons they share.
+"""Groups of outliers ("kinds"): flagged rows that share reasons.
 
-A kind is one or two traits ("amount high", "country = PA"). Kinds are chosen greedily: next comes the one whose traits explain most of
-the scores of the rows not yet placed. A trait of a category comes in two widths, one value or any value that is a reason; the wide
-one is taken when it explains clearly more.
+A group is defined by one or two traits ("amount high", "country = PA"). Groups are chosen greedily:
+the next one is that whose traits explain most of the scores of the remaining rows. A categorical
+trait may be one value, or any value that is a reason; the latter is chosen if it explains clearly
+more.
 """
 
 from collections import Counter, defaultdict
@@ -15,13 +16,13 @@ LEAST_ROWS = 2
 LEAST_SHARE = 0.04
 """Smaller groups are merged under "other"."""
 NARROW = 0.75
-"""One value is enough if it explains at least this share of what all values of the column explain."""
+"""One value is preferred if it explains at least this share of what all values explain."""
 NAMED_VALUES = 4
 TRAITS_PER_ROW = 4
 
 
 class Trait(NamedTuple):
-    """What a row has in a column: a direction, a value, or ``any`` value."""
+    """A direction, a value, or ``any`` value in a column."""
 
     column: str
     what: str
@@ -29,9 +30,9 @@ class Trait(NamedTuple):
 
 
 def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Kinds of the flagged ``rows``, the largest first; writes the number of its kind into each row, or None.
+    """Group the flagged ``rows``, largest group first, and set ``kind`` of each row to its index.
 
-    Each kind has its ``traits``, the number of rows, and the places of its records in ``rows``.
+    Each group has its ``traits``, the number of rows, and the indices of its records in ``rows``.
     """
     traits = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
     total = sum(rows[i]["count"] for i in traits)
@@ -58,7 +59,7 @@ def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _traits(reasons: Sequence[dict[str, Any]]) -> dict[Trait, float]:
-    """Traits of one row with the share of the score each explains."""
+    """Return the traits of a row with the share of the score that each explains."""
     found: dict[Trait, float] = {}
     for reason in reasons[:TRAITS_PER_ROW]:
         column, share = reason["column"], max(reason["share"], 1e-9)
@@ -103,7 +104,7 @@ def _groups(traits: dict[Trait, float]) -> Iterator[tuple[Trait, ...]]:
 
 
 def _narrows(group: tuple[Trait, ...], wide: tuple[Trait, ...]) -> bool:
-    """Whether ``group`` is ``wide`` with single values in place of "any"."""
+    """Whether ``group`` is ``wide`` with single values instead of "any"."""
     if group == wide or len(group) != len(wide):
         return False
     other = {trait.column: trait for trait in group}
@@ -138,12 +139,12 @@ def _record(
 
 
 def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
-    """What ordinary rows like any of these have: all of their ranges, or the value that is the most common one beside most of them."""
+    """Return usual values of similar ordinary rows: the union of ranges, or the most common one."""
     known = [(reason["usual"], count) for reason, count in found if reason["usual"] is not None]
     if not known:
         return None
     if found[0][0]["kind"] in ("number", "time"):
-        # Bounds beyond the largest float are none.
+        # Infinite bounds are stored as None.
         lows, highs = (
             [usual[end] for usual, _ in known if usual[end] is not None] for end in (0, 1)
         )
@@ -158,7 +159,7 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
 def _described(
     trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The trait with what its rows have in the column, and what ordinary rows have."""
+    """Return the trait with the values of its rows and of ordinary rows."""
     found = [
         (reason, rows[i]["count"])
         for i in members

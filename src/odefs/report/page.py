@@ -1,7 +1,8 @@
-"""The page: jinja2 with autoescape on; the only file that imports it.
+"""HTML page of the report, rendered by jinja2 with autoescape; only this file imports jinja2.
 
-Data reaches the script as JSON in which ``<``, ``>``, ``&`` and line separators are escaped, so no value can end the script element. The
-page's policy names its one script and its one style sheet by their hashes, so nothing else in the page can run.
+Data are passed to the script as JSON in which ``<``, ``>``, ``&`` and line separators are escaped,
+so that no value can end the script element. The content security policy allows the page's script
+and style sheet by their hashes, so that nothing else in the page can run.
 """
 
 import base64
@@ -29,11 +30,11 @@ SCRIPTS = (
     "row",
     "start",
 )
-"""Parts of the page's script in their order; they share one scope."""
+"""Parts of the page's script in order; they share one scope."""
 
 
 def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
-    """One self-contained HTML page."""
+    """Render a self-contained HTML page."""
     style = _text("style.css")
     script = (
         '"use strict";\n(() => {\n'
@@ -55,21 +56,22 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
 
 
 def content_policy(script: str, style: str) -> str:
-    """The page's content security policy: its own script and style by hash, pictures that it holds itself, and nothing else."""
+    """Return the content security policy: own script and style by hash, and embedded images."""
     allowed = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (script, style)
     ]
     return (
-        f"default-src 'none'; script-src 'sha256-{allowed[0]}'; style-src 'sha256-{allowed[1]}'; img-src data:; "
+        f"default-src 'none'; script-src 'sha256-{allowed[0]}'; "
+        f"style-src 'sha256-{allowed[1]}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
 def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any]:
-    """What the page's script needs; all sentences are ready."""
+    """Return the data of the page's script, with all text already formatted."""
     kinds = {record["column"]: record["kind"] for record in summary["distributions"]}
-    beside = {record["column"]: _ends(record) for record in summary["distributions"]}
+    context = {record["column"]: _ends(record) for record in summary["distributions"]}
     shown = summary["values"]["columns"]
     return {
         "rows": summary["rows"],
@@ -99,7 +101,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
                     _position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)
                 ],
                 "shown": [
-                    messages.value(cell, kinds[name], beside=beside[name])
+                    messages.value(cell, kinds[name], context=context[name])
                     for name, cell in zip(shown, cells, strict=True)
                 ],
             }
@@ -114,7 +116,10 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
 
 
 def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
-    """The page in a frame for a notebook, with a still picture and a table for viewers that show neither frames nor scripts."""
+    """Render the page in a frame for a notebook.
+
+    A picture and a table are included for viewers that support neither frames nor scripts.
+    """
     return (
         _environment()
         .get_template("inline.html.j2")
@@ -129,7 +134,7 @@ def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
 
 
 def safe_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
+    """Return JSON that is safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -137,12 +142,12 @@ def safe_json(value: Any) -> str:
 
 
 def _point(point: list[Any], held: int) -> list[Any]:
-    """Coordinates, place and score of a row; its name only where the page does not hold it already."""
+    """Return coordinates, place and score of a row; its name only if the page lacks it."""
     return point[:4] if point[2] < held else point
 
 
 def _position(cell: Any, of: str) -> float | None:
-    """Where a number is drawn, with as many digits as that takes; text is not drawn."""
+    """Return the position of a number, rounded for drawing; ``None`` for text."""
     return (
         None
         if cell is None or of not in ("number", "time")
@@ -151,7 +156,7 @@ def _position(cell: Any, of: str) -> float | None:
 
 
 def _column(record: dict[str, Any]) -> dict[str, Any]:
-    """A distribution with its labels."""
+    """Return a distribution with its labels."""
     of = record["kind"]
     if of in ("category", "boolean"):
         values = [[messages.value(value, of), n] for value, n in record["values"]]
@@ -174,7 +179,7 @@ def _column(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ends(record: dict[str, Any]) -> tuple[float, ...]:
-    """Between which ordinary values of a column of numbers or times lie."""
+    """Return the bounds of ordinary values of a column of numbers or times."""
     return () if record.get("low") is None else (record["least"], record["most"])
 
 

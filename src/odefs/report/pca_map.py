@@ -1,7 +1,8 @@
-"""A map of the rows: the first two principal components of the columns that set the flagged rows apart.
+"""Map of the rows: the first two principal components of the columns that matter for flagged rows.
 
-Each column is scaled by its middle range and weighted by its importance, so that the map shows what gave rows away. Extreme values are
-drawn at a bound, or one row would shrink all others to a point. Hidden columns are left out: coordinates could give their values away.
+Each column is scaled by its middle range and weighted by its importance, so that the map shows why
+rows are flagged. Extreme values are clipped, because a single row would shrink all others to a
+point. Hidden columns are left out, because coordinates could reveal their values.
 """
 
 from collections.abc import Sequence
@@ -22,14 +23,14 @@ BOUND = 6.0
 
 
 def collect_map(
-    detection: Detected, extent: Extent, foremost: Sequence[int], names: Sequence[Any]
+    detection: Detected, extent: Extent, top: Sequence[int], names: Sequence[Any]
 ) -> dict[str, Any] | None:
-    """Points of a sample of the rows, the foremost rows among them; None where fewer than two columns can be drawn."""
+    """Return points of a sample of rows and of the top-ranked rows; None for under two columns."""
     importances = detection.feature_shares
     hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)
     used = np.flatnonzero((importances > 0) & ~hidden[detection.encoder.sources])
     used = np.sort(used[np.argsort(-importances[used], kind="stable")][:MAX_COLUMNS])
-    rows = _rows(extent, foremost)
+    rows = _rows(extent, top)
     scaled, varies = _scaled(np.asarray(detection.X[np.ix_(rows, used)], dtype=float))
     used = used[varies]
     if used.size < 2:
@@ -38,7 +39,7 @@ def collect_map(
     weighted -= weighted.mean(axis=0)
     with one_blas_thread():
         _, size, axes = np.linalg.svd(weighted, full_matrices=False)
-        # The sign of a principal component is arbitrary; fixing it keeps pages equal.
+        # The sign of a principal component is arbitrary; fixing it makes pages reproducible.
         axes *= np.where(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[
             :, None
         ]
@@ -60,15 +61,15 @@ def collect_map(
     }
 
 
-def _rows(extent: Extent, foremost: Sequence[int]) -> np.ndarray:
-    """A sample of all rows, one of the flagged rows, and the foremost ones."""
+def _rows(extent: Extent, top: Sequence[int]) -> np.ndarray:
+    """Return a sample of all rows, a sample of flagged rows, and the top-ranked rows."""
     some = sample_rows(extent.drawn, ORDINARY_ROWS, seed=2)
     flagged = sample_rows(extent.drawn_flagged, FLAGGED_ROWS, seed=3)
-    return np.unique(np.concatenate([some, flagged, np.array(foremost, np.intp)]))
+    return np.unique(np.concatenate([some, flagged, np.array(top, np.intp)]))
 
 
 def _scaled(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Columns around 0 with an ordinary spread of 1, missing cells at 0; and which of them vary at all."""
+    """Center columns and scale them to unit spread, missing cells at 0; and which ones vary."""
     blank = np.isnan(X)
     filled = np.where(
         blank, np.nan_to_num(np.nanmedian(np.where(blank.all(axis=0), 0.0, X), axis=0)), X

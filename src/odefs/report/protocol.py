@@ -1,4 +1,4 @@
-"""What the report reads off a detection."""
+"""Protocols for the parts of a detection that the report uses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -30,7 +30,7 @@ class Table(Protocol):
 
 
 class Encoder(Protocol):
-    """``sources`` maps encoded columns to ``columns``; ``by_column`` sums the last axis back to them."""
+    """``sources`` maps encoded columns to ``columns``; ``by_column`` sums the last axis."""
 
     @property
     def columns(self) -> Sequence[str]: ...
@@ -40,7 +40,7 @@ class Encoder(Protocol):
 
 
 class Detected(Protocol):
-    """A finished detection: scores are high = abnormal, 1.0 = ordinary; flagged rows score above the threshold."""
+    """A finished detection. Ordinary rows score about 1.0, flagged rows above the threshold."""
 
     @property
     def model(self) -> Any: ...
@@ -76,6 +76,6 @@ class Detected(Protocol):
     def noise(self) -> Sequence[str]: ...
     @property
     def feature_shares(self) -> np.ndarray:
-        """Shares of the encoded columns in what sets the flagged rows apart."""
+        """Contribution of each encoded column to the scores of flagged rows, as shares."""
 
     def reasons(self, rows: Sequence[int], k: int = 3) -> Sequence[Sequence[Reason]]: ...

@@ -1,4 +1,4 @@
-"""What ``build_report`` returns: one summary, shown as a page, as JSON, as Markdown, or inline in a notebook."""
+"""Report object: one summary, rendered as a page, JSON, Markdown, or inline in a notebook."""
 
 import base64
 import json
@@ -16,37 +16,35 @@ FORMS = (".html", ".json", ".md")
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """``summary`` is a plain dict; ``drawing`` holds what only the page draws."""
+    """``summary`` is a plain dict; ``drawing`` holds data that only the page uses."""
 
     summary: dict[str, Any]
     drawing: dict[str, Any]
 
     def html(self) -> str:
-        """One self-contained page."""
+        """Render a self-contained page."""
         _require_extra()
         from odefs.report.page import render_page
 
         return render_page(self.summary, self.drawing)
 
     def json(self) -> str:
-        """The summary as JSON."""
+        """Return the summary as JSON."""
         return json.dumps(self.summary, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     def markdown(self) -> str:
-        """The summary as Markdown."""
+        """Return the summary as Markdown."""
         from odefs.report.markdown import render_markdown
 
         return render_markdown(self.summary)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Write the report in the form its name ends with: .html, .json or .md. A killed run leaves no half file."""
+        """Write the report atomically, in the format of the suffix: .html, .json or .md."""
         path = Path(path)
         forms = {".html": self.html, ".htm": self.html, ".json": self.json, ".md": self.markdown}
         render = forms.get(path.suffix.lower())
         if render is None:
-            raise ValueError(
-                f"{path}: a report ends with {', '.join(FORMS)}; give it one of these endings."
-            )
+            raise ValueError(f"{path}: the suffix of a report must be one of {', '.join(FORMS)}.")
         if path.exists() and not force:
             raise FileExistsError(f"{path} exists; choose another name or force it to be replaced.")
         content = render()
@@ -72,9 +70,10 @@ class Report:
 
 
 def _require_extra() -> None:
-    """Say what to install where the page cannot be made."""
+    """Raise an error that names what to install if the page cannot be rendered."""
     missing = missing_packages()
     if missing:
         raise ModuleNotFoundError(
-            f"The page needs {', '.join(missing)}: {command('report')}. JSON and Markdown need nothing more."
+            f"The page needs {', '.join(missing)}: {command('report')}. "
+            "JSON and Markdown need nothing more."
         )

@@ -1,4 +1,4 @@
-"""The foremost rows with their values and reasons; identical rows stand once, with their count."""
+"""Top-ranked rows with their reasons; identical rows are listed once, with their count."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +12,10 @@ from odefs.tables.displayed_rows import Extent
 
 MAX_ROWS, MIN_ROWS = 200, 50
 MAX_CANDIDATES = 20_000
-"""Rows looked at in search of identical ones."""
+"""Number of top-ranked rows that are searched for identical ones."""
 MAX_REASONS = 4
 LEAST_REASON = 0.25
-"""A reason's excess is at least this share of the foremost one's."""
+"""Minimum excess of a reason, as a share of the top-ranked reason's."""
 LONGEST_TEXT = 200
 NAMED_TWINS = 20
 
@@ -23,7 +23,10 @@ NAMED_TWINS = 20
 def foremost_rows(
     detection: Detected, order: np.ndarray, wanted: int | None = None
 ) -> list[list[int]]:
-    """Groups of identical rows, most outlying first: as many as are wanted, by default twice as many as are flagged, within bounds."""
+    """Return groups of identical rows, most outlying first.
+
+    By default there are twice as many groups as flagged rows, within bounds.
+    """
     if wanted is None:
         wanted = int(np.clip(2 * np.count_nonzero(detection.is_outlier), MIN_ROWS, MAX_ROWS))
     candidates = _candidates(detection.scores, order, wanted)
@@ -36,7 +39,7 @@ def foremost_rows(
 
 
 def _candidates(scores: np.ndarray, order: np.ndarray, wanted: int) -> np.ndarray:
-    """Rows with one of the ``wanted`` highest scores: identical rows have the same score, so all of them are among these."""
+    """Return the rows with one of the ``wanted`` highest scores, which identical rows share."""
     head = scores[order[:MAX_CANDIDATES]]
     falls = np.flatnonzero(np.diff(head) < 0)
     return order[: falls[wanted - 1] + 1] if falls.size >= wanted else order[:MAX_CANDIDATES]
@@ -45,7 +48,10 @@ def _candidates(scores: np.ndarray, order: np.ndarray, wanted: int) -> np.ndarra
 def collect_rows(
     detection: Detected, extent: Extent, groups: Sequence[Sequence[int]], names: Sequence[Any]
 ) -> list[dict[str, Any]]:
-    """One record per group; ``row`` is its number in the table, ``place`` where it stands in the order of falling score."""
+    """Return one record per group.
+
+    ``row`` is the number in the table, ``place`` the position by descending score.
+    """
     first = np.array([group[0] for group in groups], dtype=np.intp)
     agreement = getattr(detection, "agreement", None)
     reasons = detection.reasons([int(row) for row in first], k=MAX_REASONS)
@@ -60,7 +66,7 @@ def collect_rows(
             "flagged": bool(detection.is_outlier[row]),
             "count": len(group),
             "twins": [plain(names[twin]) for twin in group[1 : NAMED_TWINS + 1]],
-            "reasons": [_reason(reason, detection.hidden) for reason in _foremost(found)],
+            "reasons": [_reason(reason, detection.hidden) for reason in _main_reasons(found)],
         }
         for row, rank, place, group, found in zip(
             first, extent.ranks(first), extent.places(first), groups, reasons, strict=True
@@ -69,7 +75,7 @@ def collect_rows(
 
 
 def cell(value: Any, longest: int = LONGEST_TEXT) -> Any:
-    """A cell as JSON can hold it: numbers, text of bounded length, nothing."""
+    """Return a cell for JSON: a number, text of limited length, or ``None``."""
     value = plain(value)
     if isinstance(value, str) and len(value) > longest:
         return value[: longest - 1] + "…"
@@ -80,7 +86,7 @@ def _comparable(value: Any) -> Any:
     return None if value is None or value != value else value
 
 
-def _foremost(reasons: Sequence[Reason]) -> list[Reason]:
+def _main_reasons(reasons: Sequence[Reason]) -> list[Reason]:
     return [
         reason
         for reason in reasons
@@ -89,7 +95,7 @@ def _foremost(reasons: Sequence[Reason]) -> list[Reason]:
 
 
 def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
-    """Of a hidden column only its name and weight are said: percentiles and quartiles would give its values away."""
+    """Keep only name and weight of a hidden column: percentiles would reveal its values."""
     known: dict[str, Any] = {
         "column": reason.column,
         "kind": reason.kind,
@@ -112,7 +118,7 @@ def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
 
 
 def _direction(reason: Reason) -> str:
-    """Where a value lies: high, low, within (the usual range), missing, or for values without an order: value."""
+    """Return high, low, within (the usual range), missing, or value (for unordered values)."""
     value = plain(reason.value)
     if value is None:
         return "missing"

@@ -1,6 +1,6 @@
-"""The scores: their histogram, thresholds to choose from with the number of rows above each, and the names of the foremost rows.
+"""Scores in the report: histogram, thresholds with exact counts, and names of the top-ranked rows.
 
-Counts are exact for every threshold offered. In order of falling score the flagged rows come first, so a count says which ones they are.
+Flagged rows come first in order of descending score, so that a count determines which they are.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,17 @@ BINS = 60
 STEPS = 400
 HELD_ROWS = 10_000
 HELD_CHARACTERS = 200_000
-"""Foremost rows whose names the page holds, so that flagged rows can be saved from it: so many, or so many characters of names."""
+"""Limits on the names in the page (rows, characters), from which flagged rows can be saved."""
 LONG_TAIL = 30
-"""The axis is logarithmic where the largest score is so many times the median."""
+"""The axis is logarithmic if the largest score exceeds the median by this factor."""
 
 
 def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> dict[str, Any]:
-    """Histogram and thresholds; ``choices`` are pairs of threshold and rows above it, and ``chosen`` is the place of the one in use."""
+    """Return histogram and thresholds.
+
+    ``choices`` are pairs of threshold and number of rows above it, ``chosen`` is the index of the
+    current one.
+    """
     low, middle, high = float(scores.min()), median(scores), float(scores.max())
     scale = "log" if low > 0 and high > LONG_TAIL * middle else "linear"
     if high <= low:
@@ -47,7 +51,7 @@ def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float)
 
 
 def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> float:
-    """The shortest decimal number that flags the same rows as ``threshold``."""
+    """Return the shortest decimal number that flags the same rows as ``threshold``."""
     above, below = np.inf, -np.inf
     for part in row_chunks(scores.size):
         here, flags = np.asarray(scores[part]), np.asarray(is_outlier[part])
@@ -61,14 +65,14 @@ def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float
 
 
 def held_names(names: Sequence[Any], order: np.ndarray) -> list[Any]:
-    """Names of the foremost rows, in order of falling score."""
+    """Return the names of the top-ranked rows, highest score first."""
     held = [plain(names[int(row)]) for row in order[:HELD_ROWS]]
     lengths = np.cumsum([len(str(name)) for name in held])
     return held[: int(np.searchsorted(lengths, HELD_CHARACTERS, side="right"))]
 
 
 def plain(value: Any) -> Any:
-    """A name or cell as JSON can hold it."""
+    """Return a name or cell for JSON."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -84,7 +88,7 @@ def _spaced(low: float, high: float, count: int, scale: str) -> np.ndarray:
 
 
 def _rounded(value: float, span: float, scale: str) -> float:
-    """Few digits, yet neighbours stay apart."""
+    """Round to few digits that still distinguish neighbours."""
     size = value if scale == "log" else span
     digits = int(np.clip(3 - np.floor(np.log10(size)) if size > 0 else 3, 0, 15))
     return round(float(value), digits)
@@ -93,7 +97,7 @@ def _rounded(value: float, span: float, scale: str) -> float:
 def mean_agreement(
     agreement: np.ndarray | None, is_outlier: np.ndarray
 ) -> dict[str, float | None] | None:
-    """How far the components agree, on average, about the flagged rows and about the others; ``None`` where nothing is known."""
+    """Return the mean agreement of components on flagged rows and on others, if known."""
     if agreement is None:
         return None
     counts, sums = np.zeros(2), np.zeros(2)

@@ -1,4 +1,4 @@
-"""The score distribution as a still picture (SVG), for viewers of notebooks that show neither frames nor scripts."""
+"""SVG picture of the score distribution, for notebook viewers without frames and scripts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,12 +7,12 @@ from typing import Any
 WIDTH, HEIGHT = 640, 220
 LEFT, TOP, RIGHT, BOTTOM = 50, 6, 6, 44
 INK, MUTED, LINE, ACCENT = "#1c2127", "#59626d", "#dfe3e8", "#b23c0e"
-"""The light colours of the page."""
+"""Colours of the page's light theme."""
 TICKS = 6
 
 
 def static_scores(scores: dict[str, Any]) -> str:
-    """Bars of the score histogram on a logarithmic count axis, and the threshold as a dashed line."""
+    """Draw the histogram with a logarithmic count axis, and the threshold as a dashed line."""
     edges, counts, cut = scores["edges"], scores["counts"], scores["short_threshold"]
     bottom = TOP + HEIGHT
     x = _scale(
@@ -20,7 +20,8 @@ def static_scores(scores: dict[str, Any]) -> str:
     )
     y = _scale(0, max(1, *counts), bottom, TOP, math.log1p)
     parts = [
-        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
+        f'<rect x="{LEFT}" y="{TOP}" width="{WIDTH}" height="{HEIGHT}" '
+        f'fill="none" stroke="{LINE}"/>'
     ]
     for power in range(int(math.log10(max(1, *counts))) + 1):
         at = y(10**power)
@@ -31,20 +32,24 @@ def static_scores(scores: dict[str, Any]) -> str:
         width = max(0.5, x(high) - x(low) - 1)
         fill = ACCENT if low >= cut else MUTED
         parts.append(
-            f'<rect x="{x(low):.1f}" y="{y(count):.1f}" width="{width:.1f}" height="{bottom - y(count):.1f}" fill="{fill}"/>'
+            f'<rect x="{x(low):.1f}" y="{y(count):.1f}" width="{width:.1f}" '
+            f'height="{bottom - y(count):.1f}" fill="{fill}"/>'
         )
     if edges[0] <= cut <= edges[-1]:
         parts.append(
-            f'<path d="M{x(cut):.1f} {TOP}v{HEIGHT}" stroke="{INK}" stroke-width="1.5" stroke-dasharray="5 3"/>'
+            f'<path d="M{x(cut):.1f} {TOP}v{HEIGHT}" stroke="{INK}" '
+            'stroke-width="1.5" stroke-dasharray="5 3"/>'
         )
     parts.append(_text(LEFT + WIDTH / 2, bottom + 36, "score (training rows average 1)"))
     parts.append(
-        f'<text transform="translate(11 {TOP + HEIGHT / 2}) rotate(-90)" text-anchor="middle">rows (log scale)</text>'
+        f'<text transform="translate(11 {TOP + HEIGHT / 2}) rotate(-90)" '
+        'text-anchor="middle">rows (log scale)</text>'
     )
     whole_width, whole_height = LEFT + WIDTH + RIGHT, bottom + BOTTOM
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole_width}" height="{whole_height}" '
-        f'viewBox="0 0 {whole_width} {whole_height}" font-family="system-ui, sans-serif" font-size="11" fill="{MUTED}">'
+        f'viewBox="0 0 {whole_width} {whole_height}" '
+        f'font-family="system-ui, sans-serif" font-size="11" fill="{MUTED}">'
         f"{''.join(parts)}</svg>"
     )
 
@@ -58,7 +63,7 @@ def _scale(
 
 
 def _ticks(edges: Sequence[float], scale: str) -> list[float]:
-    """Round numbers within the edges: powers of ten on a logarithmic axis, else steps of 1, 2 or 5 times one."""
+    """Return round numbers within the edges: powers of ten on a log axis, else 1-2-5 steps."""
     low, high = edges[0], edges[-1]
     if scale == "log":
         powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)

@@ -1,4 +1,4 @@
-"""How the model was trained: what each component selected, the course of its objective, and what it kept."""
+"""Training in the report: selected columns, objective and kept examples of each component."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ MAX_ROUNDS = 40
 
 
 def collect_training(detection: Detected, importances: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Weights of at most 60 components on at most 60 columns, each component's largest weight being 1."""
+    """Return weights of at most 60 components and 60 columns; the largest per component is 1."""
     model, encoder = detection.model, detection.encoder
     info = model.fit_info_
     shown = [record["column"] for record in importances[:MAX_COLUMNS]]

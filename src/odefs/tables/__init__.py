@@ -1,1 +1,1 @@
-"""From files to arrays: reading tables and turning mixed columns into numbers."""
+"""Tables: readers, the encoder of mixed columns, detections with reasons, and writers."""

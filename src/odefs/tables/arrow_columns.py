@@ -1,18 +1,22 @@
-"""Columns of Arrow as numbers, where Arrow's own conversions refuse to round: they end with an error at the first nanosecond."""
+"""Conversion of Arrow columns to numbers where Arrow refuses to round, e.g. nanoseconds."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from odefs.tables.columns import SECONDS_PER_DAY
 
+if TYPE_CHECKING:
+    import narwhals as nw
+    import pyarrow as pa
+
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 MOST_EXACT_POWER = 22
-"""The highest power of ten that float64 holds exactly."""
+"""The highest power of ten that float64 represents exactly."""
 
 
-def arrow_of(series: Any) -> Any:
-    """The chunked array behind a series of pyarrow, or of a pandas frame that keeps its columns in Arrow; ``None`` for others."""
+def arrow_of(series: "nw.Series[Any]") -> "pa.ChunkedArray | None":
+    """Return the chunked array of a pyarrow or Arrow-backed pandas series, ``None`` for others."""
     native = series.to_native()
     if hasattr(native, "dictionary_encode"):
         return native
@@ -21,22 +25,23 @@ def arrow_of(series: Any) -> Any:
     return None
 
 
-def is_coded(column: Any) -> bool:
-    """Whether it holds codes of something else than text."""
+def is_coded(column: "pa.ChunkedArray") -> bool:
+    """Whether it is dictionary-encoded, with values other than text."""
     import pyarrow as pa
 
     return bool(pa.types.is_dictionary(column.type)) and not is_text(column.type.value_type)
 
 
-def decoded(column: Any) -> Any:
-    """The values of a dictionary in the place of its codes."""
+def decoded(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Replace dictionary codes by their values."""
     return column.cast(column.type.value_type)
 
 
-def seconds_of(column: Any) -> np.ndarray | None:
-    """Dates and times as seconds since 1970, times of day as seconds since midnight, NaN where missing; ``None`` for other types.
+def seconds_of(column: "pa.ChunkedArray") -> np.ndarray | None:
+    """Convert dates to seconds since 1970 and times to seconds since midnight; NaN if missing.
 
-    Cut off at microseconds, times of day at seconds, towards the past: as frames of pandas and polars are read.
+    Dates are floored to microseconds and times to seconds, as for pandas and polars frames.
+    Returns ``None`` for other types.
     """
     import pyarrow as pa
 
@@ -58,15 +63,18 @@ def seconds_of(column: Any) -> np.ndarray | None:
 
 
 def seconds_since(whole: np.ndarray, unit: str) -> np.ndarray:
-    """Moments that are counted in a unit, as seconds, cut off at microseconds."""
+    """Convert counts of a time unit to seconds, floored to microseconds."""
     per_second = PER_SECOND[unit]
     if per_second > 10**6:
         whole, per_second = whole // (per_second // 10**6), 10**6
     return whole.astype(np.float64) / per_second
 
 
-def floats_of(column: Any) -> np.ndarray | None:
-    """Decimals as the floats next to them, NaN where missing, as polars has them; ``None`` for other types. Arrow's own are often off by the last bit."""
+def floats_of(column: "pa.ChunkedArray") -> np.ndarray | None:
+    """Convert decimals to the nearest floats, as polars does; NaN if missing.
+
+    Arrow's own conversion is often off by the last bit. Returns ``None`` for other types.
+    """
     import pyarrow as pa
 
     kind = column.type
@@ -83,15 +91,15 @@ def floats_of(column: Any) -> np.ndarray | None:
         missing = np.asarray(cells.is_null().to_numpy(zero_copy_only=False), dtype=bool)
         exact = (high == low >> 63) & (np.abs(low) <= 2**53)
         if bool((exact | missing).all()):
-            # Both are whole numbers that a float holds, and one division is rounded once.
+            # Numerator and denominator are exact in float64, and one division rounds once.
             return np.where(missing, np.nan, low / 10.0**kind.scale)
     return np.array(
         [np.nan if cell is None else float(cell) for cell in column.to_pylist()], dtype=np.float64
     )
 
 
-def cells_of(column: Any) -> list[Any]:
-    """Cell by cell as Python has them; times that Python cannot hold as text."""
+def cells_of(column: "pa.ChunkedArray") -> list[Any]:
+    """Return the cells as Python objects; times outside Python's range as text."""
     import pyarrow as pa
 
     try:
@@ -100,7 +108,7 @@ def cells_of(column: Any) -> list[Any]:
         return list(column.cast(pa.string()).to_pylist())
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     views = {pa.string_view()}

@@ -1,4 +1,4 @@
-"""A table as the encoder sees it: columns of numbers, truth values, times or categories, wherever they came from."""
+"""Columns of numbers, booleans, times or categories: the input of the table encoder."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 
 Kind = Literal["number", "boolean", "time", "category"]
 LARGE = 2.0**53
-"""From here on float64 cannot tell whole numbers apart."""
+"""From here on float64 does not represent every integer."""
 SECONDS_PER_DAY = 86_400
 
 
@@ -17,8 +17,8 @@ SECONDS_PER_DAY = 86_400
 class Column:
     """One column.
 
-    Numbers, truth values (0 and 1) and times (seconds since 1970, UTC) are float64 in ``numbers``, NaN where missing. Categories are ``codes`` into
-    the sorted ``levels``, -1 where missing.
+    Numbers, booleans (0 and 1) and times (seconds since 1970, UTC) are float64 in ``numbers``, NaN
+    if missing. Categories are ``codes`` into the sorted ``levels``, -1 if missing.
     """
 
     name: str
@@ -29,11 +29,11 @@ class Column:
     whole: bool = False
     """Whether the numbers were stored as integers."""
     n_infinite: int = 0
-    """Cells that were infinite, which count as missing."""
+    """Number of infinite cells, which count as missing."""
     opaque: bool = False
-    """Whether the cells are neither numbers nor text, as lists are."""
+    """Whether the cells are neither numbers nor text, e.g. lists."""
     exact: "Column | None" = None
-    """Whole numbers of which some have more digits than float64: the same cells as categories, by all of their digits."""
+    """The same cells as categories with all digits, if some integers exceed float64."""
 
     def __len__(self) -> int:
         return len(self._data)
@@ -51,7 +51,7 @@ class Column:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """Numbers, or an object array of the categories' text with ``None`` where missing."""
+        """Numbers, or an object array of the categories with ``None`` if missing."""
         if self.kind != "category":
             return self._data
         return np.array([*self.levels, None], dtype=object)[self._data]
@@ -62,15 +62,15 @@ class Column:
 
     @property
     def is_constant(self) -> bool:
-        """Whether all cells that are not missing have one value."""
+        """Whether all cells that are not missing have the same value."""
         known = self._data[~self.missing]
         return bool(known.size == 0 or known.min() == known.max())
 
     @cached_property
     def n_distinct(self) -> int:
-        """Distinct values besides missing ones."""
+        """Number of distinct values, without missing ones."""
         known = self._data[~self.missing]
-        # Codes are counted, which is quicker than to sort them.
+        # Counting codes is faster than sorting them.
         return int(
             np.count_nonzero(np.bincount(known))
             if self.kind == "category"
@@ -78,7 +78,7 @@ class Column:
         )
 
     def at(self, row: int) -> float | str | None:
-        """One cell; ``None`` where missing."""
+        """Return one cell; ``None`` if missing."""
         cell = self._data[row]
         if self.kind == "category":
             return None if cell < 0 else self.levels[int(cell)]
@@ -93,7 +93,7 @@ class Column:
         )
 
     def compact(self) -> "Column":
-        """The same cells, without categories that no cell has."""
+        """Drop categories that do not occur."""
         if self.kind != "category":
             return replace(self, exact=self.exact and self.exact.compact())
         used, codes = np.unique(self.category_codes, return_inverse=True)
@@ -104,7 +104,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns of equal length by name."""
+    """Columns of equal length, accessible by name."""
 
     columns: tuple[Column, ...]
     n_rows: int
@@ -135,5 +135,5 @@ class Columns:
         return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
 
     def compact(self) -> "Columns":
-        """The same cells, without categories that no cell has."""
+        """Drop categories that do not occur."""
         return Columns(tuple(column.compact() for column in self.columns), self.n_rows)

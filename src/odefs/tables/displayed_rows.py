@@ -1,7 +1,8 @@
-"""Which rows of its table a detection holds, and what is known of all of them.
+"""Rows of the table that a detection holds, and what is known about all rows.
 
-In memory that is every row. Of a larger table a detection holds the rows with the highest scores and others drawn at random, while scores, flags and agreement of all
-rows lie in files. "Rows" are places among the rows that are held, "numbers" places in the table; both count from 0.
+In memory a detection holds every row. Of a larger table it holds the rows with the highest scores
+and a random sample, while scores, flags and agreement of all rows are in files. "Rows" are
+positions among the held rows, "numbers" are positions in the table; both count from 0.
 """
 
 from dataclasses import dataclass
@@ -15,21 +16,24 @@ from odefs.kernels.row_reductions import counts_above, row_chunks
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """All rows of the table beside those that are held."""
+    """All rows of the table, and which of them are held."""
 
     scores: np.ndarray
     is_outlier: np.ndarray
     agreement: np.ndarray | None
     numbers: np.ndarray
-    """Of the rows that are held, ascending."""
+    """Numbers of the held rows, ascending."""
     order: np.ndarray
-    """Rows with the highest scores, most outlying first, none left out; in the order of the table among equals."""
+    """The top-ranked rows without gaps, highest score first; ties in table order."""
     drawn: np.ndarray
     """Rows that are a random sample of the table."""
     drawn_flagged: np.ndarray
     """Rows that are a random sample of the flagged ones."""
     judged_by: int | None = None
-    """How many rows the columns were judged by, where these were not all in memory; ``None`` also where a saved model knows the columns."""
+    """Number of rows the column types were inferred from, if not all rows were in memory.
+
+    ``None`` also for columns of a saved model.
+    """
 
     @property
     def n_rows(self) -> int:
@@ -40,13 +44,13 @@ class Extent:
         return sum(int(np.count_nonzero(self.is_outlier[part])) for part in row_chunks(self.n_rows))
 
     def ranks(self, rows: np.ndarray) -> np.ndarray:
-        """1 for the highest score of the table; equal scores share the best rank."""
+        """Return ranks, 1 for the highest score of the table; ties share the best rank."""
         return counts_above(self.scores, np.asarray(self.scores[self.numbers[rows]])) + 1
 
     def places(self, rows: np.ndarray) -> np.ndarray:
-        """Where rows stand when the table is ordered by falling score; exact for rows in ``order``.
+        """Return positions in the table sorted by descending score; exact for rows in ``order``.
 
-        Others stand behind these, at the first place that their score may have.
+        Other rows come after these, at the first position that their score may have.
         """
         known = np.full(self.numbers.size, -1, dtype=np.int64)
         known[self.order] = np.arange(self.order.size)
@@ -58,13 +62,13 @@ class Extent:
 
 
 def extent_of(found: Any) -> Extent:
-    """Of a detection: what it says of itself; one that says nothing holds all rows."""
+    """Return the extent of a detection; one without an extent holds all rows."""
     known: Extent | None = getattr(found, "extent", None) or getattr(found, "part", None)
     return all_rows(found) if known is None else known
 
 
 def all_rows(found: Any) -> Extent:
-    """The extent of a detection that holds its whole table."""
+    """Return the extent of a detection that holds its whole table."""
     every = np.arange(found.scores.size)
     order = np.argsort(-found.scores, kind="stable")
     agreement = getattr(found, "agreement", None)

@@ -1,4 +1,4 @@
-"""How another table differs from the one a model was trained on: counts over all its rows, which may come in parts."""
+"""Drift of a table from the training table, counted over all rows, which may come in batches."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,13 +9,16 @@ from odefs.tables.columns import Column
 from odefs.tables.encoder.column_spec import ColumnSpec
 
 NOTABLE = 0.05
-"""A change of the share of missing cells that is worth a line."""
+"""Change in the share of missing cells that is worth reporting."""
 MOST_NAMES = 20_000
-"""So many categories never seen are named, the first in alphabetical order; their rows all count."""
+"""Maximum number of unseen categories to name, in alphabetical order; all their rows count."""
 
 
 class ColumnDrift(NamedTuple):
-    """One column: share of cells out of the training range, categories never seen (and the share of rows that have them), missing cells then and now."""
+    """Drift of one column: shares of all cells, before and now.
+
+    Cells outside the training range, categories not seen in training, and missing cells.
+    """
 
     column: str
     out_of_range: float
@@ -35,7 +38,7 @@ class ColumnDrift(NamedTuple):
 
 @dataclass
 class DriftCounts:
-    """What is counted of one column, part by part; where the parts are cut changes nothing."""
+    """Counts of one column, added batch by batch."""
 
     n_rows: int = 0
     outside: int = 0
@@ -44,7 +47,7 @@ class DriftCounts:
     unseen: set[str] = field(default_factory=set)
 
     def add(self, spec: ColumnSpec, column: Column) -> None:
-        """Count the cells of a part. Grouped rare categories count as seen: they are not kept by name."""
+        """Count the cells of a batch. Grouped rare categories count as seen: they have no names."""
         self.n_rows += len(column)
         self.missing += int(column.missing.sum())
         if spec.kind != "category":
@@ -68,5 +71,5 @@ class DriftCounts:
 
 
 def as_plain(drift: list[ColumnDrift]) -> list[dict[str, Any]]:
-    """For JSON."""
+    """Return notable entries for JSON."""
     return [entry._asdict() for entry in drift if entry.is_notable]

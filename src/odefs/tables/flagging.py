@@ -1,4 +1,4 @@
-"""Which rows are flagged, and by which rule."""
+"""Flagging: which rows score above a threshold, and the convention that chose it."""
 
 import numbers
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from odefs.tables.notes import FlagConvention
 
 @dataclass(frozen=True, eq=False)
 class Flagging:
-    """Flagged rows score above ``threshold``, which was chosen by ``convention``."""
+    """Rows scoring above ``threshold``, which was chosen by ``convention``."""
 
     is_outlier: np.ndarray
     threshold: float
@@ -24,7 +24,7 @@ class Flagging:
 
 
 def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
-    """The rule behind the threshold of a fitted model; ``by_training`` where another table is scored with it."""
+    """Return the convention of a fitted model; ``by_training`` if it scores another table."""
     if model.contamination != "auto":
         return FlagConvention(
             "model_contamination", share=float(model.contamination), by_training=by_training
@@ -40,9 +40,9 @@ def flag_rows(
     threshold: float | None = None,
     flag: int | None = None,
 ) -> Flagging:
-    """Flag by one of the last three, at most one of which may be given.
+    """Flag by ``contamination``, ``threshold`` or ``flag``, at most one of which may be given.
 
-    Without any, the threshold is ``default``, which the model chose by ``convention``.
+    By default the threshold is ``default``, which the model chose by ``convention``.
     """
     choices = {"contamination": contamination, "threshold": threshold, "flag": flag}
     given = [name for name, value in choices.items() if value is not None]
@@ -52,7 +52,7 @@ def flag_rows(
         return _above(scores, float(threshold), FlagConvention("threshold"))
     if contamination is not None:
         if not 0 < contamination <= 0.5:
-            raise TableError(f"contamination={contamination} must lie above 0 and not above 0.5.")
+            raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
         limit = percentile(scores, 100 * (1 - contamination))
         return _above(scores, limit, FlagConvention("contamination", share=float(contamination)))
     if flag is not None:
@@ -66,7 +66,7 @@ def flag_rows(
 
 
 def _above(scores: np.ndarray, threshold: float, convention: FlagConvention) -> Flagging:
-    """One boolean for each score, in a file where the scores are in one."""
+    """Return one boolean per score, file-backed if the scores are."""
     in_file = isinstance(scores, FileArray)
     out = Folder().array(scores.shape, bool) if in_file else np.empty(scores.shape, dtype=bool)
     with np.errstate(invalid="ignore"):

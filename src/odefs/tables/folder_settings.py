@@ -1,6 +1,7 @@
-"""What the scores of a partition were made with, noted in the file itself.
+"""Settings that a scored partition was made with, stored in its parquet metadata.
 
-Only outputs of the same model, threshold and ids may stand in one folder; one whose input has been replaced since is made anew.
+A folder may contain only outputs of the same model, threshold and id columns; an output whose input
+has changed since is written again.
 """
 
 import json
@@ -16,7 +17,7 @@ WORDS = {"model": "another model", "threshold": "another threshold", "id": "othe
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides about an output, beside the rows."""
+    """What determines an output, apart from the rows."""
 
     model: str
     """Digest of the model file."""
@@ -24,18 +25,21 @@ class Settings:
     id: Sequence[str]
 
     def noted(self, input: Sequence[int]) -> dict[bytes, bytes]:
-        """The entry in the metadata of a parquet file; ``input`` is :func:`state_of` what it was made from."""
+        """Return parquet metadata; ``input`` is :func:`state_of` the file that was scored."""
         return {KEY: json.dumps({**asdict(self), "input": input}, sort_keys=True).encode()}
 
 
 def state_of(input: Path) -> list[int]:
-    """Size and time of the last change: another one tells that a file was replaced."""
+    """Return size and modification time, which change when a file is replaced."""
     found = input.stat()
     return [found.st_size, found.st_mtime_ns]
 
 
 def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
-    """Whether ``input`` is as it was when ``output`` was made; refuses an output that was made with other settings, or that does not say with which."""
+    """Whether ``input`` has not changed since ``output`` was made.
+
+    Raise if the output was made with other settings, or if its settings cannot be read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -43,11 +47,11 @@ def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
         noted = (pq.read_metadata(output).metadata or {}).get(KEY)
         there = None if noted is None else json.loads(noted)
     except (pa.ArrowException, OSError, ValueError):
-        raise _refused(output, "is there already and cannot be read") from None
+        raise _refused(output, "already exists and cannot be read") from None
     if not isinstance(there, dict):
         raise _refused(
             output,
-            "is there already and does not say with which model, threshold and ids it was made",
+            "already exists and does not record its model, threshold and id columns",
         )
     here = json.loads(settings.noted(state_of(input))[KEY])
     other = [
@@ -56,12 +60,12 @@ def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
         if json.dumps(there.get(name)) != json.dumps(here[name])
     ]
     if other:
-        raise _refused(output, f"is there already and was made with {' and '.join(other)}")
+        raise _refused(output, f"already exists and was made with {' and '.join(other)}")
     return bool(there.get("input") == here["input"])
 
 
 def count(output: Path) -> tuple[int, int]:
-    """Rows and flagged rows of an output."""
+    """Count the rows and flagged rows of an output."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -72,11 +76,11 @@ def count(output: Path) -> tuple[int, int]:
                 n_rows += batch.num_rows
                 n_flagged += int(batch.column("outlier").true_count)
     except (pa.ArrowException, OSError, KeyError, AttributeError):
-        raise _refused(output, "is there already and its flags cannot be read") from None
+        raise _refused(output, "already exists and its flags cannot be read") from None
     return n_rows, n_flagged
 
 
 def _refused(output: Path, why: str) -> TableError:
     return TableError(
-        f"{output}: this output {why}; --force makes all anew, another folder keeps both."
+        f"{output}: the output {why}: replace all outputs with --force, or choose another folder."
     )

@@ -1,11 +1,11 @@
-"""From a data frame (pandas, polars, pyarrow) to a :class:`~odefs.tables.columns.Columns`; frames are read through narwhals."""
+"""Conversion of arrays and of data frames (through narwhals) to :class:`Columns`."""
 
 import datetime
 import decimal
 import numbers
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -25,21 +25,27 @@ from odefs.tables.arrow_columns import (
 from odefs.tables.columns import LARGE, SECONDS_PER_DAY, Column, Columns
 from odefs.tables.readers.polars_names import nameless
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
 PANDAS_MISSING = ("NaTType", "NAType")
-"""Missing marks of pandas, by name: it is not needed here."""
+"""Names of pandas' missing values, so that pandas need not be imported."""
 
 EPOCH = datetime.date(1970, 1, 1)
 READERS = 4
-"""Threads that read columns at once, at most: each holds copies of its own."""
+"""Maximum number of threads that convert columns: each holds its own copies."""
 SHORT_COLUMN_ROWS = 1000
-"""Columns up to this length are coded here: the data frame's own way has a price per column, which wide tables pay thousands of times."""
+"""Columns up to this length are encoded here: data frame methods have a cost per call, which wide
+tables would pay thousands of times."""
+
+Series = nw.Series[Any]
 
 
 def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
-    """Numbers, booleans and times as they are, text as categories.
+    """Convert a frame: numbers, booleans and times keep their kind, text becomes categories.
 
-    Cells of other types are not read, and neither are columns that are not wanted.
+    Columns of other types, and those not ``wanted``, are not read.
     """
     if isinstance(frame, Columns):
         return frame
@@ -48,20 +54,20 @@ def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) ->
     native = checked_frame(frame)
     n_rows = len(native)
 
-    def read(series: Any) -> Column:
+    def read(series: Series) -> Column:
         return _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
 
     return Columns(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
 
 
-def checked_frame(frame: Any) -> Any:
-    """A data frame as narwhals wraps it; refused where it is none, or two columns share a name."""
+def checked_frame(frame: Any) -> "nw.DataFrame[Any]":
+    """Wrap a data frame in narwhals; raise if it is not one, or if names repeat."""
     if hasattr(frame, "toarray"):
-        raise TableError("sparse input is not supported here: give a data frame.")
+        raise TableError("sparse input is not supported here: pass a data frame.")
     names = frame_names(frame) or []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(f"two columns are called {twice!r}.")
+        raise TableError(f"two columns are called {twice!r}: rename one of them.")
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError as error:
@@ -70,20 +76,23 @@ def checked_frame(frame: Any) -> Any:
         ) from error
 
 
-def _readers(native: Any) -> int:
-    """Threads to read a frame with. pandas changes the process's warning filters while it converts, which two threads at once would not put back."""
+def _readers(native: "nw.DataFrame[Any]") -> int:
+    """Return the number of threads to read a frame with.
+
+    One for pandas, which changes the process-wide warning filters while it converts.
+    """
     is_arrow = native.implementation.is_polars() or native.implementation.is_pyarrow()
     return min(READERS, available_threads()) if is_arrow and len(native) > SHORT_COLUMN_ROWS else 1
 
 
 def frame_names(frame: Any) -> list[str] | None:
-    """Names of the columns; ``None`` for what has none. What pyarrow calls ``columns`` are their cells."""
+    """Return the column names, or ``None``. pyarrow's ``columns`` are arrays, not names."""
     names = getattr(frame, "column_names", getattr(frame, "columns", None))
     return None if names is None else [str(name) for name in names]
 
 
 def column_cells(frame: Any, name: str) -> list[Any]:
-    """One column of a frame as it is, cell by cell."""
+    """Return the cells of one column, unconverted."""
     series = nw.from_native(frame, eager_only=True)[name]
     arrow = arrow_of(series)
     return list(series.to_list() if arrow is None else cells_of(arrow))
@@ -97,7 +106,7 @@ def _columns_of_array(array: np.ndarray) -> Columns:
     if array.dtype.kind == "c":
         raise TableError("Complex data not supported.")
     if array.dtype.kind not in "biuf":
-        raise TableError(f"an array of {array.dtype} is not a table of numbers: give a data frame.")
+        raise TableError(f"an array of {array.dtype} is not a table of numbers: pass a data frame.")
     return Columns(
         tuple(_of_array(f"x{k}", array[:, k]) for k in range(array.shape[1])), len(array)
     )
@@ -107,29 +116,41 @@ def _of_array(name: str, cells: np.ndarray) -> Column:
     column = _numbers(name, unmasked(cells))
     if cells.dtype.kind not in "iu" or not has_large(column.values):
         return column
-    # Of a masked array tolist() gives None for masked cells.
+    # tolist() of a masked array returns None for masked cells.
     return replace(
         column, exact=_coded(name, [None if cell is None else str(cell) for cell in cells.tolist()])
     )
 
 
-def _column(series: Any) -> Column:
-    name, dtype, series = str(series.name), series.dtype, nameless(series)
-    if dtype.is_integer():
+def _column(series: Series) -> Column:
+    name, series = str(series.name), nameless(series)
+    if series.dtype.is_integer():
         return _integers(name, series)
     arrow = arrow_of(series)
+    for read in (_number_column, _arrow_column, _time_column):
+        found = read(name, series, arrow)
+        if found is not None:
+            return found
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _category(name, series)
+    if series.dtype == nw.Object:
+        return _mixed(name, series.to_list())
+    return unread(name, len(series), opaque=series.null_count() < len(series))
+
+
+def _number_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> Column | None:
+    """Convert floats, decimals and booleans; ``None`` for other types."""
     if arrow is not None and (floats := floats_of(arrow)) is not None:
         return _decimals(name, series, floats, arrow.type.scale == 0)
-    if dtype.is_numeric():
-        floats = np.asarray(series.cast(nw.Float64).to_numpy())
-        kind = getattr(series.to_native(), "dtype", None)  # polars' own decimals have a scale
-        return _decimals(name, series, floats, getattr(kind, "scale", None) == 0)
-    if dtype == nw.Boolean:
-        return Column(
-            name, "boolean", np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        )
+    if series.dtype.is_numeric():
+        kind = getattr(series.to_native(), "dtype", None)  # polars decimals have a scale
+        return _decimals(name, series, _as_floats(series), getattr(kind, "scale", None) == 0)
+    return Column(name, "boolean", _as_floats(series)) if series.dtype == nw.Boolean else None
+
+
+def _arrow_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> Column | None:
+    """Convert what narwhals would not: Arrow's times, dictionaries, and sparse pandas columns."""
     if arrow is not None:
-        # What Arrow would refuse to round.
         seconds = seconds_of(arrow)
         if seconds is not None:
             return Column(name, "time", seconds)
@@ -137,6 +158,12 @@ def _column(series: Any) -> Column:
             return _column(nw.from_native(decoded(arrow), series_only=True).alias(name))
     elif hasattr(series.to_native(), "sparse"):
         return _column(nw.from_native(series.to_native().sparse.to_dense(), series_only=True))
+    return None
+
+
+def _time_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> Column | None:
+    """Convert times, durations and dates of polars and pandas; ``None`` for other types."""
+    dtype = series.dtype
     if dtype == nw.Time:
         times = [
             np.nan if t is None else t.hour * 3600 + t.minute * 60 + t.second
@@ -144,26 +171,21 @@ def _column(series: Any) -> Column:
         ]
         return Column(name, "time", np.array(times, dtype=np.float64))
     if dtype == nw.Duration:
-        micro = series.dt.total_microseconds().cast(nw.Float64).to_numpy()
-        return _numbers(name, np.asarray(micro) / 1e6)
-    if dtype.is_temporal() and hasattr(series.to_native(), "to_physical"):
-        return Column(name, "time", _polars_seconds(series.to_native()))
-    if dtype.is_temporal():
-        stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp(
-            "us"
-        )
-        return Column(
-            name, "time", np.asarray(stamps.cast(nw.Float64).to_numpy(), dtype=np.float64) / 1e6
-        )
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return _category(name, series)
-    if dtype == nw.Object:
-        return _mixed(name, series.to_list())
-    return unread(name, len(series), opaque=series.null_count() < len(series))
+        return _numbers(name, _as_floats(series.dt.total_microseconds()) / 1e6)
+    if not dtype.is_temporal():
+        return None
+    if hasattr(series.to_native(), "to_physical"):
+        return Column(name, "time", _polars_seconds(series))
+    stamps = series.cast(nw.Datetime("us", getattr(dtype, "time_zone", None))).dt.timestamp("us")
+    return Column(name, "time", _as_floats(stamps) / 1e6)
 
 
-def _decimals(name: str, series: Any, values: np.ndarray, whole: bool) -> Column:
-    """Numbers with or without digits behind the point; of whole ones beyond the digits of float64, what they are exactly goes along."""
+def _as_floats(series: Series) -> np.ndarray:
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _decimals(name: str, series: Series, values: np.ndarray, whole: bool) -> Column:
+    """Make a column of floats, or of integers with their exact values if float64 is too short."""
     column = _numbers(name, values, whole)
     return (
         replace(column, exact=_category(name, series))
@@ -172,28 +194,29 @@ def _decimals(name: str, series: Any, values: np.ndarray, whole: bool) -> Column
     )
 
 
-def _polars_seconds(series: Any) -> np.ndarray:
-    """From the numbers behind dates: a cast to microseconds would end at the first moment that these have no room for."""
-    whole = series.to_physical().cast(int).fill_null(0).to_numpy()
-    unit = getattr(series.dtype, "time_unit", None)
+def _polars_seconds(series: Series) -> np.ndarray:
+    """Convert physical values: casting to microseconds would overflow for distant dates."""
+    native = series.to_native()
+    whole = native.to_physical().cast(int).fill_null(0).to_numpy()
+    unit = getattr(native.dtype, "time_unit", None)
     seconds = (
         whole.astype(np.float64) * SECONDS_PER_DAY if unit is None else seconds_since(whole, unit)
     )
-    return np.where(series.is_null().to_numpy(), np.nan, seconds)
+    return np.where(native.is_null().to_numpy(), np.nan, seconds)
 
 
-def _integers(name: str, series: Any) -> Column:
-    """Whole numbers; where some have more digits than float64, what they are exactly goes along."""
+def _integers(name: str, series: Series) -> Column:
+    """Make a column of integers, with their exact values if float64 is too short."""
     try:
         values = np.asarray(series.to_numpy())
-    except Exception:  # integers of 128 bits, for which numpy has no type
-        values = np.asarray(series.cast(nw.Float64).to_numpy())
+    except Exception:  # 128-bit integers, which NumPy lacks
+        values = _as_floats(series)
     column = _numbers(name, values, whole=True)
     return replace(column, exact=_category(name, series)) if has_large(column.values) else column
 
 
 def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
-    """What is not a finite number counts as missing."""
+    """Make a column of numbers; non-finite values count as missing."""
     values = np.asarray(values, dtype=np.float64)
     infinite = np.isinf(values)
     n_infinite = int(infinite.sum())
@@ -207,23 +230,23 @@ def _numbers(name: str, values: np.ndarray, whole: bool = False) -> Column:
 
 
 def has_large(values: np.ndarray) -> bool:
-    """Whether there are numbers of which float64 cannot tell all whole ones apart."""
+    """Whether some values are so large that float64 does not represent every integer."""
     return bool(values.size and (np.abs(values) >= LARGE).any())
 
 
 def unread(name: str, n_rows: int, opaque: bool = True) -> Column:
-    """A column without cells."""
+    """Return a column without values."""
     return Column(name, "category", codes=np.full(n_rows, -1, dtype=np.int32), opaque=opaque)
 
 
-def _category(name: str, series: Any) -> Column:
+def _category(name: str, series: Series) -> Column:
     labels = getattr(getattr(series.to_native(), "cat", None), "categories", None)
     if labels is not None and labels.dtype.kind in "iufb":
         codes = np.asarray(series.to_native().cat.codes)
         return _labelled(
             _column(nw.from_native(labels.to_series(name=name), series_only=True)), codes
         )
-    # Asked before the cast, which turned missing cells of pandas into words in earlier versions of narwhals.
+    # Before the cast: older versions of narwhals cast missing pandas cells to words.
     missing = series.is_null().to_numpy()
     text = series.cast(nw.String)
     if len(series) <= SHORT_COLUMN_ROWS:
@@ -242,10 +265,10 @@ def _category(name: str, series: Any) -> Column:
 
 
 def _labelled(labels: Column, codes: np.ndarray) -> Column:
-    """Cells that are given as codes into numbers or truth values, -1 where missing."""
+    """Make a column from codes into numbers or booleans, -1 if missing."""
     if not len(labels):
         return unread(labels.name, codes.size, opaque=False)
-    taken = labels.take(codes)  # -1 takes the last one, which goes again
+    taken = labels.take(codes)  # -1 takes the last one, which is replaced below
     exact = taken.exact and replace(
         taken.exact, codes=np.where(codes < 0, -1, taken.exact.category_codes)
     )
@@ -253,7 +276,10 @@ def _labelled(labels: Column, codes: np.ndarray) -> Column:
 
 
 def _mixed(name: str, cells: list[Any]) -> Column:
-    """A column of Python objects: truth values, numbers or dates if all are, text if all are plain, unread otherwise."""
+    """Convert Python objects: booleans, numbers or dates if all are, else text if all are plain.
+
+    A column with any other object is not read.
+    """
     missing = [
         cell is None
         or (isinstance(cell, float) and cell != cell)
@@ -286,7 +312,7 @@ def _mixed(name: str, cells: list[Any]) -> Column:
 
 
 def _objects(name: str, cells: list[Any], missing: list[bool]) -> Column:
-    """Numbers that are Python's own, as decimals are."""
+    """Convert Python numbers, such as decimals."""
     pairs = list(zip(cells, missing, strict=True))
     whole = all(gone or isinstance(cell, numbers.Integral) for cell, gone in pairs)
     column = _numbers(
@@ -305,7 +331,7 @@ def _as_float(cell: Any) -> float:
         return float(cell)
     except OverflowError:
         return float("inf")
-    except ValueError:  # decimals have a NaN that does not become one
+    except ValueError:  # a signaling NaN of the decimal module
         return float("nan")
 
 

@@ -1,7 +1,7 @@
-"""The rows that a detection holds: all of a table in memory, otherwise top-ranked and sampled ones.
+"""Rows that a detection holds: all rows in memory, otherwise top-ranked and sampled ones.
 
-Of a larger table the detection knows the scores of all rows, and holds those with the highest scores
-and a random sample that stands for all.
+Of a larger table a detection knows the scores of all rows, and holds those with the highest scores
+and a random sample that represents all rows.
 """
 
 from collections.abc import Mapping
@@ -24,21 +24,21 @@ from odefs.tables.row_names import name_rows, table_index
 from odefs.tables.table import Table
 
 TOP_ROWS, DRAWN_ROWS, FLAGGED_ROWS = 20_000, 20_000, 1_000
-"""Rows held of a larger table: the highest scores, a sample of all rows, and one of flagged rows."""
+"""Rows held of a larger table: highest scores, a sample of all rows, a sample of flagged rows."""
 HELD_BYTES = 2**28
-"""Of wide tables fewer rows are held: top-ranked rows take at most this, and so does the sample."""
+"""Memory limit for top-ranked rows, and for the sample: of wide tables fewer rows are held."""
 MIN_HELD_ROWS = 2_000
 
 
 @dataclass(eq=False)
 class EncodedRows:
-    """All rows of a table as numbers: a matrix with its columns, or blocks that are read again."""
+    """All rows of a table as numbers: a matrix with its columns, or blocks that can be reread."""
 
     X: Any
     columns: Columns | None = None
-    """The columns behind the matrix, for tables in memory."""
+    """Columns of the matrix, for tables in memory."""
     formats: Mapping[str, str] = field(default_factory=dict)
-    """Formats of text in columns that had another type in training."""
+    """Formats of text columns that had another type in training."""
 
 
 def hold_rows(
@@ -57,7 +57,7 @@ def hold_rows(
     seed: int = 0,
     judged_by: int | None = None,
 ) -> Detection:
-    """A detection of the table; ``judged_by`` is how many rows the columns were learned from."""
+    """Make a detection; ``judged_by`` is the number of rows the columns were learned from."""
     scores, agreement, part = found.scores, found.agreement, None
     columns, X = rows.columns, rows.X
     numbers = None
@@ -119,7 +119,7 @@ def _choose_rows(
 
 
 def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
-    """Numbers of the rows with the ``n`` highest scores, highest first; in the order of the table among equals."""
+    """Return the numbers of the ``n`` highest scores, highest first; ties in table order."""
     found = np.empty(0, dtype=np.int64)
     for part in row_chunks(scores.size):
         here = np.argsort(-scores[part], kind="stable")[:n] + part.start
@@ -129,7 +129,7 @@ def top_rows(scores: np.ndarray, n: int) -> np.ndarray:
 
 
 def draw_flagged(is_outlier: np.ndarray, n: int, seed: int) -> np.ndarray:
-    """Numbers of at most ``n`` flagged rows, drawn at random, ascending."""
+    """Draw at most ``n`` flagged rows at random, and return their numbers in ascending order."""
     total = sum(int(np.count_nonzero(is_outlier[part])) for part in row_chunks(is_outlier.size))
     chosen = np.sort(
         np.random.default_rng([seed, 9]).choice(total, size=min(n, total), replace=False)

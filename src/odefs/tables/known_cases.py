@@ -1,4 +1,4 @@
-"""A column that says what is known about some rows: 1 for an outlier, 0 for an ordinary row, nothing where nobody knows."""
+"""Known cases: a column with 1 for outliers, 0 for normal rows, and empty cells otherwise."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ CODES = {True: 1, False: 0, None: -1}
 
 
 def known_cases(table: Table, column: str) -> tuple[dict[str, np.ndarray], Note]:
-    """Numbers of the known outliers and of the known ordinary rows, and a note on them."""
+    """Return the numbers of known outliers and known normal rows, and a note on them."""
     table.require_columns([column])
     none = np.empty(0, dtype=np.intp)
     found = [(none, none)]
@@ -28,8 +28,11 @@ def known_cases(table: Table, column: str) -> tuple[dict[str, np.ndarray], Note]
 
 
 def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of the known outliers and of the known ordinary rows, from ``start`` on; a cell that says anything else is named."""
-    # A byte per row and not a list of numbers: all rows of a large table may be known.
+    """Return the numbers, counted from ``start``, of known outliers and known normal rows.
+
+    Raise for a cell with any other value.
+    """
+    # One byte per row instead of a list: all rows of a large table may be known.
     kinds = np.fromiter(
         (CODES[_kind(cell, name, row)] for row, cell in enumerate(cells, start + 1)), dtype=np.int8
     )
@@ -49,5 +52,6 @@ def _kind(cell: Any, name: str, row: int) -> bool | None:
     if isinstance(cell, str) and text in WORDS:
         return WORDS[text]
     raise TableError(
-        f"column {name!r} holds {str(cell)!r} in row {row}: known cases are 1 (outlier), 0 (ordinary) or empty; true, false, yes and no do as well."
+        f"column {name!r} contains {str(cell)!r} in row {row}: allowed values are 1, true or yes "
+        "(outlier), 0, false or no (normal), and empty cells (unknown)."
     )

@@ -1,6 +1,6 @@
 """Agreement of scores with known labels: AUC, precision at k, average precision.
 
-Labels and scores may be file-backed: they are read in stretches, and nothing of their length is held
+Labels and scores may be file-backed: they are read in chunks, and nothing of their length is kept
 in memory.
 """
 
@@ -31,7 +31,10 @@ def without_rows(
 
 
 def evaluate(y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """AUC (ties count half), precision at k (the expectation over random orders of ties), and average precision."""
+    """Return AUC (ties count half), precision at k and average precision.
+
+    Precision at k is the expectation over random orders of ties.
+    """
     n_outliers = sum(int(np.count_nonzero(y[part])) for part in row_chunks(y.size))
     n_normal = y.size - n_outliers
     below = precision = 0.0

@@ -1,7 +1,7 @@
-"""What was seen and decided, as data: notes on a table, columns left out, the rule that flags rows.
+"""Notes, exclusions and flag conventions: what was detected and decided, as data.
 
-Code compares and filters these records. ``str`` of one is its sentence, which is made in
-:mod:`odefs.tables.messages`; no code searches a sentence.
+Code compares and filters these records. ``str(record)`` is its message, which is made in
+:mod:`odefs.tables.messages`; no code searches messages.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -21,7 +21,7 @@ ReadingNote = Literal[
     "apostrophes_removed",
     "short_lines",
 ]
-"""What a reader reports about a file."""
+"""Reported by a reader about a file."""
 ColumnNote = Literal[
     "text_format",
     "unreadable_cells",
@@ -31,9 +31,9 @@ ColumnNote = Literal[
     "identifier_as_category",
     "known_cases",
 ]
-"""What was recognised in one column."""
+"""Recognised in one column."""
 WritingNote = Literal["excel_names_cut", "excel_texts_cut"]
-"""What a file of results could not hold."""
+"""Content that an output file could not hold."""
 NoteKind = Literal[ReadingNote, ColumnNote, WritingNote]
 
 ExclusionKind = Literal[
@@ -52,11 +52,11 @@ ConventionKind = Literal["auto", "model_contamination", "contamination", "thresh
 
 @dataclass(frozen=True)
 class Note:
-    """One remark on a table. Fields that do not apply to its kind are empty."""
+    """A remark on a table. Fields that do not apply to its kind are empty."""
 
     kind: NoteKind
     column: str | None = None
-    """The column that the note is about; with that column hidden, the note is not shown."""
+    """The column that the note is about; if that column is hidden, so is the note."""
     columns: tuple[str, ...] = ()
     """Further columns that the note names."""
     row: int | None = None
@@ -64,22 +64,22 @@ class Note:
     line: int | None = None
     """Number of a line of the file, from 1."""
     count: int | None = None
-    """Cells, lines, names or known outliers, by kind."""
+    """Number of cells, lines, names or known outliers, depending on the kind."""
     n_normal: int | None = None
-    """Rows known to be ordinary."""
+    """Number of rows known to be normal."""
     n_fields: int | None = None
-    """Fields of the line."""
+    """Number of fields in the line."""
     limit: int | None = None
-    """What was expected (fields of a line) or allowed (characters of a cell)."""
+    """Number expected (fields in a line) or allowed (characters in a cell)."""
     share: float | None = None
     value: str | float | None = None
-    """A cell that is quoted, or the name of an encoding."""
+    """A quoted cell, or the name of an encoding."""
     format: str | None = None
-    """How text was read: a key of :data:`odefs.tables.encoder.text_formats.TEXT_FORMATS`."""
+    """Format of text: a key of :data:`odefs.tables.encoder.text_formats.TEXT_FORMATS`."""
     details: tuple[str, ...] = ()
-    """What else the text has, such as ``currencies``."""
+    """Other parts of the text, such as ``currencies``."""
     is_sampled: bool = False
-    """Whether rows and counts are those of a sample of the table."""
+    """Whether row and count refer to a sample of the table."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import note_message
@@ -91,7 +91,7 @@ class Note:
         return self.column in columns or not columns.isdisjoint(self.columns)
 
     def of_sample(self, numbers: "np.ndarray") -> "Note":
-        """The note on a table of which only the rows with these numbers, from 0, were seen."""
+        """Return the note for the full table, of which rows ``numbers`` (from 0) were sampled."""
         if self.row is None and self.count is None:
             return self
         row = None if self.row is None else int(numbers[self.row - 1]) + 1
@@ -104,7 +104,7 @@ class Exclusion:
 
     kind: ExclusionKind
     share: float | None = None
-    """Share of missing cells, where that is the reason."""
+    """Share of missing cells, if that is the reason."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import exclusion_message
@@ -114,17 +114,17 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class FlagConvention:
-    """The rule by which rows were flagged. None of the rules promises an error rate."""
+    """The rule by which rows were flagged. No rule guarantees an error rate."""
 
     kind: ConventionKind
     rate: float | None = None
     """``auto``: standard deviations above the mean."""
     share: float | None = None
-    """Share of rows to flag, given with the model or for this table."""
+    """Share of rows to flag, set for the model or for this table."""
     count: int | None = None
-    """``top``: how many rows were asked for."""
+    """``top``: number of rows to flag."""
     by_training: bool = False
-    """Whether the threshold comes from the scores of the training rows, not of this table."""
+    """Whether the threshold comes from scores of training rows instead of this table."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import convention_message
@@ -133,7 +133,7 @@ class FlagConvention:
 
 
 def as_plain(record: Note | Exclusion | FlagConvention) -> dict[str, Any]:
-    """For JSON: the fields that apply, and the sentence as ``message``."""
+    """Return the fields that apply, and the message, for JSON."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {name: _plain(v) for name, v in values.items() if _applies(v)} | {"message": str(record)}
 

@@ -1,7 +1,7 @@
-"""``explain`` for a pipeline: contributions of encoded columns summed back to the columns the pipeline was given."""
+"""``explain`` for scikit-learn pipelines: contributions, summed per input column."""
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer
@@ -10,22 +10,30 @@ from odefs.inspection.explanation import Explanation
 from odefs.kernels.masked_arrays import unmasked
 from odefs.tables.frames import column_cells, frame_names
 
+if TYPE_CHECKING:
+    from sklearn.base import TransformerMixin
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder
 
-def explain(pipeline: Any, X: Any) -> Explanation:
-    """Contributions of the input columns of a fitted pipeline whose last step is an estimator of this library.
+    from odefs.estimators.base import BaseOutlierEstimator
+
+
+def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
+    """Return contributions of a fitted pipeline's input columns; the last step is an odefs model.
 
     Parameters
     ----------
     pipeline : scikit-learn pipeline, or an estimator of this library
-    X : what the pipeline takes
+    X : the input of the pipeline
 
     Raises
     ------
     ValueError
-        Where a step mixes columns (as PCA does), so that its output belongs to no single input column.
+        If a step mixes columns (as PCA does), so that its output belongs to no single input column.
     """
     if not hasattr(pipeline, "steps"):
-        return pipeline.explain(X)
+        return cast(Explanation, pipeline.explain(X))
     X = unmasked(X)
     rows, names = X, _names_of(X)
     sources = np.arange(len(names))
@@ -51,7 +59,7 @@ def explain(pipeline: Any, X: Any) -> Explanation:
 
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:
-    """Cells as they are; frames other than pandas' give them column by column, as their columns may have no type in common."""
+    """Return the cells; column by column unless pandas, because columns may lack a common type."""
     if hasattr(X, "toarray"):
         return np.asarray(X.toarray(), dtype=object)
     if hasattr(X, "iloc") or frame_names(X) is None:
@@ -70,9 +78,10 @@ def _names_of(X: Any) -> list[str]:
 
 
 def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -> np.ndarray:
-    """For each output column of a fitted transformer, the input column it comes from.
+    """Return, for each output column of a fitted transformer, the input column it comes from.
 
-    ``names`` are those of the input where it is a frame: what finds its columns by name takes them in whatever order they come.
+    ``names`` are those of the input if it is a frame: a step that selects columns by name accepts
+    them in any order.
     """
     if hasattr(step, "specs_"):
         numbered = [f"x{k}" for k in range(n_in)]
@@ -91,23 +100,24 @@ def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -
     if n_in == 1:
         return np.zeros(n_out, dtype=np.intp)
     raise ValueError(
-        f"the output of {type(step).__name__} cannot be traced back to its input columns: explain the last step on its own input instead."
+        f"the output of {type(step).__name__} cannot be traced back to its input columns: "
+        "explain the last step on its own input instead."
     )
 
 
-def _keeps_names(step: Any, n_in: int) -> bool:
-    """Whether a transformer gives its output the names of its input, which those that mix columns do not."""
+def _keeps_names(step: "TransformerMixin", n_in: int) -> bool:
+    """Whether the output has the names of the input; transformers that mix columns rename them."""
     if not hasattr(step, "get_feature_names_out"):
         return False
     names = getattr(step, "feature_names_in_", [f"x{k}" for k in range(n_in)])
     return list(step.get_feature_names_out()) == list(names)
 
 
-def _is_identity(step: Any) -> bool:
+def _is_identity(step: "TransformerMixin") -> bool:
     return isinstance(step, FunctionTransformer) and step.func is None
 
 
-def _one_hot(step: Any, n_out: int) -> np.ndarray:
+def _one_hot(step: "OneHotEncoder", n_out: int) -> np.ndarray:
     nameless = copy.copy(step)
     vars(nameless).pop("feature_names_in_", None)
     names = list(nameless.get_feature_names_out([f"{k}\x00" for k in range(step.n_features_in_)]))
@@ -118,7 +128,9 @@ def _one_hot(step: Any, n_out: int) -> np.ndarray:
     return np.array([int(name.split("\x00")[0]) for name in names])
 
 
-def _column_transformer(step: Any, n_out: int, names: list[str] | None) -> np.ndarray:
+def _column_transformer(
+    step: "ColumnTransformer", n_out: int, names: list[str] | None
+) -> np.ndarray:
     trained = [str(name) for name in getattr(step, "feature_names_in_", [])]
     place = {name: k for k, name in enumerate(trained)}
     sources = np.full(n_out, -1, dtype=np.intp)
@@ -136,13 +148,13 @@ def _column_transformer(step: Any, n_out: int, names: list[str] | None) -> np.nd
         sources[part] = chosen[own]
     if names is None or not trained:
         return sources
-    # Fitted to a frame it takes frames by name, whatever it was told: numbers too are those of the training frame.
+    # A step fitted to a frame selects by name; even integers refer to the training frame.
     now = {name: k for k, name in enumerate(names)}
     return np.array([now[trained[k]] for k in sources], dtype=np.intp)
 
 
 def _indices(columns: Any, place: dict[str, int], n_in: int) -> np.ndarray:
-    """Places in the training frame; slices of names include their end."""
+    """Return positions in the training frame; slices of names include their end."""
     if isinstance(columns, slice):
         start, stop = columns.start, columns.stop
         first = place[start] if isinstance(start, str) else start

@@ -1,4 +1,4 @@
-"""Where a result came from: command, seed, parameters and versions, for the report, the JSON and the model file."""
+"""Provenance of a result: command, seed, parameters and versions, for reports and model files."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -21,20 +21,20 @@ PLAIN = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class Provenance:
-    """What produced a result. It holds no time: equal runs write equal bytes."""
+    """What produced a result. It contains no time, so that equal runs write equal bytes."""
 
     command: str | None = None
-    """The command line; None for a result that was made in Python."""
+    """The command line; None for a result produced in Python."""
     seed: int | None = None
     parameters: Mapping[str, str | float | bool | None] = field(default_factory=dict)
     """Parameters of the estimator."""
     resolved: Mapping[str, float] = field(default_factory=dict)
-    """Numbers chosen for parameters that are "auto", and the threshold."""
+    """Values chosen for parameters that are "auto", and the threshold."""
     versions: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of_model(cls, model: Any, command: str | None = None, seed: int | None = None) -> Self:
-        """Of a fitted model."""
+        """Return the provenance of a fitted model."""
         versions = collect_versions()
         parameters = {
             name: value if isinstance(value, PLAIN) else repr(value)
@@ -53,7 +53,7 @@ class Provenance:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """What :meth:`state` wrote; refused with a :class:`ModelFileError` where it is something else."""
+        """Restore what :meth:`state` returned; raise :class:`ModelFileError` if it is invalid."""
         types = {"command": (str, type(None)), "seed": (int, type(None))}
         require(
             state.keys() <= cls.__dataclass_fields__.keys(),
@@ -66,7 +66,7 @@ class Provenance:
         return cls(**state)
 
     def state(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return plain values."""
         return asdict(self)
 
 

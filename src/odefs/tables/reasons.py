@@ -1,4 +1,7 @@
-"""Why a row stands out, in the user's columns: the value, where it lies in its column, and what ordinary rows like this one have there."""
+"""Reasons why a row is outlying, in terms of the user's columns.
+
+A reason gives the value, its position in the column, and the usual values of similar normal rows.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,21 +14,22 @@ from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 
 MIN_SHARE_OF_LARGEST = 0.15
-"""A column is named if its excess is at least this share of the foremost column's."""
+"""A column is named if its excess is at least this share of the top-ranked column's."""
 
 ORDINARY_SAMPLE = 2000
 LIKE_IT = 50
-"""How many of the sampled ordinary rows count as being like a row."""
+"""Number of sampled normal rows that count as similar to a row."""
 
 ROWS_PER_BLOCK = 4096
 MAX_DISTANCE = 1e6
-"""Where columns are cut off, in their own spread: far is far, and squares stay finite."""
+"""Values are clipped here, in units of the column's spread, so that squares stay finite."""
 
 
 class ReasonFinder:
-    """Reasons for rows under one model, beside the rows of a table that stand for what is usual. Keeps what is needed more than once.
+    """Finds reasons for rows under one model, relative to reference rows of a table.
 
-    ``table`` and ``X`` are the rows beside which others are seen, of which ``ordinary`` are not outliers; ``n_rows`` is how many rows they stand for.
+    ``table`` and ``X`` are the reference rows, of which ``ordinary`` are not outliers; they
+    represent ``n_rows`` rows.
     """
 
     def __init__(
@@ -62,7 +66,7 @@ class ReasonFinder:
         rows: Sequence[int] | np.ndarray,
         k: int = 3,
     ) -> list[list[Reason]]:
-        """At most ``k`` reasons for each of some rows of any table, foremost first."""
+        """Return at most ``k`` reasons for each of ``rows`` of any table, top-ranked first."""
         wanted = np.asarray(rows, dtype=np.intp)
         found: list[list[Reason]] = []
         for start in range(0, wanted.size, ROWS_PER_BLOCK):
@@ -80,11 +84,11 @@ class ReasonFinder:
         distances = self._distances(scaled)
         found = []
         for i, row in enumerate(rows):
-            foremost = excess[i, order[i, 0]]
+            largest = excess[i, order[i, 0]]
             named = [
                 int(c)
                 for c in order[i]
-                if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * foremost
+                if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * largest
             ]
             usual = [self._usual(c, scaled[i], distances[i]) for c in named]
             cells = [table[self.encoder.columns[c]].at(int(row)) for c in named]
@@ -98,7 +102,7 @@ class ReasonFinder:
         return found
 
     def _distances(self, scaled: np.ndarray) -> np.ndarray:
-        """Squared distances to the sampled ordinary rows, columns divided by their spread there."""
+        """Return squared distances to the sampled normal rows, columns divided by their spread."""
         cross = scaled @ self._ordinary.T
         return np.asarray(
             (scaled * scaled).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1)
@@ -134,14 +138,14 @@ class ReasonFinder:
         return np.sort(column.values[~column.missing])
 
     def _place(self, name: str, value: float) -> tuple[float, float]:
-        """The percentile, and the share of equal values."""
+        """Return the percentile, and the share of equal values."""
         values = self._sorted(name)
         below, upto = np.searchsorted(values, value), np.searchsorted(values, value, side="right")
         known = max(1, values.size)
         return 50.0 * float(below + upto) / known, 100.0 * float(upto - below) / known
 
     def _counted_values(self, name: str) -> dict[Any, int]:
-        """How often each value occurs; ``None`` is a missing cell."""
+        """Count each value; ``None`` is a missing cell."""
         column = self.table[name]
         data = column.category_codes if column.kind == "category" else column.values
         kept, counts = np.unique(data[~column.missing], return_counts=True)
@@ -151,13 +155,13 @@ class ReasonFinder:
         return {None: int(column.missing.sum()), **dict(zip(cells, counts.tolist(), strict=True))}
 
     def _frequency(self, name: str, cell: Any) -> float:
-        """At least the row itself has the value, also where none of a sample has."""
+        """Return the share of rows with this value; the row itself always counts."""
         return max(self._counted(name).get(cell, 0) / self.table.n_rows, 1 / self.n_rows)
 
     def _usual(
         self, index: int, scaled: np.ndarray, distances: np.ndarray
     ) -> tuple[Any, Any] | None:
-        """What the ordinary rows have that are most like this one in all other columns."""
+        """Return usual values: those of the normal rows most similar in all other columns."""
         column = self.table[self.encoder.columns[index]]
         own = self.encoder.sources == index
         others = distances - ((scaled[own] - self._ordinary[:, own]) ** 2).sum(axis=1)

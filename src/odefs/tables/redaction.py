@@ -1,4 +1,4 @@
-"""What may be shown of a detection with hidden columns."""
+"""Redaction: what may be shown of a detection with hidden columns."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from odefs.tables.notes import Note
 
 
 class Hiding(Protocol):
-    """What must be known of a detection."""
+    """The part of a detection that redaction needs."""
 
     @property
     def scores(self) -> np.ndarray: ...
@@ -30,24 +30,24 @@ class Hiding(Protocol):
 
 
 def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
-    """The column that names rows and the names; row numbers from 1 where that column is hidden."""
+    """Return the identifying column and the row names; row numbers from 1 if it is hidden."""
     if found.identifier in found.hidden:
         return "row", (extent_of(found).numbers + 1).tolist()
     return found.identifier, found.row_names
 
 
 def shown_notes(found: Hiding) -> list[Note]:
-    """What was recognised, without notes about hidden columns: these may quote cells."""
+    """Return notes that do not concern hidden columns, because notes may quote cells."""
     return [note for note in found.notes if not note.names(found.hidden)]
 
 
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:
-    """How the table differs from training; categories of hidden columns are counted and not named."""
+    """Return the drift from training; unseen categories of hidden columns are not named."""
     return [entry._replace(unseen=[]) if entry.column in found.hidden else entry for entry in drift]
 
 
 def shown_reason(found: Hiding, reason: Reason) -> Reason:
-    """Of a hidden column only its name and weight: percentiles and quartiles would give its values away."""
+    """Keep only name and weight of a hidden column: percentiles would reveal its values."""
     if reason.column not in found.hidden:
         return reason
     return replace(reason, value=None, usual=None, percentile=None, frequency=None, equal=None)

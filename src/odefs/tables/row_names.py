@@ -1,4 +1,4 @@
-"""Names of the rows of a table: an id column, the index of a pandas frame, or numbers from 1."""
+"""Row names of a table: an id column, the index of a pandas frame, or numbers from 1."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from odefs.tables.table import HeldTable, Table
 def name_rows(
     table: Table, id: str | None, numbers: np.ndarray | None = None
 ) -> tuple[str, Sequence[Any]]:
-    """What names rows, and the name of each; ``numbers`` are the rows, ascending, all by default."""
+    """Return the source of the names and the names; ``numbers`` selects rows, default all."""
     if id is not None:
         frame = (
             table.frame
@@ -34,15 +34,15 @@ def _take(table: Table, id: str, numbers: np.ndarray | None) -> Any:
 
 
 def table_index(table: Table) -> Any:
-    """The index of a pandas frame; ``None`` for other tables."""
+    """Return the index of a pandas frame; ``None`` for other tables."""
     return frame_index(table.frame) if isinstance(table, HeldTable) else None
 
 
 def row_labels(named: bool, row_names: Sequence[Any], index: Any) -> Sequence[Any] | None:
-    """Names by which rows can be chosen: ids or labels of an index, but not row numbers from 1."""
+    """Return names by which rows can be selected: ids or index labels, but not row numbers."""
     return row_names if named or index_labels(index) is not None else None
 
 
 def plain_cell(cell: Any) -> Any:
-    """Numbers and text as they are, dates and the like as text."""
+    """Return numbers and text unchanged, dates and other types as text."""
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

@@ -1,7 +1,8 @@
-"""Scoring a folder of parquet files: one output per input, whole or not at all, and never twice.
+"""Scoring a folder of parquet files: one output per input, written atomically and only once.
 
-An output is written under a temporary name and renamed when it is complete, so a run that was stopped goes on where it ended. Outputs say what they were made with
-and from (:mod:`odefs.tables.folder_settings`), and those that are there already count as those that are written.
+An output is written under a temporary name and renamed when it is complete, so an interrupted run
+can be resumed. Outputs record what they were made with and from
+(:mod:`odefs.tables.folder_settings`); existing outputs count like new ones.
 """
 
 from collections.abc import Sequence
@@ -21,14 +22,14 @@ from odefs.tables.writers.files import replacing
 
 @dataclass(frozen=True)
 class Progress:
-    """What became of the partitions; rows and flags are those of all outputs, also of those that were there already."""
+    """Result for all partitions; rows and flags include those of existing outputs."""
 
     written: int
     skipped: int
     n_rows: int
     n_flagged: int
     without_input: tuple[str, ...]
-    """Names of parquet files beside the outputs that no input has any more."""
+    """Names of parquet files in the output folder whose input no longer exists."""
 
     @property
     def flagged_share(self) -> float:
@@ -46,8 +47,9 @@ def score_partitions(
 ) -> Progress:
     """Score every parquet file of ``folder`` into ``target``.
 
-    Outputs that are there already are left as they are, unless forced or their input has changed since, and refused if they were made with another threshold,
-    other ids or another model, of which ``model`` is the digest.
+    Existing outputs are kept, unless ``force`` is set or their input has changed since. Outputs
+    made with another threshold, other ids or another model, of which ``model`` is the digest, are
+    an error.
     """
     parts = parquet_in(folder)
     if not parts:
@@ -58,14 +60,14 @@ def score_partitions(
     _prepare(target, folder)
     _require_apart(parts, outputs)
     if not force:
-        # Before any work is done.
+        # Check all outputs before any work is done.
         for part, out in zip(parts, outputs, strict=True):
             if out.exists():
                 is_made_from(out, part, settings)
     written = skipped = n_rows = n_flagged = 0
     with stage("scoring partitions"):
         for done, (part, out) in enumerate(zip(parts, outputs, strict=True), 1):
-            # Looked at again: another run may have written it meanwhile.
+            # Check again: another run may have written it in the meantime.
             if not force and out.exists() and is_made_from(out, part, settings):
                 rows, flagged = count(out)
                 skipped += 1
@@ -80,11 +82,11 @@ def score_partitions(
 
 
 def _prepare(target: Path, folder: Path) -> None:
-    """Make the output folder; take away what a killed run left behind, whose process is gone."""
+    """Create the output folder, and delete temporary files of processes that no longer exist."""
     if target.exists() and not target.is_dir():
-        raise TableError(f"{target}: this is a file; the scores of a folder go to a folder.")
+        raise TableError(f"{target}: this is a file, but the scores of a folder need a folder.")
     if target.exists() and target.samefile(folder):
-        raise TableError(f"{target}: the scores of a folder go to another folder.")
+        raise TableError(f"{target}: choose an output folder other than the input folder.")
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -93,16 +95,16 @@ def _prepare(target: Path, folder: Path) -> None:
 
 
 def _require_apart(parts: Sequence[Path], outputs: Sequence[Path]) -> None:
-    """An output may be a link, and what it leads to is what would be replaced."""
+    """Raise if an output is a link to an input, which would be replaced."""
     inputs = {part.resolve() for part in parts}
     for out in outputs:
         try:
             leads_to = out.resolve()
         except (OSError, RuntimeError) as error:
-            raise TableError(f"{out}: cannot be written (a link that leads to itself).") from error
+            raise TableError(f"{out}: cannot be written (the link refers to itself).") from error
         if leads_to in inputs:
             raise TableError(
-                f"{out}: this leads to a file that is to be scored; its scores go to another one."
+                f"{out}: this leads to a file that is to be scored: choose another output folder."
             )
 
 
@@ -113,7 +115,7 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
     n_rows = n_flagged = 0
     id, threshold = settings.id, settings.threshold
     try:
-        # Before it is opened: a change meanwhile is one that the next run sees.
+        # Read before opening, so that the next run notices a change in the meantime.
         noted = settings.noted(state_of(part))
         with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
             names = opened.schema_arrow.names

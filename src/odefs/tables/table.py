@@ -1,7 +1,7 @@
 """Tables whose rows can be read again: in memory, or in parquet files of any size.
 
-Whether a table is in memory is a property of it. Everything that reads rows goes through
-:meth:`Table.batches` and :meth:`Table.take`; a table in memory is one batch.
+Whether a table is in memory is one of its properties. All code reads rows through
+:meth:`Table.batches` and :meth:`Table.take`; a table in memory is a single batch.
 """
 
 from abc import ABC, abstractmethod
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import narwhals as nw
 import numpy as np
@@ -24,15 +24,19 @@ from odefs.tables.frames import checked_frame, columns_of, frame_names
 from odefs.tables.readers.common_types import as_schema, common_schema
 from odefs.tables.readers.quotes import first_line
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
 BATCH_BYTES = 256 * 2**20
-"""Memory of one batch of rows with long texts."""
+"""Memory limit for a batch of rows with long texts."""
 
 
 class Table(ABC):
     """Rows under named columns, read in batches of native frames (polars, pyarrow, pandas)."""
 
     line_column: str | None
-    """An extra column with the line of each row, for tables that were read from text."""
+    """An extra column with the line of each row, for tables read from text."""
     is_in_memory: bool
 
     @property
@@ -46,25 +50,25 @@ class Table(ABC):
 
     @abstractmethod
     def batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Any]]:
-        """Frames that hold at least the named columns, each with the number of its first row.
+        """Yield frames with at least the named columns, and the number of their first row.
 
-        Batches are shorter where rows are to become ``width`` encoded columns.
+        Batches are shorter if rows will be encoded into ``width`` columns.
         """
 
     @abstractmethod
     def take(self, numbers: np.ndarray, names: Sequence[str]) -> Any:
-        """A frame of the rows with the given numbers, which are ascending."""
+        """Return a frame of the rows with the given numbers, which are ascending."""
 
     @abstractmethod
     def column_batches(self, names: Sequence[str], width: int = 0) -> Iterator[tuple[int, Columns]]:
-        """The batches as columns of numbers, times and categories."""
+        """Yield the batches as columns of numbers, times and categories."""
 
     @abstractmethod
     def column_rows(self, numbers: np.ndarray, names: Sequence[str]) -> Columns:
-        """The same of the rows with the given numbers, which are ascending."""
+        """Return such columns for the rows with the given numbers, which are ascending."""
 
     def require_columns(self, names: Sequence[str]) -> None:
-        """Refuse names that no column has."""
+        """Raise if a column does not exist."""
         for name in names:
             if name not in self.names:
                 raise TableError(
@@ -104,7 +108,7 @@ class HeldTable(Table):
         return found if numbers.size == self.n_rows else found.take(numbers).compact()
 
     def columns(self, names: Sequence[str]) -> Columns:
-        """Some columns of all rows, each of which is converted once."""
+        """Return columns of all rows; each is converted only once."""
         missing = frozenset(names) - self._converted.keys()
         if missing:
             read = columns_of(self.frame, missing.__contains__)
@@ -113,7 +117,7 @@ class HeldTable(Table):
 
 
 def table_of(frame: Any) -> Table:
-    """A table from a data frame or a matrix of numbers; tables as they are."""
+    """Make a table of a data frame or a numeric matrix; tables are returned unchanged."""
     if isinstance(frame, Table):
         return frame
     if isinstance(frame, np.ndarray | Columns):
@@ -125,15 +129,15 @@ def table_of(frame: Any) -> Table:
 
 @dataclass(frozen=True, eq=False)
 class ParquetTable(Table):
-    """Parquet files with the same columns, whose types are brought together."""
+    """Parquet files with the same columns, cast to common types."""
 
     files: tuple[Path | bytes, ...]
-    """Paths, or the contents of files."""
+    """Paths, or contents of files."""
     line_column: str | None = None
     is_in_memory = False
 
     @cached_property
-    def schema(self) -> Any:
+    def schema(self) -> "pa.Schema":
         import pyarrow.parquet as pq
 
         schemas = []
@@ -172,7 +176,7 @@ class ParquetTable(Table):
                         yield start, as_schema(part, schema)
                         start += batch.num_rows
 
-    def take(self, numbers: np.ndarray, names: Sequence[str]) -> Any:
+    def take(self, numbers: np.ndarray, names: Sequence[str]) -> "pa.Table":
         import pyarrow as pa
 
         found = []
@@ -192,7 +196,7 @@ class ParquetTable(Table):
         return columns_of(self.take(numbers, names))
 
     def load(self) -> HeldTable:
-        """The same table in memory."""
+        """Read the table into memory."""
         import pyarrow as pa
 
         parts = [part for _, part in self.batches(self.schema.names)]
@@ -200,8 +204,8 @@ class ParquetTable(Table):
         return HeldTable(whole, self.line_column)
 
 
-def _rows_within_budget(metadata: Any) -> int:
-    """How many rows of a parquet file fit into ``BATCH_BYTES`` once they are decompressed."""
+def _rows_within_budget(metadata: "pq.FileMetaData") -> int:
+    """Return how many rows of a parquet file fit into ``BATCH_BYTES`` when decompressed."""
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     row = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
     return max(1, BATCH_BYTES // max(1, row))
@@ -213,7 +217,7 @@ def _name(file: Path | bytes) -> str:
 
 @contextmanager
 def _opened(file: Path | bytes) -> Iterator[BinaryIO]:
-    """Opened here: Arrow takes all names for UTF-8, and some for addresses. Damage is told by name."""
+    """Open a file and name it in errors. Arrow would assume UTF-8 names, and take some for URLs."""
     import pyarrow as pa
 
     with BytesIO(file) if isinstance(file, bytes) else open(file, "rb") as opened:
@@ -221,5 +225,5 @@ def _opened(file: Path | bytes) -> Iterator[BinaryIO]:
             yield opened
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             if error_number(error) is not None:
-                raise  # the system's, not the file's
+                raise  # an error of the system, not of the file's content
             raise TableError(f"{_name(file)}: {first_line(error)}.") from error

@@ -1,1 +1,1 @@
-"""From mixed columns to numbers, learned once and applied to every batch."""
+"""Table encoder: converts mixed columns to numbers, as learned from the training table."""

@@ -1,4 +1,4 @@
-"""What an encoder has learned of one column: plain values that a model file can hold."""
+"""Column specification: what an encoder has learned about one column, in plain values."""
 
 from dataclasses import dataclass
 
@@ -7,29 +7,31 @@ from odefs.tables.columns import Kind
 RARE = "(rare)"
 MISSING = "(missing)"
 MAX_ENCODED = 1e6
-"""Where encoded numbers are cut off, in their own unit: far is far, and squares stay finite in float32."""
+"""Encoded numbers are clipped here, in their own unit, so that squares stay finite in float32."""
 
 
 @dataclass(frozen=True)
 class ColumnSpec:
     """One input column as it was in training.
 
-    Model files hold it part by part. A part that is added must have a default, which columns from earlier files get; one without would refuse these files.
+    Model files store it field by field. A new field needs a default, which columns in older files
+    get; without a default these files could not be read.
     """
 
     name: str
     kind: Kind
     style: str
     levels: tuple[str, ...]
-    """Categories with a column of their own."""
+    """Categories with their own column."""
     grouped: int
-    """How many rarer categories share a column."""
+    """Number of rarer categories that share a column."""
     fill: float
-    """The median, in the place of missing numbers."""
+    """The median, which replaces missing numbers."""
     fill_level: str
-    """The most common category, in the place of missing ones."""
+    """The most common category, which replaces missing ones."""
     units: tuple[float, ...]
-    """Numbers and times: what one unit is, of the value and of the time of day. Others: how far out each value lies."""
+    """Scale of the value and of the time of day; for booleans and categories, the distance of each
+    value (:func:`odefs.tables.encoder.scale.distances_out`)."""
     marks_missing: bool
     by_hour: bool
     low: float

@@ -1,6 +1,7 @@
-"""The cells of a table as numbers in a matrix, by what was learned of its columns.
+"""Encoding of a table's cells as a float32 matrix.
 
-Blocks of rows are filled one after the other: filled column by column, a matrix of many rows passes through memory once for each of them.
+The matrix is filled in blocks of rows: filled column by column, a tall matrix would pass through
+memory once for each column.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,16 +16,16 @@ from odefs.tables.encoder.column_spec import MAX_ENCODED, ColumnSpec
 
 ENCODED = np.dtype(np.float32)
 BLOCK_ROWS = 2**14
-"""Columns that lie side by side share cache lines: those of so many rows stay until all of them are filled."""
+"""Adjacent columns share cache lines, which stay in cache for this many rows."""
 TASKS_PER_THREAD = 4
-"""Where there are fewer blocks, their columns are shared out too."""
+"""With fewer blocks than this, columns are distributed over the threads, too."""
 
 Filler = Callable[[slice, np.ndarray], None]
-"""Writes some rows of a column into zeros."""
+"""Writes some rows of a column into an array of zeros."""
 
 
 def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int) -> np.ndarray:
-    """One or several numbers for each cell, side by side."""
+    """Return the matrix with one or several columns for each input column."""
     widths = [len(spec.feature_names()) for spec in specs]
     out = np.zeros((n_rows, sum(widths)), dtype=ENCODED)
     places = [
@@ -48,7 +49,7 @@ def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int)
 
 
 def _stretches(size: int, n_stretches: int) -> list[slice]:
-    """So many slices of about the same length that cover a sequence; fewer where it is short."""
+    """Split a sequence into at most ``n_stretches`` slices of about the same length."""
     length = max(1, -(-size // n_stretches))
     return [slice(start, start + length) for start in range(0, size, length)]
 
@@ -66,7 +67,7 @@ def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:
             no, yes = spec.units[:2]
             out[:, 0] = values * np.hypot(no, yes)
         else:
-            # Counted from the median: float32 has too few digits for seconds since 1970.
+            # Relative to the median: float32 has too few digits for seconds since 1970.
             with np.errstate(over="ignore"):
                 out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -MAX_ENCODED, MAX_ENCODED)
         if spec.by_hour:
@@ -78,7 +79,7 @@ def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:
 
 
 def _of_categories(spec: ColumnSpec, column: Column) -> Filler:
-    """One column per known value; unknown values join the rare ones, or have no column set where there are none."""
+    """Fill one column per category; an unseen category counts as rare, or sets no column."""
     place = {level: code for code, level in enumerate(spec.levels)}
     n_levels = len(spec.levels)
     rare = n_levels if spec.grouped else -1

@@ -1,9 +1,9 @@
 """Fitting a :class:`TableEncoder` to a table of any size.
 
 Kind, text format and median of a column are learned from a seeded sample of rows. The rows with the
-lowest and the highest value of every column are added to the sample: a flag that is set once in a
-billion rows is not a constant. Scales, ranges, shares of missing cells and counts of categories are
-those of all rows. A table of no more rows than the sample is learned from as a whole.
+lowest and the highest value of every column are added to the sample, so that a flag that is set
+once in a billion rows does not look constant. Scales, ranges, shares of missing cells and counts of
+categories are those of all rows. A table with at most ``SAMPLE_ROWS`` rows is used completely.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,12 +23,12 @@ from odefs.tables.table import Table
 
 SAMPLE_ROWS = 100_000
 MAX_COUNTED_VALUES = 20_000
-"""Distinct values of a column of categories that are counted; beyond, the sample decides."""
+"""Maximum number of distinct categories to count; for more, the counts of the sample are used."""
 
 
 @dataclass
 class ColumnExtremes:
-    """Missing cells, lowest and highest value of a column, and the rows that have these."""
+    """Number of missing cells, lowest and highest value of a column, and the rows of these."""
 
     missing: int = 0
     low: float | str | None = None
@@ -36,11 +36,11 @@ class ColumnExtremes:
     rows: dict[str, int] = field(default_factory=dict)
 
     def add(self, column: Column, start: int) -> None:
-        """Look at the cells of a batch that begins at row ``start``."""
+        """Update from a batch that starts at row ``start``."""
         self.missing += int(column.missing.sum())
         known = np.flatnonzero(~column.missing)
         if known.size:
-            # Codes of categories are in the order of their names.
+            # Codes of categories are in alphabetical order.
             cells = (column.category_codes if column.kind == "category" else column.values)[known]
             self._extend(column, int(known[cells.argmin()]), int(known[cells.argmax()]), start)
 
@@ -55,7 +55,7 @@ class ColumnExtremes:
 def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], seed: int) -> None:
     """Fit the encoder to some columns of a table."""
     n_rows = table.n_rows
-    # Dropped columns are not read, but count among the names of the training table.
+    # Dropped columns are not read, but belong to the names of the training table.
     read = [name for name in names if encoder.is_read(name)]
     if n_rows <= SAMPLE_ROWS:
         encoder.learn_columns(table.column_rows(np.arange(n_rows), read), names)
@@ -77,7 +77,7 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
 
 
 def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:
-    """Missing cells and extreme values of some columns, in one pass over all rows."""
+    """Find missing cells and extreme values of some columns in one pass over all rows."""
     found = {name: ColumnExtremes() for name in names}
     for start, batch in table.column_batches(names):
         for name in names:
@@ -86,7 +86,7 @@ def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtreme
 
 
 def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:
-    """Whether whole numbers have neither gaps nor repeats, judging by range and sample."""
+    """Whether integers have neither gaps nor repeats, judging by range and sample."""
     if column.kind != "number" or not column.whole or extremes.missing:
         return False
     low, high = extremes.low, extremes.high
@@ -94,7 +94,7 @@ def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:
 
 
 def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]:
-    """The columns as the sample has them, with scales, ranges and counts of all rows."""
+    """Return the specifications of the sample with scales, ranges and counts of all rows."""
     seen = [ColumnSummary(rows_at_once(len(encoder.specs_))) for _ in encoder.specs_]
     for start, batch in table.column_batches(encoder.columns):
         read = encoder.recognised(batch)
@@ -108,7 +108,7 @@ def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]
 
 
 def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
-    """Categorical text counts verbatim: as it is read later, times would be mapped onto the names that the sample has."""
+    """Keep categorical text verbatim: ``read`` maps times to the names that the sample has."""
     return without_words(given, na) if given.kind == read.kind == "category" else read
 
 

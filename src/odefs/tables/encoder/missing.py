@@ -1,4 +1,4 @@
-"""Cells that count as missing: words that mean so, and text that cannot be read as what its column holds."""
+"""Missing cells: words that mean "missing", and text that cannot be read as its column's type."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ MAX_UNREADABLE_SHARE = 0.5
 
 
 def without_words(column: Column, words: Collection[str]) -> Column:
-    """Words that mean "missing" as missing cells."""
+    """Turn words that mean "missing" into missing cells."""
     if column.kind == "category":
         gone = [
             i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)
@@ -33,7 +33,7 @@ def without_words(column: Column, words: Collection[str]) -> Column:
     absent = np.isin(column.values, numbers)
     exact = column.exact
     if exact is not None:
-        # What float64 cannot tell apart is compared by all of its digits.
+        # Compare all digits of integers that float64 cannot distinguish.
         exact = without_words(exact, words)
         absent = np.where(np.abs(column.values) >= LARGE, exact.missing, absent)
         exact = replace(exact, codes=np.where(absent, -1, exact.category_codes))
@@ -50,14 +50,14 @@ def _is_number(word: str) -> bool:
 
 @dataclass
 class Lost:
-    """Cells of a column that were there and could not be read; of a table that comes in parts, of all parts so far."""
+    """Counts cells of a column that could not be read, over all batches so far."""
 
     cells: int = 0
     known: int = 0
     first: float | str | None = None
 
     def add(self, column: Column, read: Column, na: Collection[str] = ()) -> None:
-        """Count the cells of a column as it is, and as it was read."""
+        """Compare the cells of a column before and after reading."""
         column = without_words(column, na)
         lost = np.flatnonzero(read.missing & ~column.missing)
         if lost.size and not self.cells:
@@ -66,7 +66,7 @@ class Lost:
         self.known += int((~column.missing).sum())
 
     def add_text(self, column: Column, read: Column, na: Collection[str] = ()) -> None:
-        """Count cells of text that should be numbers, times or booleans; others were not converted."""
+        """Count text cells that should be numbers, times or booleans; others are not converted."""
         if column.kind == "category" and read.kind != "category":
             self.add(column, read, na)
 
@@ -75,16 +75,20 @@ class Lost:
         return self.cells > MAX_UNREADABLE_SHARE * self.known
 
     def require_few(self, name: str, kind: Kind, style: str) -> None:
-        """Refuse a column most of which is not what it must be; ``style`` says how text was read in training, where it was text."""
+        """Raise if most cells could not be read.
+
+        ``style`` is the text format in training, if the column was text.
+        """
         if self.are_most:
             held = style or KIND_NAMES[kind]
             raise TableError(
-                f"column {name!r} held {held} in training, but most values here are not (first: {self.first!r})."
+                f"column {name!r} held {held} in training, but most values here are not "
+                f"(first: {self.first!r})."
             )
 
 
 def is_mostly_unreadable(column: Column, read: Column, na: Collection[str] = ()) -> bool:
-    """Whether most of the cells that are there were lost in reading."""
+    """Whether most of the cells that are not missing could not be read."""
     lost = Lost()
     lost.add(column, read, na)
     return lost.are_most

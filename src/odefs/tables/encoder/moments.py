@@ -1,4 +1,7 @@
-"""Range and standard deviation of numbers that come in parts: as exact as of all of them at once, and finite where squares would not be."""
+"""Range and standard deviation of values that come in batches.
+
+The result is as accurate as for all values at once, and finite where squares would overflow.
+"""
 
 from dataclasses import dataclass
 
@@ -7,7 +10,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Spread:
-    """Of values so far. Means and deviations are of halves of the values: ``mean`` is counted from half of ``low``, ``squares`` in units of ``scale``."""
+    """Statistics of the values so far.
+
+    Mean and deviations refer to half the values, so that differences do not overflow: ``mean`` is
+    relative to half of ``low``, ``squares`` is in units of ``scale``.
+    """
 
     n: int = 0
     low: float = np.inf
@@ -18,7 +25,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: np.ndarray) -> "Spread":
-        """Of finite values, all at once."""
+        """Return the statistics of finite values."""
         if not values.size:
             return cls()
         low, high = float(values.min()), float(values.max())
@@ -30,11 +37,11 @@ class Spread:
         return cls(values.size, low, high, scale * mean, float(np.sum((shares - mean) ** 2)), scale)
 
     def merge(self, other: "Spread") -> "Spread":
-        """Of the values of both."""
+        """Return the statistics of the values of both."""
         if not self.n or not other.n:
             return self if self.n else other
         n, low = self.n + other.n, min(self.low, other.low)
-        # From the lowest value: far from zero, means themselves would have lost the digits by which they differ.
+        # Relative to the lowest value: means far from zero would lose the digits that differ.
         mine, others = (part.low / 2 - low / 2 + part.mean for part in (self, other))
         between = others - mine
         scale = max(self.scale, other.scale, abs(between))
@@ -48,12 +55,12 @@ class Spread:
 
     @property
     def unit(self) -> float:
-        """The root of half the range times the standard deviation; 1 for one value."""
+        """The square root of half the range times the standard deviation; 1 for one value."""
         if self.n == 0 or self.low == self.high:
             return 1.0
         half_range, half_std = (
             self.high / 2 - self.low / 2,
             self.scale * float(np.sqrt(self.squares / self.n)),
         )
-        # Twice the half range may be beyond the largest float, twice its root is not.
+        # Twice the half range may overflow, twice its root does not.
         return float(2 * np.sqrt(half_range / 2) * np.sqrt(half_std)) or 1.0

@@ -1,7 +1,8 @@
-"""What each column of a table is good for: how it is read, and whether it can help at all.
+"""Column roles: the type of each column, and whether it is used at all.
 
-Columns that cannot help (empty, one value, identifiers, free text) are left out with a reason. A column of measurements is never taken for an identifier: only
-whole numbers that count the rows or carry an identifier's name, and text that differs from row to row, are.
+Columns that cannot help (empty, constant, identifiers, free text) are left out with a reason. A
+column of measurements is never taken for an identifier: only integers that count the rows or are
+named like an identifier, and text that differs from row to row, are.
 """
 
 import re
@@ -26,16 +27,17 @@ from odefs.tables.messages import KIND_NAMES
 from odefs.tables.notes import Exclusion, Note
 
 IDENTIFIER_NAME = re.compile(
-    r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)|[a-z](?:Id|ID|Nr|No|Key)$"
+    r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)"
+    r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
 FREE_TEXT_SHARE = 0.5
 FEW_LEVELS = 20
 MOSTLY_MISSING = 0.5
-"""Where more cells are missing, what takes their place would be the column's main value, and every known value odd."""
+"""With more missing cells, the fill value would dominate and every known value would be unusual."""
 
 DIGITS = re.compile(r"^\s*[-+]?\d{1,4000}\s*$", re.ASCII)
 
-TRUTH = {
+BOOLEAN_WORDS = {
     "true": 1.0,
     "yes": 1.0,
     "y": 1.0,
@@ -52,7 +54,7 @@ SENTINELS = (-999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0, -99.0,
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user says about columns, which overrules what is guessed."""
+    """Column types set by the user, which override inferred ones."""
 
     number: frozenset[str] = frozenset()
     category: frozenset[str] = frozenset()
@@ -62,7 +64,7 @@ class Overrides:
 
 @dataclass(frozen=True, eq=False)
 class Role:
-    """A column as it will be used, how its text is read, why it is left out, and notes on it."""
+    """A column as it will be used, its text format, why it is left out, and notes on it."""
 
     column: Column
     style: str = ""
@@ -71,7 +73,7 @@ class Role:
 
 
 def assign_role(column: Column, overrides: Overrides) -> Role:
-    """Recognise what a column holds and decide whether it is used."""
+    """Infer the type of a column and decide whether it is used."""
     column = text = without_words(column, overrides.na)
     style = ""
     notes: list[Note] = []
@@ -87,7 +89,8 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
         notes += [*_sentinels(column), *_infinite(column)]
         if not forced and column.whole and IDENTIFIER_NAME.search(column.name):
             if style:
-                # Text stays as it stands, for categories of another table are not read as numbers first; what was said of the numbers does not hold.
+                # Keep the text: another table's categories are not parsed as numbers either.
+                # The notes on the numbers no longer apply.
                 column, style, notes = text, "", []
             else:
                 column = as_category(column)
@@ -100,8 +103,8 @@ def apply_style(
 ) -> Column:
     """Read a column of another table as the training table's column was read.
 
-    ``levels`` are the categories seen in training. Every cell is read by itself, so that a row does
-    not depend on the rows around it; what cannot be read is missing.
+    ``levels`` are the categories seen in training. Every cell is read on its own, so that a row
+    does not depend on the rows around it; a cell that cannot be read is missing.
     """
     column = without_words(column, na)
     if kind == "category":
@@ -117,23 +120,24 @@ def apply_style(
     alike = {column.kind, kind} <= {"number", "boolean"}
     if column.kind != kind and not alike:
         raise TableError(
-            f"column {column.name!r} held {KIND_NAMES[kind]} in training and holds {KIND_NAMES[column.kind]} here."
+            f"column {column.name!r} held {KIND_NAMES[kind]} in training "
+            f"and holds {KIND_NAMES[column.kind]} here."
         )
     return column
 
 
 def _read_as(column: Column, kind: Kind, style: str, na: Collection[str]) -> Column:
-    """Text that must be numbers, times or booleans."""
+    """Parse text as numbers, times or booleans."""
     if kind == "boolean":
         values = np.array(
-            [*(TRUTH.get(level.strip().lower(), np.nan) for level in column.levels), np.nan]
+            [*(BOOLEAN_WORDS.get(level.strip().lower(), np.nan) for level in column.levels), np.nan]
         )
         return Column(column.name, "boolean", values[column.category_codes])
     return without_words(_converted(column, TEXT_FORMATS[style] if style else PLAIN[kind]), na)
 
 
 def guessed_format(column: Column, kind: Kind) -> str:
-    """The format of text in a column that had another type in training; empty for the plain one."""
+    """Return the format of text that was not text in training; empty for the plain format."""
     if column.kind != "category" or kind not in ("number", "time"):
         return ""
     counts = np.bincount(column.category_codes[~column.missing], minlength=len(column.levels))
@@ -142,9 +146,11 @@ def guessed_format(column: Column, kind: Kind) -> str:
 
 
 def as_category(column: Column, levels: Sequence[str] = ()) -> Column:
-    """Numbers and times as categories, one per distinct value; those that float64 would round by all of their digits, times as csv files have them.
+    """Convert numbers and times to categories, one per distinct value.
 
-    ``levels`` are categories of a model, by whose form times go: in a part of a table the others cannot tell.
+    Integers keep all digits, also those that float64 would round; times are written as in csv
+    files. ``levels`` are the categories of a model, which determine the format of times: a batch
+    may have too few to infer it.
     """
     if column.exact is not None:
         return column.exact
@@ -157,7 +163,7 @@ def as_category(column: Column, levels: Sequence[str] = ()) -> Column:
 
 
 def _named(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
-    """Categories from codes into names, of which some may be the same."""
+    """Make categories from codes into names, some of which may be equal."""
     levels = tuple(sorted(set(names)))
     place = {level: code for code, level in enumerate(levels)}
     places = np.array([*(place[level] for level in names), -1], dtype=np.int32)
@@ -165,7 +171,7 @@ def _named(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
 
 
 def _same_times(column: Column, levels: Sequence[str]) -> Column:
-    """Text with the names that a model has for the same times."""
+    """Rename times as in the model."""
     same = known_times(column.levels, levels)
     if not same:
         return column
@@ -213,7 +219,7 @@ def _recognised(
 
 
 def _is_rounded(column: Column) -> bool:
-    """Whether most cells are whole numbers beyond what float64 counts, and some that differ are one there: codes, not measurements."""
+    """Whether most cells are integers beyond 2**53 and float64 merges some: codes, not numbers."""
     if column.exact is None:
         return False
     known = column.values[~column.missing]
@@ -224,7 +230,7 @@ def _is_rounded(column: Column) -> bool:
 
 
 def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
-    """The same of text."""
+    """Like :func:`_is_rounded`, for text."""
     long = [
         len(level) >= 16 and bool(DIGITS.match(level)) and abs(int(level)) >= LARGE
         for level in levels
@@ -236,7 +242,7 @@ def _have_long_digits(levels: Sequence[str], counts: np.ndarray) -> bool:
 
 
 def _half_numbers(column: Column, counts: np.ndarray) -> list[Note]:
-    """A note on columns that hold text and numbers."""
+    """Return a note if the column holds both text and numbers."""
     if not counts.sum() or len(column.levels) > 100_000:
         return []
     numbers = ~np.isnan(read_levels(column.levels, TEXT_FORMATS["numbers"]))
@@ -250,7 +256,7 @@ def _half_numbers(column: Column, counts: np.ndarray) -> list[Note]:
 
 def _converted(column: Column, style: TextFormat) -> Column:
     values = np.append(read_levels(column.levels, style), np.nan)[column.category_codes]
-    infinite = np.isinf(values)  # as 1e999 is
+    infinite = np.isinf(values)  # e.g. 1e999
     values[infinite] = np.nan
     known = values[~np.isnan(values)]
     whole = bool(known.size and (known == np.round(known)).all())
@@ -264,7 +270,7 @@ def _converted(column: Column, style: TextFormat) -> Column:
 
 
 def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
-    n_rows, missing = len(column), float(column.missing.mean())
+    missing = float(column.missing.mean())
     if column.opaque:
         return Exclusion("opaque_cells")
     if missing == 1:
@@ -275,25 +281,33 @@ def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
         return None
     if missing > MOSTLY_MISSING:
         return Exclusion("mostly_missing", missing)
+    return _identifier(column)
+
+
+def _identifier(column: Column) -> Exclusion | None:
+    """Return why a column identifies rows instead of describing them, or ``None``."""
+    n_rows = len(column)
     if column.kind == "category":
         distinct = column.n_distinct
         all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
         if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
             digits = all(level.isdigit() for level in column.levels)
             return Exclusion("unique_codes" if digits else "unique_text")
-    if column.kind == "number" and column.whole and _all_differ(column):
-        counts = (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1)
-        if counts:
-            return Exclusion("row_counter")
-        if IDENTIFIER_NAME.search(column.name):
-            return Exclusion("unique_identifier")
-    return None
+        return None
+    if column.kind != "number" or not column.whole or not _all_differ(column):
+        return None
+    if (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1):
+        return Exclusion("row_counter")
+    return Exclusion("unique_identifier") if IDENTIFIER_NAME.search(column.name) else None
 
 
 def _all_differ(column: Column) -> bool:
-    """Whether more than two whole numbers are there, none missing or twice; only where the range has room for as many are they sorted."""
+    """Whether there are more than two integers, none missing or repeated.
+
+    They are sorted only if their range has room for that many.
+    """
     n_rows, values = len(column), column.values
-    # Halves, for the range may be beyond the largest float.
+    # Halves, because the range may overflow.
     has_room = n_rows > 2 and values.max() / 2 - values.min() / 2 >= (n_rows - 1) / 2
     return bool(has_room) and column.n_distinct == n_rows
 
@@ -305,7 +319,7 @@ def _infinite(column: Column) -> list[Note]:
 
 
 def _sentinels(column: Column) -> list[Note]:
-    """Values that look like a code for "missing": far out, repeated, and all at one place."""
+    """Return notes on values that look like codes for "missing": extreme, repeated, isolated."""
     values = column.values[~column.missing]
     if values.size < 20:
         return []

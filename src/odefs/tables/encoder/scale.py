@@ -1,10 +1,15 @@
-"""One scale for columns of all kinds, so that what is equally odd counts equally.
+"""Common scale for columns of all kinds, so that equally unusual values count equally.
 
-A number is divided by the root of half its range times its standard deviation (:mod:`odefs.tables.encoder.moments`), much as ``scaling="rootstd"`` does: a normal column then has a standard
-deviation of the root of ``2 / NORMAL_RANGE``. A category is put as far out as its rarity says: with ``P`` the share of rows whose value is at least as rare, ``ln(1 / P)``, the quantile of an
-exponential distribution, but at least one, over the root of ``NORMAL_RANGE``. Numbers of real tables have such tails rather than normal ones, and between a common and a rare category there is
-nothing. Where all categories are equally frequent none is odd (``P = 1``), and two rows that differ are 0.7 times as far apart as two ordinary numbers, however many categories there are; a value
-that one row in a thousand has counts like a number 4.9 standard deviations out.
+A number is divided by the square root of half its range times its standard deviation
+(:mod:`odefs.tables.encoder.moments`), much like ``scaling="rootstd"``: a normal column then has a
+standard deviation of ``sqrt(2 / NORMAL_RANGE)``. A category is placed at a distance that depends on
+its rarity: with ``P`` the share of rows whose value is at least as rare, the distance is
+``ln(1 / P)``, the quantile of an exponential distribution, but at least one, divided by
+``sqrt(NORMAL_RANGE)``. Numbers in real tables have such tails rather than normal ones, and there
+is nothing between a common and a rare category. If all categories are equally frequent, none is
+unusual (``P = 1``), and two different rows are 0.7 times as far apart as two typical numbers,
+however many categories there are; a value that occurs in one row of a thousand counts like a number
+4.9 standard deviations from the mean.
 """
 
 from collections.abc import Sequence
@@ -12,20 +17,21 @@ from collections.abc import Sequence
 import numpy as np
 
 NORMAL_RANGE = 7.0
-"""Standard deviations that some thousand values of a normal column span."""
+"""Range of some thousand values of a normal column, in standard deviations."""
 
 
 def median_of(values: np.ndarray) -> float:
-    """The median, also where the sum of the two middle values is beyond the largest float."""
+    """Return the median, also if the sum of the two middle values overflows."""
     with np.errstate(over="ignore"):
         found = float(np.median(values))
     return found if np.isfinite(found) else 2 * float(np.median(values / 2))
 
 
 def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> tuple[float, ...]:
-    """How far out each of some categories lies, from how often they occur; ``rarer`` is how often all those occur that are rarer than each of them.
+    """Return the distance of each category, given how often each occurs.
 
-    Where there are such, a last number says how far out they lie together.
+    ``rarer`` is the total count of all rarer categories; if it is positive, their common distance
+    is appended.
     """
     occurring = np.asarray(counts, dtype=np.float64)
     total = occurring.sum() + rarer

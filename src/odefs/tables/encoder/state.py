@@ -1,6 +1,6 @@
-"""An encoder's state as a model file says it, checked: whatever passes can encode any table that has its columns.
+"""Encoder state from a model file, validated: a valid state can encode any table with its columns.
 
-Every refusal is a :class:`~odefs.exceptions.ModelFileError` of one sentence.
+Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one sentence.
 """
 
 import math
@@ -17,12 +17,12 @@ from odefs.tables.notes import Exclusion, ExclusionKind
 NAMES = ("number", "category", "drop", "keep")
 PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
 SMALLEST_HOUR_UNIT = 1e-12
-"""Of the time of day, so that a day in its unit stays far from the largest float32."""
+"""Lower bound for the unit of the time of day, so that a day in this unit fits into float32."""
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderState:
-    """What an encoder is made of."""
+    """The parts of an encoder."""
 
     parameters: dict[str, Any]
     specs: tuple[ColumnSpec, ...]
@@ -31,17 +31,17 @@ class EncoderState:
 
 
 def read_state(state: Any) -> EncoderState:
-    """The parts of an encoder, each checked."""
+    """Validate the parts of an encoder."""
     require(isinstance(state, dict), "its encoder is not an object")
     columns = need(state, "columns", list)
     require(
         _texts(columns) and len(set(columns)) == len(columns),
-        "the columns of its table are not names that differ",
+        "the columns of its table are not unique names",
     )
     left_out = {name: _read_exclusion(why) for name, why in need(state, "left_out", dict).items()}
     specs = tuple(_read_spec(spec) for spec in need(state, "specs", list))
     used = [spec.name for spec in specs]
-    require(used and len(set(used)) == len(used), "its encoder has no columns, or one twice")
+    require(used and len(set(used)) == len(used), "its encoder has no columns, or repeated ones")
     require(set(used) <= set(columns), "its encoder uses columns that its table does not have")
     return EncoderState(_read_parameters(need(state, "parameters", dict)), specs, left_out, columns)
 
@@ -54,7 +54,7 @@ def _read_exclusion(found: Any) -> Exclusion:
     kind, share = found["kind"], found["share"]
     require(
         kind in get_args(ExclusionKind),
-        "a column that it left out has a reason that does not exist",
+        "a column that it left out has an unknown reason",
     )
     is_share = share is None or (_is_number(share) and 0 <= share <= 1)
     require(is_share, "the missing cells of a column that it left out are not a share")
@@ -77,34 +77,34 @@ def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
     if "max_categories" in found:
         need_count(found, "max_categories", 2, 2**31)
     if "mark_missing" in found:
-        read["mark_missing"] = _truth(found, "mark_missing")
+        read["mark_missing"] = _read_boolean(found, "mark_missing")
     return read
 
 
 def _read_spec(found: Any) -> ColumnSpec:
     require(isinstance(found, dict), "a column of its encoder is not an object")
-    # Parts that came after the first version have a default, which files of earlier writers get.
+    # Fields added after the first version have a default, which older files get.
     parts = {
         field.name: field.default is MISSING and field.default_factory is MISSING
         for field in fields(ColumnSpec)
     }
     needed = {name for name, is_needed in parts.items() if is_needed}
-    require(needed <= found.keys() <= parts.keys(), "a column of its encoder has other parts")
+    require(needed <= found.keys() <= parts.keys(), "a column of its encoder has unknown fields")
     name, kind, style = (
         need(found, "name", str),
         need(found, "kind", str),
         need(found, "style", str),
     )
-    require(kind in get_args(Kind), f"its column {name!r} is of a kind that does not exist")
+    require(kind in get_args(Kind), f"its column {name!r} is of an unknown kind")
     fits = not style or (
         style in TEXT_FORMATS
         and (kind not in ("number", "time") or TEXT_FORMATS[style].kind == kind)
     )
-    require(fits, f"its column {name!r} is read in a way that does not exist")
+    require(fits, f"its column {name!r} has an unknown text format")
     levels, units = need(found, "levels", list), need(found, "units", list)
     require(
         _texts(levels) and len(set(levels)) == len(levels),
-        f"the categories of its column {name!r} are not texts that differ",
+        f"the categories of its column {name!r} are not unique texts",
     )
     require(
         all(_is_number(unit) for unit in units), f"the units of its column {name!r} are not numbers"
@@ -112,12 +112,10 @@ def _read_spec(found: Any) -> ColumnSpec:
     low, high = need_number(found, "low"), need_number(found, "high")
     share = need_number(found, "missing_share")
     fill = need_number(found, "fill")
-    require(
-        low <= fill <= high and 0 <= share <= 1, f"the range of its column {name!r} makes no sense"
-    )
+    require(low <= fill <= high and 0 <= share <= 1, f"the range of its column {name!r} is invalid")
     require(
         kind != "boolean" or 0 <= low <= high <= 1,
-        f"the truth values of its column {name!r} are none",
+        f"the range of its column {name!r} is not that of booleans",
     )
     spec = ColumnSpec(
         name,
@@ -128,18 +126,18 @@ def _read_spec(found: Any) -> ColumnSpec:
         fill,
         need(found, "fill_level", str),
         tuple(float(unit) for unit in units),
-        _truth(found, "marks_missing"),
-        _truth(found, "by_hour"),
+        _read_boolean(found, "marks_missing"),
+        _read_boolean(found, "by_hour"),
         low,
         high,
         share,
     )
-    require(_can_encode(spec), f"its column {name!r} cannot be encoded as is said")
+    require(_can_encode(spec), f"its column {name!r} cannot be encoded as specified")
     return spec
 
 
 def _can_encode(spec: ColumnSpec) -> bool:
-    """Whether the parts fit each other: one unit for each encoded column, two for truth values, all of a size that stays finite."""
+    """Whether the fields are consistent: one unit per encoded column, two for booleans, finite."""
     n_units = len(spec.feature_names()) + (spec.kind == "boolean")
     if len(spec.units) != n_units or (spec.by_hour and spec.kind != "time"):
         return False
@@ -156,22 +154,22 @@ def _can_encode(spec: ColumnSpec) -> bool:
     )
 
 
-def _texts(values: list[Any]) -> bool:
+def _texts(values: list[object]) -> bool:
     return all(type(value) is str for value in values)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     try:
-        return type(value) in (int, float) and math.isfinite(value)
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
 
 
-def _truth(found: Mapping[str, Any], key: str) -> bool:
-    """A truth value, or 0 or 1 in its place, as parameters may have been given."""
+def _read_boolean(found: Mapping[str, Any], key: str) -> bool:
+    """Return a boolean, which may also be stored as 0 or 1."""
     value = found.get(key)
     require(
         type(value) in (bool, int) and value in (0, 1),
-        f"{key!r} of its encoder is not a truth value",
+        f"{key!r} of its encoder is not a boolean",
     )
     return bool(value)

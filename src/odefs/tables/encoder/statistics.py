@@ -1,4 +1,4 @@
-"""What is known of all cells of a column, which may come in parts, and what an encoder takes from it: one rule in memory and beyond it."""
+"""Column statistics over all cells, in memory or in batches, and the resulting specification."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from odefs.tables.encoder.scale import distances_out
 
 @dataclass
 class ColumnSummary:
-    """Of a column as it is used. Cells are added batch by batch, each of the same kind.
+    """Statistics of a column as it is used. Batches are added one by one, all of the same kind.
 
-    Numbers are merged in stretches of one length, so that the result does not depend on where
-    batches are cut.
+    Numbers are merged in chunks of fixed length, so that the result does not depend on where
+    batches start.
     """
 
     stretch: int = 2**62
@@ -27,7 +27,7 @@ class ColumnSummary:
     values: Spread = field(default_factory=Spread)
     times_of_day: Spread = field(default_factory=Spread)
     counts: Counter[str] = field(default_factory=Counter)
-    """How often each category occurs."""
+    """Number of occurrences of each category."""
     _pending: list[np.ndarray] = field(default_factory=list)
     _n_pending: int = 0
     _kind: Kind = "number"
@@ -52,7 +52,7 @@ class ColumnSummary:
             self._merge_pending()
 
     def finish(self) -> "ColumnSummary":
-        """Merge the last numbers, which are fewer than a stretch."""
+        """Merge the remaining numbers, which are fewer than a chunk."""
         self._merge_pending(is_last=True)
         return self
 
@@ -68,7 +68,7 @@ class ColumnSummary:
 
     @property
     def varies_by_hour(self) -> bool:
-        """Whether times are of more than a day, and not of days alone."""
+        """Whether times span more than a day and are not all at midnight."""
         return self.values.high - self.values.low > SECONDS_PER_DAY and (
             self.times_of_day.low,
             self.times_of_day.high,
@@ -84,7 +84,7 @@ def spec_of(
     max_categories: int,
     mark_missing: bool,
 ) -> ColumnSpec:
-    """What an encoder keeps of a column that is not empty; ``median`` is that of its numbers."""
+    """Return the specification of a column that is not empty; ``median`` is that of its numbers."""
     summary.finish()
     marks = mark_missing and summary.n_missing > 0
     missing = summary.n_missing / summary.n_rows
@@ -123,7 +123,10 @@ def spec_of(
 
 
 def _most_frequent(counts: Mapping[str, int], room: int) -> tuple[tuple[str, ...], str, float]:
-    """Categories that get a column each, in alphabetical order, the most frequent one, and how often all others occur; among equals the first in the alphabet."""
+    """Return the categories with their own column, the most frequent one, and the count of others.
+
+    Categories are in alphabetical order; among equally frequent ones the first are kept.
+    """
     order = sorted(counts, key=lambda level: (-counts[level], level))
     kept = order if len(order) <= room else order[: max(1, room - 1)]
     return tuple(sorted(kept)), order[0], float(sum(counts[level] for level in order[len(kept) :]))

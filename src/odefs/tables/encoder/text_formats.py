@@ -1,6 +1,8 @@
-"""Text that is really numbers or dates: decimal commas, thousands marks, currencies, percentages, day-first dates, words for "missing".
+"""Text formats of numbers and dates: decimal commas, thousands separators, currencies, percentages,
+day-first dates, and words for "missing".
 
-Works on the distinct values of a column. A style is chosen on a sample, then applied to all; what it cannot read counts as missing and is told.
+Formats are applied to the distinct values of a column. A format is chosen on a sample and applied
+to all values; cells that it cannot read count as missing, with a note.
 """
 
 import re
@@ -12,14 +14,16 @@ import numpy as np
 
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MIN_READABLE_SHARE = 0.9
-"""Share of a column's rows that must read as numbers (or dates) for the column to be taken as such."""
+"""Share of rows that must be readable as numbers (or dates) to convert a column."""
 
 SAMPLE_CELLS = 500
 
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
-# Spaces are taken once and for all (*+): to share a thousand of them out among the parts in every way would take forever.
+# Possessive quantifiers (*+) prevent catastrophic backtracking on long runs of spaces.
 _SIGN = re.compile(
-    rf"^(?P<open>\()?\s*+(?P<minus>[-+\u2212])?\s*+{_CURRENCY}?\s*+(?P<minus2>[-+\u2212])?(?P<body>[\d.,'\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*+(?P<percent>%)?\s*+{_CURRENCY}?\s*+(?P<close>\))?$"
+    rf"^(?P<open>\()?\s*+(?P<minus>[-+\u2212])?\s*+{_CURRENCY}?\s*+(?P<minus2>[-+\u2212])?"
+    r"(?P<body>[\d.,'\s  ]*\d[.,]?(?:[eE][-+]?\d+)?)\s*+"
+    rf"(?P<percent>%)?\s*+{_CURRENCY}?\s*+(?P<close>\))?$"
 )
 _COMMA = re.compile(r"^(?:\d{1,3}(?:[.'\s  ]\d{3})+|\d+)?(?:,\d+)?$")
 _POINT = re.compile(r"^(?:\d{1,3}(?:[,'\s  ]\d{3})+|\d*)(?:\.\d*)?(?:[eE][-+]?\d+)?$")
@@ -29,7 +33,8 @@ _MARKS = re.compile(r"['\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
 _DATE = re.compile(
-    r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?$"
+    r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})"
+    r"(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?$"
 )
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
 _TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?$")
@@ -37,7 +42,7 @@ _TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?$")
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a column's text is read. ``name`` is one of the keys below and is what a model file keeps."""
+    """How to read a column's text. ``name`` is a key of ``TEXT_FORMATS``, stored in model files."""
 
     name: str
     kind: str
@@ -49,7 +54,7 @@ def is_missing_word(text: str) -> bool:
 
 
 def _number(text: str, decimal: str) -> float:
-    """A number with the given decimal mark; NaN where it is none."""
+    """Parse a number with the given decimal mark; NaN if it is not a number."""
     if _SIMPLE[decimal].match(text):
         return float(text.replace(",", "."))
     match = _SIGN.match(text.strip())
@@ -88,7 +93,7 @@ def _date(text: str, day_first: bool) -> float:
         return np.nan
     first, _, second, year, hour, minute, seconds, fraction = match.groups(default="0")
     day, month = (first, second) if day_first else (second, first)
-    # Two digits mean 1969 to 2068, as the C library has it.
+    # Two-digit years mean 1969 to 2068, as in the C library.
     full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 69 else 2000)
     try:
         when = datetime(
@@ -100,7 +105,7 @@ def _date(text: str, day_first: bool) -> float:
 
 
 def _time_of_day(text: str) -> float:
-    """In whole seconds, as columns of that type are read."""
+    """Parse to whole seconds, as columns of type time are read."""
     match = _TIME.match(text.strip())
     if match is None:
         return np.nan
@@ -132,11 +137,14 @@ PLAIN = {
     "number": TEXT_FORMATS["numbers"],
     "time": TextFormat("ISO dates or times of day", "time", _plain_time),
 }
-"""How text is read where training held numbers or times of their own type, and no style can be told from one cell."""
+"""Formats for text in columns that were not text in training: one cell does not determine one."""
 
 
 def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
-    """The style that reads a column's distinct values, or ``None`` where they are just text. ``counts`` says how often each occurs."""
+    """Return the format that reads a column's distinct values, or ``None`` if they are just text.
+
+    ``counts`` is the number of occurrences of each value.
+    """
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
     if not known or any(
         LEADING_ZERO.match(levels[i]) and levels[i].strip().isdigit() for i in known
@@ -151,14 +159,18 @@ def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
     for style in TEXT_FORMATS.values():
         read = ~np.isnan([style.read(levels[i]) for i in sample])
         share = float((weights * read).sum() / weights.sum())
-        # The first style wins ties: a point is a decimal mark, and 03/04 is the third of April, unless the column says otherwise.
+        # The first format wins ties: a point is a decimal mark, and 03/04 is 3 April, unless
+        # other values of the column contradict.
         if share >= MIN_READABLE_SHARE and (best is None or share > best[0]):
             best = share, style
     return None if best is None else best[1]
 
 
 def _points_are_thousands(levels: Sequence[str]) -> bool:
-    """Whether points set thousands apart, as in 952 and 1.032: three digits behind every point, and below a thousand no point."""
+    """Whether points separate thousands, as in 952 and 1.032.
+
+    Every point is followed by three digits, and numbers below a thousand have no point.
+    """
     bodies = [
         match["body"].strip()
         for match in map(_SIGN.match, (level.strip() for level in levels))
@@ -177,7 +189,7 @@ def _points_are_thousands(levels: Sequence[str]) -> bool:
 
 
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
-    """The number of each distinct value; NaN for missing words and for what the style cannot read."""
+    """Parse each distinct value; NaN for missing words and unreadable text."""
     return np.array(
         [np.nan if is_missing_word(level) else style.read(level) for level in levels],
         dtype=np.float64,
@@ -185,7 +197,7 @@ def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
 
 
 def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
-    """What the text has besides numbers: stable keywords."""
+    """Return what the text contains besides numbers, as stable keywords."""
     shown = [level for level in levels if not is_missing_word(level)][:SAMPLE_CELLS]
     extras = []
     if style.kind == "number":

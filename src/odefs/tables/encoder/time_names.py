@@ -1,6 +1,7 @@
-"""Times as categories: their names in the international form, and which category of a model a time is, however either was written.
+"""Names of times used as categories, and matching of times that were written differently.
 
-A model may have been trained on a csv file, whose texts are the names, and score a parquet file, or the other way round; names of models that were saved before had seconds since 1970.
+A model may be trained on a csv file, whose texts are the names, and score a parquet file, or the
+other way round. Older models use seconds since 1970 as names.
 """
 
 import math
@@ -22,12 +23,16 @@ _SECONDS = re.compile(r"^-?\d+(\.\d+)?$")
 
 
 def number_name(value: float) -> str:
-    """A number as a category."""
+    """Return the category name of a number."""
     return f"{int(value)}" if value.is_integer() else repr(value)
 
 
 def time_names(seconds: Sequence[float] | np.ndarray, known: Sequence[str] = ()) -> list[str]:
-    """The category of each time: the one of ``known`` that means the same, otherwise its name in the form that those have, or that all of the times can have."""
+    """Return the category of each time.
+
+    That is the one in ``known`` with the same meaning, otherwise a name in the format of ``known``,
+    or by default in a format that suits all times.
+    """
     values = [float(value) for value in seconds]
     meant = _meant(known)
     form = _form_of(known) or _form_for(values)
@@ -35,7 +40,7 @@ def time_names(seconds: Sequence[float] | np.ndarray, known: Sequence[str] = ())
 
 
 def known_times(levels: Iterable[str], known: Sequence[str]) -> dict[str, str]:
-    """Texts that are no category of a model but mean the same time as one: the same table was written by another program."""
+    """Map texts to the category of a model with the same meaning but another notation."""
     if not known or not all(map(_TIME.match, known)):
         return {}
     meant, strange = _meant(known), set(levels).difference(known)
@@ -44,12 +49,12 @@ def known_times(levels: Iterable[str], known: Sequence[str]) -> dict[str, str]:
 
 
 def _seconds(text: str) -> float:
-    """What a text means; times of day are cut off at seconds, as they are read from frames."""
+    """Parse a time; times of day are truncated to seconds, as when read from frames."""
     return PLAIN["time"].read(_FRACTION.sub("", text))
 
 
 def _meant(known: Sequence[str]) -> dict[float, str]:
-    """What the categories of a model mean, where all are times or all are seconds."""
+    """Map times to the categories of a model, if all of these are times or all are seconds."""
     if known and all(map(_TIME.match, known)):
         read = {name: _seconds(name) for name in reversed(known)}
         return {seconds: name for name, seconds in read.items() if not math.isnan(seconds)}
@@ -65,7 +70,7 @@ def _form_of(known: Sequence[str]) -> str | None:
 
 
 def _form_for(values: Sequence[float]) -> str:
-    """As csv files have them: the first day of 1970 alone is no date, but times of day."""
+    """Choose a format as in csv files: values within the first day of 1970 are times of day."""
     if all(0 <= value < SECONDS_PER_DAY for value in values):
         return CLOCK
     return DATE if all(value % SECONDS_PER_DAY == 0 for value in values) else STAMP
@@ -75,7 +80,7 @@ def _named(value: float, form: str) -> str:
     try:
         when = EPOCH + timedelta(microseconds=round(value * 1e6))
     except (OverflowError, ValueError):
-        return number_name(value)  # a year that has no form of four digits
+        return number_name(value)  # the year does not have four digits
     if form == CLOCK and 0 <= value < SECONDS_PER_DAY:
         return f"{when:%H:%M:%S}"
     return (

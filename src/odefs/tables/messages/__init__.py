@@ -1,7 +1,7 @@
-"""Every sentence for the screen, the page, the Markdown and the files of results.
+"""Messages for the terminal, the report and output files.
 
-Sentences are made here from typed records and numbers, and nowhere taken apart again. Errors are
-written where they are raised.
+Messages are made here from typed records and numbers, and are never parsed again. Error messages
+are written where they are raised.
 """
 
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message

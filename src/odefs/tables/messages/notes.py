@@ -1,4 +1,4 @@
-"""The sentences of :mod:`odefs.tables.notes`, one entry for each kind."""
+"""Messages for the records of :mod:`odefs.tables.notes`, one entry for each kind."""
 
 from collections.abc import Callable
 
@@ -29,18 +29,18 @@ DETAILS = {
 
 
 def note_message(note: Note) -> str:
-    """One sentence without a full stop."""
+    """Return a sentence without a full stop."""
     sampled = " (counted in a sample of the rows)" if note.is_sampled else ""
     return without_controls(NOTES[note.kind](note) + sampled)
 
 
 def exclusion_message(exclusion: Exclusion) -> str:
-    """Why a column is left out, in a few words."""
+    """Return why a column is left out."""
     return EXCLUSIONS[exclusion.kind](exclusion)
 
 
 def convention_message(convention: FlagConvention) -> str:
-    """The rule by which rows were flagged, in a few words that hold for any number of rows."""
+    """Return the rule by which rows were flagged, in words that fit any number of rows."""
     return CONVENTIONS[convention.kind](convention)
 
 
@@ -48,7 +48,8 @@ def _repeated_name(note: Note) -> str:
     others = note.columns
     times = "twice" if len(others) == 1 else f"{len(others) + 1} times"
     which = "the second is" if len(others) == 1 else "the others are"
-    return f"{note.column} occurs {times} in the header; {which} called {first_of(others, NAMED_COLUMNS)}"
+    named = first_of(others, NAMED_COLUMNS)
+    return f"{note.column} occurs {times} in the header; {which} called {named}"
 
 
 def _short_lines(note: Note) -> str:
@@ -67,19 +68,26 @@ def _text_format(note: Note) -> str:
 def _unreadable_cells(note: Note) -> str:
     cells = count(note.count or 0, "cell is", "cells are")
     counts = "counts" if note.count == 1 else "count"
-    return f"{note.column}: {cells} not {note.format} and {counts} as missing (first: {note.value!r} in row {note.row})"
+    return (
+        f"{note.column}: {cells} not {note.format} and {counts} as missing "
+        f"(first: {note.value!r} in row {note.row})"
+    )
 
 
 def _mixed_cells(note: Note) -> str:
     return (
-        f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text (first change in "
-        f"row {note.row}); used as text, --number {note.column} treats the text as missing"
+        f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text "
+        f"(first change in row {note.row}); used as text, "
+        f"--number {note.column} treats the text as missing"
     )
 
 
 def _missing_code(note: Note) -> str:
     cells = count(note.count or 0, "cell is", "cells are")
-    return f"{note.column}: {cells} {note.value:g}, possibly a code for missing; --na={note.value:g} treats it so"
+    return (
+        f"{note.column}: {cells} {note.value:g}, possibly a code for missing; "
+        f"--na={note.value:g} treats it so"
+    )
 
 
 def _infinite_cells(note: Note) -> str:
@@ -89,17 +97,22 @@ def _infinite_cells(note: Note) -> str:
 
 def _apostrophes_removed(note: Note) -> str:
     cells = count(note.count or 0, "cell")
-    return f"scores written by odefs: the apostrophe that keeps text from being run as a formula was removed from {cells}"
+    return (
+        "scores written by odefs: the apostrophe that keeps text from being run as a formula "
+        f"was removed from {cells}"
+    )
 
 
 def _known_cases(note: Note) -> str:
     if not note.count and not note.n_normal:
         return f"{note.column}: no known cases"
-    return f"{note.column}: {count(note.count or 0, 'known outlier')}, {note.n_normal or 0:,} known to be ordinary"
+    outliers = count(note.count or 0, "known outlier")
+    return f"{note.column}: {outliers}, {note.n_normal or 0:,} known to be ordinary"
 
 
 def _more_repeated_names(note: Note) -> str:
-    return f"{count(note.count or 0, 'more name occurs', 'more names occur')} several times in the header"
+    names = count(note.count or 0, "more name occurs", "more names occur")
+    return f"{names} several times in the header"
 
 
 def _excel_names_cut(note: Note) -> str:
@@ -118,23 +131,26 @@ def _whose_scores(convention: FlagConvention) -> str:
 
 def _auto(convention: FlagConvention) -> str:
     rate = number(convention.rate or 0.0)
-    return f"score above mean + {rate} std of {_whose_scores(convention)} (a convention, not an error rate)"
+    scores = _whose_scores(convention)
+    return f"score above mean + {rate} std of {scores} (a convention, not an error rate)"
 
 
 def _model_contamination(convention: FlagConvention) -> str:
     rows = "training rows" if convention.by_training else "rows"
-    return f"score above the threshold that flags {exact_percent(convention.share or 0.0)} of the {rows}"
+    share = exact_percent(convention.share or 0.0)
+    return f"score above the threshold that flags {share} of the {rows}"
 
 
 def _contamination(convention: FlagConvention) -> str:
-    return f"the {exact_percent(convention.share or 0.0)} of the rows with the highest scores, as requested"
+    share = exact_percent(convention.share or 0.0)
+    return f"the {share} of the rows with the highest scores, as requested"
 
 
 def _top(convention: FlagConvention) -> str:
     highest = (
         "the row with the highest score"
         if convention.count == 1
-        else (f"the {convention.count:,} rows with the highest scores")
+        else f"the {convention.count:,} rows with the highest scores"
     )
     return f"{highest}, as requested, including ties"
 

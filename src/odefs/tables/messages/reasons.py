@@ -1,7 +1,7 @@
-"""Why a row stands out, in words.
+"""Messages on why a row is outlying.
 
-The screen and files of scores take a :class:`~odefs.tables.reasons.Reason`; the page and the
-Markdown take the same reason as a record of the report's summary.
+The terminal and score files use :class:`~odefs.inspection.reason.Reason` objects; HTML and Markdown
+reports use the same reasons as records of the report's summary.
 """
 
 import math
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 
 
 def reason_text(reason: "Reason", hidden: bool = False) -> str:
-    """``amount = 1426.89``, in one line whatever names and values hold."""
-    beside = reason.usual if reason.kind == "time" and reason.usual else ()
-    cell = "(missing)" if reason.value is None else value(reason.value, reason.kind, beside=beside)
+    """Return ``amount = 1426.89`` in one line, whatever characters names and values contain."""
+    context = reason.usual if reason.kind == "time" and reason.usual else ()
+    cell = (
+        "(missing)" if reason.value is None else value(reason.value, reason.kind, context=context)
+    )
     return without_controls(f"{reason.column} = {HIDDEN if hidden else cell}")
 
 
 def reason_details(reason: "Reason") -> str:
-    """Where the value lies in its column, and what similar ordinary rows have."""
+    """Return the position of the value in its column, and the values of similar ordinary rows."""
     return "; ".join(part for part in (reason_place(reason), reason_usual(reason)) if part)
 
 
 def reason_place(reason: "Reason") -> str:
-    """Where the value lies in its column."""
+    """Return the position of the value in its column."""
     if reason.percentile is not None and reason.beyond is not None:
         side = "above" if reason.percentile >= 50 else "below"
         return f"{side} {percent(reason.beyond / 100)} of the rows"
@@ -44,18 +46,18 @@ def reason_place(reason: "Reason") -> str:
 
 
 def reason_usual(reason: "Reason") -> str:
-    """What ordinary rows like this one have in the column."""
+    """Return what similar ordinary rows have in the column."""
     if reason.usual is None:
         return ""
     first, second = reason.usual
     if reason.kind in ("number", "time"):
-        low, high = (value(bound, reason.kind, beside=reason.usual) for bound in (first, second))
+        low, high = (value(bound, reason.kind, context=reason.usual) for bound in (first, second))
         return f"similar rows have {low} to {high}"
     return f"{percent(second)} of similar rows have {value(first, reason.kind)}"
 
 
 def short_reason(reason: dict[str, Any]) -> str:
-    """A reason in a few words, for tables."""
+    """Return a reason in a few words, for tables."""
     if reason["hidden"]:
         return f"{reason['column']} {HIDDEN}"
     if reason["direction"] == "missing":
@@ -65,17 +67,18 @@ def short_reason(reason: dict[str, Any]) -> str:
 
 
 def sentence(reason: dict[str, Any]) -> str:
-    """A reason as a sentence."""
+    """Return a reason as a sentence."""
     part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
     if reason["hidden"]:
         return f"{reason['column']} {HIDDEN} contributes {part}."
     usual = f"; {_usual(reason)}" if reason["usual"] else ""
-    return f"{reason['column']} is {_own_value(reason)}, {_place(reason)}{usual}. It contributes {part}."
+    text = f"{reason['column']} is {_own_value(reason)}, {_place(reason)}{usual}."
+    return f"{text} It contributes {part}."
 
 
 def _own_value(reason: dict[str, Any]) -> str:
     usual = reason["usual"] if reason["kind"] == "time" else None
-    return value(reason["value"], reason["kind"], beside=usual or ())
+    return value(reason["value"], reason["kind"], context=usual or ())
 
 
 def _usual(reason: dict[str, Any]) -> str:
@@ -106,7 +109,7 @@ def _place(reason: dict[str, Any]) -> str:
 
 
 def trait(record: dict[str, Any]) -> str:
-    """What the rows of a kind share: "amount high", "country = PA or SG"."""
+    """Return what the rows of a group share: "amount high", "country = PA or SG"."""
     column, what = record["column"], record["what"]
     if what == "hidden":
         return f"{column} {HIDDEN}"
@@ -120,19 +123,19 @@ def trait(record: dict[str, Any]) -> str:
 
 
 def kind(record: dict[str, Any]) -> str:
-    """A kind of outliers."""
+    """Return the description of a group of outliers."""
     return listed([trait(one) for one in record["traits"]]) if record["traits"] else "other reasons"
 
 
 def kind_details(record: dict[str, Any]) -> list[str]:
-    """For each trait what its rows have and what ordinary rows have."""
+    """Return, for each trait, the values of its rows and of ordinary rows."""
     return [f"{one['column']}: {line}" for one in record["traits"] if (line := _trait_details(one))]
 
 
 def _trait_details(one: dict[str, Any]) -> str:
     of, usual = one["kind"], one.get("usual")
     if one.get("range"):
-        return span(one["range"], of, beside=usual or ()) + (
+        return span(one["range"], of, context=usual or ()) + (
             f"; usually {span(usual, of, 4)}" if usual else ""
         )
     if one["what"] not in ("value", "any"):

@@ -1,4 +1,4 @@
-"""What was found in a table: how many rows stand out, and what the model relies on."""
+"""Messages on the result for a table: number of outliers, and what the model relies on."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def flagged(n_flagged: int, convention: "FlagConvention") -> str:
-    """How many rows stand out, and by which rule."""
+    """Return the number of flagged rows and the rule."""
     rows = count(n_flagged, "row stands", "rows stand") if n_flagged else "No row stands"
     return f"{rows} out. {rule(str(convention))}"
 
@@ -20,7 +20,7 @@ def rule(convention: str) -> str:
 
 
 def headline(summary: dict[str, Any]) -> str:
-    """What was found, in one sentence."""
+    """Return the result in one sentence."""
     n_flagged, rows = summary["flagged"], summary["rows"]
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
@@ -33,7 +33,7 @@ def headline(summary: dict[str, Any]) -> str:
 
 
 def ordinary(median: float) -> str:
-    """What an ordinary row scores: 1.0, unless a few extreme rows have moved the mean."""
+    """Return the score of an ordinary row: 1.0, unless a few extreme rows have moved the mean."""
     if 0.8 <= median <= 1.25:
         return "An ordinary row scores 1.0."
     shown = (
@@ -43,7 +43,7 @@ def ordinary(median: float) -> str:
 
 
 def labels(measures: dict[str, float]) -> str:
-    """How well the scores agree with the labels; empty without labels."""
+    """Return how well the scores agree with the labels; empty without labels."""
     if not measures:
         return ""
     return (
@@ -53,9 +53,9 @@ def labels(measures: dict[str, float]) -> str:
 
 
 def sampled(judged_by: int | None, drawn: int) -> str:
-    """How a table larger than memory was read.
+    """Return how a table larger than memory was read.
 
-    ``judged_by`` rows decided what columns hold, ``drawn`` rows stand for all in what is shown.
+    Column types come from ``judged_by`` rows, displayed statistics from ``drawn`` rows.
     """
     types = (
         ""
@@ -69,22 +69,28 @@ def sampled(judged_by: int | None, drawn: int) -> str:
 
 
 def noise(columns: Sequence[str]) -> str:
-    """Which columns are down-weighted because they look like noise; empty where none does."""
+    """Return which columns are down-weighted as noise; empty if there are none."""
     if not columns:
         return ""
     return (
-        "Treated as noise (unrelated to every other column, no extreme values) and down-weighted to 10%: "
-        f"{first_of(columns)}."
+        "Treated as noise (unrelated to every other column, no extreme values) "
+        f"and down-weighted to 10%: {first_of(columns)}."
     )
 
 
-def trusted(share: float, was_given: bool = False, beside_noise: bool = False) -> str:
-    """How far the score relies on the learned columns; ``beside_noise`` if :func:`noise` precedes."""
-    which = "All other columns" if beside_noise else "All columns"
+def trusted(share: float, was_given: bool = False, has_noise: bool = False) -> str:
+    """Return how much of the score comes from learned columns.
+
+    ``has_noise`` if :func:`noise` precedes.
+    """
+    which = "All other columns" if has_noise else "All columns"
     if share == 0 and was_given:
         return f"{which} are weighted equally, as requested."
     if share == 0:
-        return f"{which} are weighted equally: feature selection did not improve the ranking reliably on this table."
+        return (
+            f"{which} are weighted equally: feature selection did not improve the ranking "
+            "reliably on this table."
+        )
     if share == 1:
         return "The score comes from the selected columns alone."
     return (
@@ -93,11 +99,11 @@ def trusted(share: float, was_given: bool = False, beside_noise: bool = False) -
 
 
 def importances(shares: Sequence[tuple[str, float]]) -> str:
-    """The columns that contribute most to the scores of flagged rows."""
+    """Return the columns that contribute most to the scores of flagged rows."""
     named = ", ".join(f"{column} {share:.0%}" for column, share in shares[:NAMED] if share >= 0.005)
     return f"Columns that set outliers apart: {named or 'none more than others'}"
 
 
 def kinds_from(total: int) -> str:
-    """Of how many rows the kinds of outliers were found, where not of all flagged ones."""
+    """Return how many rows the groups of outliers are based on, if not on all flagged ones."""
     return f"Based on the {count(total)} flagged rows with the highest scores."

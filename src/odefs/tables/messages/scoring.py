@@ -1,4 +1,4 @@
-"""How another table differs from training, and what became of files."""
+"""Messages on scoring other tables: drift from training, and the files written."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ NO_DRIFT = "No column differs from training: no value out of range, no unseen ca
 
 
 def drift(entry: "ColumnDrift") -> str:
-    """How a column differs from training."""
+    """Return how a column differs from training."""
     parts = []
     if entry.out_of_range:
         parts.append(f"{_share(entry.out_of_range)} of the values outside the training range")
@@ -26,14 +26,14 @@ def drift(entry: "ColumnDrift") -> str:
 
 
 def unseen_categories(column: str, share: float) -> str:
-    """A warning: the column is likely another one, or of another type."""
+    """Return a warning: probably another column, or another type."""
     return (
         f"{share:.0%} of the rows have values in column {column!r} that were not seen in training."
     )
 
 
 def unreadable_column(column: str, kind: str) -> str:
-    """A warning that is the same for every batch."""
+    """Return a warning that is the same for every batch."""
     return (
         f"column {column!r} held {KIND_NAMES[kind]} in training; other values count as missing, "
         "in some batches most of them."
@@ -41,24 +41,24 @@ def unreadable_column(column: str, kind: str) -> str:
 
 
 def _share(share: float) -> str:
-    """A share above 0, which must not read as 0."""
+    """Format a share above 0, which must not be displayed as 0."""
     return f"{share:.2%}" if share >= 0.0001 else "under 0.01%"
 
 
 def flagged_share(share: float, in_training: float | None) -> str:
-    """The share of flagged rows, compared with training."""
+    """Return the share of flagged rows, compared with training."""
     before = "" if in_training is None else f", {in_training:.2%} in training"
     return f"Flagged: {share:.2%} of the rows{before}"
 
 
 def too_many_flagged(share: float, allowed: float, multiple: str | None) -> str:
-    """That more rows are flagged than allowed; ``multiple`` is the limit as it was given, such as 2x."""
+    """Return that the limit is exceeded; ``multiple`` is the limit as given, such as 2x."""
     relative = f" ({multiple} the share in training)" if multiple is not None else ""
     return f"{share:.2%} of the rows are flagged, more than the {allowed:.2%} allowed{relative}."
 
 
 def files_scored(folder: object, written: int, skipped: int) -> str:
-    """What became of the files of a folder."""
+    """Return how many files of a folder were written."""
     there = f", {skipped:,} already there" if skipped else ""
     return f"{folder}: {count(written, 'file')} written{there}."
 
@@ -68,13 +68,16 @@ def rows_scored(n_rows: int, n_flagged: int, share: float) -> str:
 
 
 def model_saved(path: object, hidden: Sequence[str] = ()) -> str:
-    """That a model file holds rows of the table, also cells of hidden columns."""
+    """Return that a model contains rows of the table, including cells of hidden columns."""
     also = f", including the values of {', '.join(hidden)}" if hidden else ""
-    return f"Model saved to {path}. It contains rows of the training table{also}; treat it as confidential as the table."
+    return (
+        f"Model saved to {path}. It contains rows of the training table{also}; "
+        "treat it as confidential as the table."
+    )
 
 
 def outputs_without_input(folder: object, names: Sequence[str]) -> str:
-    """That files of scores are left from inputs that are gone."""
+    """Return that score files remain whose inputs no longer exist."""
     has, it = ("has", "is") if len(names) == 1 else ("have", "are")
     return (
         f"{folder}: {first_of(names, 1)} {has} no input of the same name and {it} not counted; "

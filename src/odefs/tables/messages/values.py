@@ -1,4 +1,4 @@
-"""Numbers, shares, sizes, times and cells as people read them."""
+"""Formatting of numbers, shares, sizes, times and cells."""
 
 import math
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ KIND_NAMES = {
     "boolean": "booleans",
     "category": "text",
 }
-"""What a column of a kind holds."""
+"""Names of column kinds in messages."""
 NAMED = 6
-"""Columns that a sentence names; the others are counted."""
+"""Maximum number of columns to name in a message; the others are counted."""
 
 
 def number(value: float, digits: int = 6) -> str:
-    """At most ``digits`` digits, but all of those before the decimal point.
+    """Format with at most ``digits`` digits, but all of those before the decimal point.
 
-    Thousands are separated from 10,000 on, so that years stay years.
+    Thousands are separated from 10,000 on, so that years have no separator.
     """
     if value == 0:
         return "0"
@@ -38,7 +38,7 @@ def number(value: float, digits: int = 6) -> str:
 
 
 def count(value: int, noun: str = "", nouns: str = "") -> str:
-    """A number of things: ``count(1, "row") == "1 row"``."""
+    """Format a number of things: ``count(1, "row") == "1 row"``."""
     text = f"{value:,}"
     return text if not noun else f"{text} {noun if value == 1 else nouns or noun + 's'}"
 
@@ -48,7 +48,7 @@ def score(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage that is never rounded to none or all."""
+    """Format a share as a percentage; only 0 and 1 are displayed as 0% and 100%."""
     if 0 < share < 0.001:
         return "<0.1%"
     if 0.999 < share < 1:
@@ -62,7 +62,7 @@ def percent(share: float) -> str:
 
 
 def exact_percent(share: float) -> str:
-    """A share that the user has given."""
+    """Format a share that the user has given."""
     return f"{100 * share:.4g}%"
 
 
@@ -76,7 +76,7 @@ def size(n_bytes: int) -> str:
 
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
-    """``a, b and c``."""
+    """Join: ``a, b and c``."""
     return (
         parts[0]
         if len(parts) == 1
@@ -87,37 +87,37 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
 
 
 def first_of(names: Sequence[str], shown: int = NAMED) -> str:
-    """``a, b, c and 5 more``."""
+    """Join: ``a, b, c and 5 more``."""
     more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
     return ", ".join(names[:shown]) + more
 
 
 def without_controls(text: str) -> str:
-    """Text in one line, without characters that would move a terminal's cursor or colour it."""
+    """Return text in one line, without control characters, which could manipulate a terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else " " if c.isspace() else "" for c in readable(text))
 
 
-def value(cell: Any, kind: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
-    """A cell of a column of the given kind.
+def value(cell: Any, kind: str, digits: int = 6, context: Sequence[Any] = ()) -> str:
+    """Format a cell of a column of the given kind.
 
-    ``beside`` are other values of the column: they tell times of day from dates.
+    ``context`` are other values of the column, which distinguish times of day from dates.
     """
     if cell is None:
         return MISSING
     if kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
     if kind == "time":
-        return _time(float(cell), beside)
+        return _time(float(cell), context)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         return number(float(cell), digits)
     return str(cell)
 
 
-def _time(seconds: float, beside: Sequence[Any]) -> str:
+def _time(seconds: float, context: Sequence[Any]) -> str:
     """A column whose values all lie within one day holds times of day; otherwise it holds dates."""
-    if all(0 <= second < SECONDS_PER_DAY for second in (seconds, *beside)):
+    if all(0 <= second < SECONDS_PER_DAY for second in (seconds, *context)):
         return f"{int(seconds) // 3600:02d}:{int(seconds) % 3600 // 60:02d}"
     try:
         when = datetime.fromtimestamp(seconds, UTC)
@@ -126,9 +126,9 @@ def _time(seconds: float, beside: Sequence[Any]) -> str:
     return f"{when:%Y-%m-%d}" if seconds % SECONDS_PER_DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
 
 
-def span(bounds: Sequence[Any], of: str, digits: int = 6, beside: Sequence[Any] = ()) -> str:
-    """``3 to 5``."""
+def span(bounds: Sequence[Any], of: str, digits: int = 6, context: Sequence[Any] = ()) -> str:
+    """Format a range: ``3 to 5``."""
     low, high = (
-        value(bound, of, digits, (*bounds, *beside) if of == "time" else ()) for bound in bounds
+        value(bound, of, digits, (*bounds, *context) if of == "time" else ()) for bound in bounds
     )
     return low if low == high else f"{low} to {high}"

@@ -1,1 +1,1 @@
-"""One reader per file format, and the limits that files of strangers are held to."""
+"""Readers, one per file format, and limits on what an untrusted file may make them allocate."""

@@ -1,19 +1,26 @@
-"""Parquet and arrow files that ask for far more memory than their size suggests: columns that unpack into gigabytes, and texts that every row refers to."""
+"""Memory limits for parquet and arrow files, checked before they are read.
+
+A small file may expand to gigabytes: a column may be compressed very well, or every row may refer
+to one long dictionary string.
+"""
 
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from odefs.exceptions import TableError
 from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 BATCH_ROWS = 65_536
 
 
 def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
-    """Refuse files with a column that cannot be unpacked, or text that cannot be held, in proportion to the files."""
+    """Raise if a column, or its text, takes far more memory than the size of its file suggests."""
     try:
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
@@ -24,17 +31,17 @@ def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
             with _opened(source) as file:
                 metadata = pq.read_metadata(file)
         except (OSError, ValueError):
-            return  # for the reader to tell
+            return  # the reader reports what is wrong
         groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
         shared: dict[str, int] = {}
         for chunk in (group.column(k) for group in groups for k in range(metadata.num_columns)):
             if chunk.total_uncompressed_size > most:
                 raise TableError(_too_much(name, f"a part of the column {chunk.path_in_schema!r}"))
             if chunk.physical_type == "BYTE_ARRAY" and DICTIONARIES & set(chunk.encodings):
-                # The dictionary may be a single text.
+                # The dictionary may consist of a single string, repeated in every row.
                 worst = chunk.num_values * chunk.total_uncompressed_size
                 shared[chunk.path_in_schema] = shared.get(chunk.path_in_schema, 0) + worst
-        # Nested columns are not used. A dot alone does not make one: it may be part of a name.
+        # Nested columns are not used. A dot does not imply nesting: it may be part of a name.
         leaves = (metadata.schema.column(k) for k in range(metadata.num_columns))
         flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
         for column in (
@@ -44,7 +51,7 @@ def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
 
 
 def require_modest_arrow(source: Path | bytes, name: str) -> None:
-    """The same for arrow files, whose batches are unpacked whole."""
+    """Raise if an arrow file takes too much memory; its batches are decompressed whole."""
     try:
         import pyarrow as pa
         import pyarrow.dataset as ds
@@ -54,7 +61,7 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
         with _opened(source) as file:
             table = ds.IpcFileFormat().make_fragment(file)
             n_rows, schema = table.count_rows(), table.physical_schema
-        if n_rows * sum(_width(pa, field.type) for field in schema) > most:
+        if n_rows * sum(_width(field.type) for field in schema) > most:
             raise TableError(_too_much(name, "its table"))
         for k, field in enumerate(schema):
             if pa.types.is_dictionary(field.type):
@@ -66,11 +73,13 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
     except TableError:
         raise
     except (ModuleNotFoundError, OSError, ValueError):
-        return  # for the reader to tell
+        return  # the reader reports what is wrong
 
 
-def _width(pa: Any, kind: Any) -> float:
-    """Bytes of a cell at least."""
+def _width(kind: "pa.DataType") -> float:
+    """Lower bound on the bytes of a cell."""
+    import pyarrow as pa
+
     return kind.bit_width / 8 if pa.types.is_primitive(kind) else 4
 
 
@@ -79,11 +88,11 @@ def _size(source: Path | bytes) -> int:
 
 
 def _opened(source: Path | bytes) -> IO[bytes]:
-    """Never by its name, which Arrow takes to be UTF-8."""
+    """Open the file here: Arrow would assume that the file name is UTF-8."""
     return BytesIO(source) if isinstance(source, bytes) else open(source, "rb")
 
 
-def _from_parquet(source: Path | bytes, column: str) -> Iterator[Any]:
+def _from_parquet(source: Path | bytes, column: str) -> Iterator["pa.Array"]:
     import pyarrow.parquet as pq
 
     with (
@@ -91,12 +100,12 @@ def _from_parquet(source: Path | bytes, column: str) -> Iterator[Any]:
         pq.ParquetFile(file, read_dictionary=[column], pre_buffer=False) as table,
     ):
         for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=[column]):
-            # A field x of a column t is chosen together with a column named t.x.
+            # The field x of a struct t is selected together with a column named t.x.
             yield from (batch.column(k) for k in batch.schema.get_all_field_indices(column))
 
 
-def _require_total(parts: Iterator[Any], most: int, name: str, column: str) -> None:
-    """Refuse text that is longer in all rows together than the file may take, by the lengths in its dictionaries."""
+def _require_total(parts: Iterator["pa.Array"], most: int, name: str, column: str) -> None:
+    """Raise if the text of all rows exceeds ``most`` bytes, going by dictionary entry lengths."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -114,4 +123,7 @@ def _require_total(parts: Iterator[Any], most: int, name: str, column: str) -> N
 
 
 def _too_much(name: str, what: str) -> str:
-    return f"{name}: {what} takes over {LARGEST_GROWTH} times the size of the file in memory: leave out or shorten what is repeated."
+    return (
+        f"{name}: {what} takes over {LARGEST_GROWTH} times the size of the file in memory: "
+        "remove or shorten repeated text."
+    )

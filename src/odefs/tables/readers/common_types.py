@@ -1,31 +1,40 @@
-"""Files of one table whose columns differ in type: the type that holds the cells of all of them.
+"""Common column types for a table stored in several files.
 
-Months without decimals have whole numbers where others have floats, and a column without any cell has no type at all. Numbers of any width and decimals have a type in common, and so have
-time stamps of one zone; text and numbers have none, for which of the two was meant nobody can tell. The rules are about Arrow's types, and both readers, in memory and in parts, ask them.
+Whole numbers in one month may be floats in another, and a column without values has no type at
+all. Numbers of any width and decimals have a common type, and so have timestamps of one time zone;
+text and numbers do not, because there is no telling which one was intended. The rules are defined
+on Arrow types and serve both readers, in memory and in batches.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from odefs.exceptions import TableError
 from odefs.tables.arrow_columns import floats_of
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DType = TypeVar("DType")
+"""A data type of polars or Arrow."""
+
 MOST_DIGITS = 38
-"""Digits of the longest decimal that both readers know."""
+"""Precision of the longest decimal that polars and Arrow share."""
 
 
 def common_types_of(
     files: Sequence[Path],
-    schemas: Sequence[Mapping[str, Any]],
-    none: Any,
-    common: Callable[[Any, Any], Any],
-) -> dict[str, Any]:
-    """A type for each column of the first file, the others may have them in another order.
+    schemas: Sequence[Mapping[str, DType]],
+    none: DType,
+    common: Callable[[DType, DType], DType | None],
+) -> dict[str, DType]:
+    """Return a type for each column of the first file; other files may order columns differently.
 
-    ``none`` is the type of a column without cells, ``common`` gives the type of cells of two types, ``None`` where there is none.
+    ``none`` is the type of a column without values. ``common`` returns the common type of two
+    types, or ``None`` if there is none.
     """
     types = dict(schemas[0])
     giver = dict.fromkeys(types, files[0])
@@ -41,14 +50,15 @@ def common_types_of(
             found = common(types[name], kind)
             if found is None:
                 raise TableError(
-                    f"{file}: its column {name!r} is of another type than in {giver[name].name}: write both with one type."
+                    f"{file}: its column {name!r} is of another type than in "
+                    f"{giver[name].name}: write both with one type."
                 )
             types[name] = found
     return types
 
 
-def common_schema(files: Sequence[Path], schemas: Sequence[Any]) -> Any:
-    """The schema of a table in files with the given ones, in which every cell may lack."""
+def common_schema(files: Sequence[Path], schemas: Sequence["pa.Schema"]) -> "pa.Schema":
+    """Return the schema of a table stored in several files; every column is nullable."""
     import pyarrow as pa
 
     first = schemas[0]
@@ -59,8 +69,11 @@ def common_schema(files: Sequence[Path], schemas: Sequence[Any]) -> Any:
     )
 
 
-def common_type(one: Any, other: Any) -> Any:
-    """A type that holds the cells of both, ``None`` where there is none. How long texts may be, and whether they are categories, is no part of a type."""
+def common_type(one: "pa.DataType", other: "pa.DataType") -> "pa.DataType | None":
+    """Return a type that holds the values of both, or ``None``.
+
+    String offsets (``string``, ``large_string``) and dictionary encoding make no difference.
+    """
     import pyarrow as pa
 
     one, other = plain_type(one), plain_type(other)
@@ -70,14 +83,14 @@ def common_type(one: Any, other: Any) -> Any:
     if _is_number(one) and _is_number(other):
         return _common_number(one, other)
     if pa.types.is_timestamp(one) and pa.types.is_timestamp(other) and one.tz == other.tz:
-        # Nanoseconds have no room for other centuries, and nothing here is read to less than a microsecond.
+        # Nanoseconds cover only 1677 to 2262, and nothing here needs better than microseconds.
         return pa.timestamp("us", one.tz)
     if pa.types.is_time(one) and pa.types.is_time(other):
         return pa.time64("ns")
     return None
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     return bool(
@@ -85,7 +98,7 @@ def _is_number(kind: Any) -> bool:
     )
 
 
-def _common_number(one: Any, other: Any) -> Any:
+def _common_number(one: "pa.DataType", other: "pa.DataType") -> "pa.DataType":
     import pyarrow as pa
 
     if pa.types.is_floating(one) or pa.types.is_floating(other):
@@ -99,20 +112,20 @@ def _common_number(one: Any, other: Any) -> Any:
         found = pa.from_numpy_dtype(np.result_type(one.to_pandas_dtype(), other.to_pandas_dtype()))
         if pa.types.is_integer(found):
             return found
-    # Whole numbers of which some have a sign and others 64 bits are decimals: floats would make one of many, and they may be ids.
+    # Signed with uint64: a float would merge neighbouring values, which may be ids.
     scale = max(_scale(one), _scale(other))
     digits = scale + max(_whole_digits(one), _whole_digits(other))
     return pa.decimal128(digits, scale) if digits <= MOST_DIGITS else pa.float64()
 
 
-def _scale(kind: Any) -> int:
+def _scale(kind: "pa.DataType") -> int:
     import pyarrow as pa
 
     return int(kind.scale) if pa.types.is_decimal(kind) else 0
 
 
-def _whole_digits(kind: Any) -> int:
-    """Digits before the point."""
+def _whole_digits(kind: "pa.DataType") -> int:
+    """Digits before the decimal point."""
     import pyarrow as pa
 
     return (
@@ -122,10 +135,11 @@ def _whole_digits(kind: Any) -> int:
     )
 
 
-def plain_type(kind: Any) -> Any:
-    """A column's type without the way in which a file holds it.
+def plain_type(kind: "pa.DataType") -> "pa.DataType":
+    """Return the logical type of a column, without the encoding that a file uses.
 
-    The codes of a dictionary may be too small for the values of another file; views have no kernels; UUIDs are bytes, as the reader in memory has them.
+    Dictionary indices may be too narrow for the values of another file; Arrow has no kernels for
+    views; UUIDs become bytes, as in the in-memory reader.
     """
     import pyarrow as pa
 
@@ -140,8 +154,8 @@ def plain_type(kind: Any) -> Any:
     return {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(kind, kind)
 
 
-def as_schema(part: Any, schema: Any) -> Any:
-    """An Arrow table with its columns, which are those of the schema, in the schema's types."""
+def as_schema(part: "pa.Table", schema: "pa.Schema") -> "pa.Table":
+    """Cast a table to a schema with the same columns."""
     import pyarrow as pa
 
     if part.schema.equals(schema):
@@ -151,8 +165,8 @@ def as_schema(part: Any, schema: Any) -> Any:
     )
 
 
-def _cast(column: Any, kind: Any) -> Any:
-    """As polars casts: whole numbers that are too long for a float are rounded, times are cut off towards the past."""
+def _cast(column: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
+    """Cast as polars does: long integers round to floats, timestamps round towards the past."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,7 @@
-"""Delimited text: which delimiter, which encoding, and where a line is broken. polars does the reading."""
+"""CSV dialect detection (delimiter, encoding), and diagnosis of malformed lines.
+
+polars does the reading; the csv module is used to find out what polars would do, or why it fails.
+"""
 
 import csv
 import io
@@ -11,7 +14,7 @@ from typing import Protocol
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers.gzip_files import beginning, unpacked_beginning
+from odefs.tables.readers.gzip_files import beginning, text_beginning
 
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024
@@ -19,19 +22,19 @@ LINES = 200
 LOOKED_AT = 4096
 LONGEST_CELL = 2**31 - 1
 ALWAYS_CELLS = 8_000_000
-"""So many cells are read in any case."""
+"""Tables with at most this many cells are always read."""
 CELLS_PER_BYTE = 2
-"""A full line has a delimiter or a line break for each cell, so at most one cell a byte."""
+"""A complete line has a delimiter or a line break for each cell, so at most one cell per byte."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is to be read."""
+    """How to read a text file."""
 
     separator: str
     encoding: str
     header: bool = True
-    """Whether the first line has the names of the columns."""
+    """Whether the first line contains the column names."""
 
     @property
     def first_line(self) -> str:
@@ -39,29 +42,30 @@ class Dialect:
 
 
 def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dialect:
-    """Delimiter, unless it is given, and encoding from the beginning of the file."""
+    """Detect the encoding and, unless given, the delimiter from the beginning of the file."""
     head = beginning(source, HEAD_BYTES)
     if not head.strip():
         raise TableError(f"{name}: the file is empty.")
     encoding = _encoding(head)
     text = head.decode(encoding, errors="replace")
     if "\x00" in text:
-        raise TableError(f"{name}: this is not a text file (it holds zero bytes).")
+        raise TableError(f"{name}: this is not a text file (it contains zero bytes).")
     return Dialect(separator or _separator(text), encoding)
 
 
 def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None:
-    """Refuse lines that end in carriage returns alone, all of which would be one."""
+    """Raise if lines end in carriage returns alone: polars would read a single line."""
     text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
     if "\r" in text.strip() and "\n" not in text:
         raise TableError(
-            f"{name}: its lines end in carriage returns alone, as old Macintoshes wrote them: save it with other line ends."
+            f"{name}: its lines end in carriage returns alone (classic Mac OS): "
+            "save the file with LF or CRLF line endings."
         )
 
 
 def is_text(source: Path | bytes) -> bool:
-    """Whether a file whose name says nothing begins like text."""
-    head = unpacked_beginning(source, HEAD_BYTES)
+    """Whether a file with an unknown suffix starts like text."""
+    head = text_beginning(source, HEAD_BYTES)
     text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
     return bool(text.strip()) and all(
         character.isprintable() or character.isspace() for character in text
@@ -84,7 +88,7 @@ def _encoding(head: bytes) -> str:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """The csv module refuses cells over 131,072 characters unless it is told."""
+    """Lift the csv module's limit of 131,072 characters per field."""
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         yield
@@ -93,7 +97,7 @@ def _long_cells() -> Iterator[None]:
 
 
 def _separator(text: str) -> str:
-    """The delimiter that cuts most lines into the same number of fields, more than one."""
+    """Return the delimiter that splits most lines into the same number of fields, at least two."""
     lines = text.splitlines()[:LINES]
     best = (0.0, 1, ",")
     for separator in DELIMITERS:
@@ -109,7 +113,7 @@ def _separator(text: str) -> str:
 
 
 class Rows(Protocol):
-    """What the csv module calls a reader: rows, and how many lines they took."""
+    """A reader of the csv module: rows, and the number of lines read so far."""
 
     @property
     def line_num(self) -> int: ...
@@ -118,7 +122,11 @@ class Rows(Protocol):
 
 
 def rows_of(text: io.TextIOWrapper, dialect: Dialect) -> Rows:
-    """Rows as the reader cuts them: it knows one line break, and what other systems end lines with is a character to it; blank lines are empty rows."""
+    """Split lines into rows as polars does.
+
+    Only ``\\n`` ends a line, other line endings are ordinary characters; a blank line is an empty
+    row.
+    """
     text.reconfigure(newline="\n")
     return csv.reader(_lines(text), delimiter=dialect.separator)
 
@@ -130,17 +138,21 @@ def _lines(text: io.TextIOWrapper) -> Iterator[str]:
 
 
 def require_filled(source: Path | bytes, name: str, dialect: Dialect, width: int) -> None:
-    """Refuse many short lines under a wide header: the reader makes cells of all that they lack, and a small file becomes a large table."""
+    """Raise if a wide header is followed by many short lines.
+
+    polars fills in the missing cells, so a small file would become a large table.
+    """
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     most = max(ALWAYS_CELLS, CELLS_PER_BYTE * size)
     if width * _count_breaks(source) <= most:
         return
-    # Line breaks within quotes make no rows.
+    # Line breaks inside quotes do not start a row.
     with opened(source, dialect) as text:
         rows = sum(1 for _ in rows_of(text, dialect))
     if width * rows > most:
         raise TableError(
-            f"{name}: {dialect.first_line} has {width:,} fields, and most of the {rows:,} lines have few or none of them: remove blank and broken lines."
+            f"{name}: {dialect.first_line} has {width:,} fields, and most of the {rows:,} lines "
+            "have few or none of them: remove blank and broken lines."
         )
 
 
@@ -152,13 +164,13 @@ def _count_breaks(source: Path | bytes) -> int:
 
 
 def broken_line(source: Path | bytes, dialect: Dialect) -> str | None:
-    """What is wrong with the first line that cannot be read, as the end of a sentence; ``None`` where all can."""
+    """Describe the first malformed line, as the end of a sentence; ``None`` if there is none."""
     with opened(source, dialect) as text:
         return _first_fault(text, dialect)
 
 
 def short_lines(source: Path | bytes, dialect: Dialect) -> Note | None:
-    """A note on lines with fewer fields than the first, which the reader silently fills; ``None`` without any."""
+    """Return a note on lines with too few fields, which polars fills silently, or ``None``."""
     with opened(source, dialect) as text:
         reader = csv.reader(text, delimiter=dialect.separator)
         width = len(next((row for row in reader if row), []))
@@ -171,7 +183,7 @@ def short_lines(source: Path | bytes, dialect: Dialect) -> Note | None:
 
 @contextmanager
 def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]:
-    """The text, decoded, its line breaks as they are."""
+    """Open the file as decoded text, with line endings unchanged."""
     with (
         open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream,
         _long_cells(),
@@ -180,7 +192,7 @@ def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]
 
 
 def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
-    """A line with too many fields, a quote that is never closed, or one in the middle of a field."""
+    """Find a line with too many fields, an unclosed quote, or a quote inside a field."""
     last = [""]
 
     def lines() -> Iterator[str]:
@@ -196,12 +208,15 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
         except csv.Error as error:
             if "unexpected end" in str(error):
                 return f"a quote opened in line {begin} is never closed"
-            return f"a quote in line {reader.line_num} stands inside a field"
+            return f"line {reader.line_num} has a quote inside a field"
         if row is None:
             return None
         header = header or row
         if len(row) > len(header):
-            said = f"line {reader.line_num} has {len(row)} fields, {dialect.first_line} has {len(header)}"
-            return f"{said} (the fields are taken to be divided by {dialect.separator!r}; --delimiter overrules)"
+            return (
+                f"line {reader.line_num} has {len(row)} fields, "
+                f"{dialect.first_line} has {len(header)} "
+                f"(delimiter: {dialect.separator!r}; set another one with --delimiter)"
+            )
         if begin == reader.line_num and last[0].count('"') % 2:
-            return f"a quote in line {begin} stands inside a field"
+            return f"line {begin} has a quote inside a field"

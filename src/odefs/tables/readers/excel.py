@@ -1,21 +1,28 @@
-"""Reading a sheet of an Excel file so that no cell is lost: types are judged by all rows, numbers among text keep their digits, times of day are times."""
+"""Excel reader for one sheet, which loses no cell.
+
+Types are inferred from all rows, numbers in text columns keep their digits, and times of day are
+read as times.
+"""
 
 import logging
 import re
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from odefs.tables.readers.excel_limits import require_modest
 from odefs.tables.readers.polars_names import is_pattern
 
+if TYPE_CHECKING:
+    import polars as pl
+
 DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1))
-"""A time of day is kept as a share of the day that Excel counts from, which readers give one of these dates."""
+"""Excel stores a time of day as a fraction of day 0, which readers turn into one of these dates."""
 UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTALL)
 
 
-def read_sheet(source: Path | bytes, sheet: str | None) -> Any:
-    """The cells of a sheet, the first by default; rows without any are left out."""
+def read_sheet(source: Path | bytes, sheet: str | None) -> "pl.DataFrame":
+    """Read a sheet, by default the first; empty rows are dropped."""
     require_modest(source, sheet)
     _silence_reader()
     read: dict[str, Any] = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
@@ -24,14 +31,14 @@ def read_sheet(source: Path | bytes, sheet: str | None) -> Any:
     try:
         frame = _cells(read)
         is_safe = not any(map(is_pattern, frame.columns))
-    except Exception:  # of a kind that only the reader behind polars has
+    except Exception:  # fastexcel's exceptions are not part of its interface
         if not _has_patterns(read):
             raise
         is_safe = False
     return frame if is_safe else _under_other_names(read)
 
 
-def _cells(read: dict[str, Any]) -> Any:
+def _cells(read: dict[str, Any]) -> "pl.DataFrame":
     import polars as pl
 
     frame, unclear = _read_all(read)
@@ -41,13 +48,16 @@ def _cells(read: dict[str, Any]) -> Any:
 
 
 def _names(read: dict[str, Any]) -> tuple[list[str], int]:
-    """All columns of the sheet as the reader behind polars calls them, also those that have neither a name nor cells, and the number of rows before the first cells."""
+    """Return fastexcel's names of all columns, and the number of rows above the first data row.
+
+    Columns with neither a name nor cells are included.
+    """
     import fastexcel
 
     book, sheet = fastexcel.read_excel(read["source"]), read.get("sheet_name", 0)
     table = book.load_sheet(sheet, n_rows=0)
     names = [column.name for column in table.selected_columns]
-    # The row of names, and blank ones above it.
+    # Counts the header row and blank rows above it.
     return names, book.load_sheet(
         sheet, header_row=None, skip_rows=0, n_rows=0
     ).total_height - table.total_height
@@ -60,8 +70,8 @@ def _has_patterns(read: dict[str, Any]) -> bool:
         return False
 
 
-def _under_other_names(read: dict[str, Any]) -> Any:
-    """A sheet with names that polars takes for patterns, which it would look for among the columns to judge their types."""
+def _under_other_names(read: dict[str, Any]) -> "pl.DataFrame":
+    """Read a sheet whose column names polars would expand as patterns while inferring types."""
     names, above = _names(read)
     given = {f"\x1f{k}" if is_pattern(name) else name: name for k, name in enumerate(names)}
     options = {"header_row": None, "skip_rows": above, "column_names": list(given)}
@@ -71,29 +81,34 @@ def _under_other_names(read: dict[str, Any]) -> Any:
 
 
 def _silence_reader() -> None:
-    """Without a handler Python shows on standard error what the reader logs, such as that a column is empty."""
+    """Keep fastexcel's messages, e.g. on empty columns, off standard error."""
     logger = logging.getLogger("fastexcel")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
 
 
-def _read_all(read: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """All cells, and the columns whose cells have no type in common, dates and durations for instance, as text: the reader refuses to choose."""
+def _read_all(read: dict[str, Any]) -> tuple["pl.DataFrame", dict[str, Any]]:
+    """Read all cells, and columns without a common type, such as dates and durations, as text.
+
+    fastexcel refuses to choose a type for these columns.
+    """
     import polars as pl
 
     text: dict[str, Any] = {}
     while True:
         try:
             return pl.read_excel(**read, schema_overrides=text), text
-        except Exception as error:  # of a kind that only the reader behind polars has
+        except Exception as error:  # fastexcel's exceptions are not part of its interface
             unclear = UNCLEAR.search(str(error))
             if unclear is None or unclear[1] in text:
                 raise
             text[unclear[1]] = pl.String
 
 
-def _with_digits(frame: Any, read: dict[str, Any], unclear: dict[str, Any]) -> Any:
-    """Numbers in columns that hold text too: the reader rounds them to nine decimals, unless it is asked for numbers."""
+def _with_digits(
+    frame: "pl.DataFrame", read: dict[str, Any], unclear: dict[str, Any]
+) -> "pl.DataFrame":
+    """Restore the digits of numbers in text columns, which fastexcel rounds to nine decimals."""
     import polars as pl
 
     text = [series for series in frame if series.dtype == pl.String]
@@ -102,7 +117,7 @@ def _with_digits(frame: Any, read: dict[str, Any], unclear: dict[str, Any]) -> A
     if not mixed:
         return frame
     types = unclear | dict.fromkeys(mixed, pl.Float64)
-    # The reader does not choose among columns that it was given names for.
+    # fastexcel cannot select columns by names that were passed to it.
     chosen = {} if "read_options" in read else {"columns": list(types)}
     options: dict[str, Any] = {
         **read,
@@ -113,14 +128,14 @@ def _with_digits(frame: Any, read: dict[str, Any], unclear: dict[str, Any]) -> A
     full = pl.read_excel(**options)
     found = []
     for name in mixed:
-        # Text that is a number, such as 0.50, is equal to it and stays as it is.
+        # Text that represents a number, such as 0.50, is equal to it and stays as it is.
         differs = (rounded[name] != full[name]).fill_null(False)
         found.append(frame[name].zip_with(~differs, full[name].cast(pl.String)))
     return frame.with_columns(found)
 
 
-def _are_times(series: Any) -> bool:
-    """Whether cells are times of day, to which the reader has put a date."""
+def _are_times(series: "pl.Series") -> bool:
+    """Whether cells are times of day, to which the reader has added a date."""
     import polars as pl
 
     if series.dtype != pl.Datetime or series.null_count() == series.len():

@@ -1,4 +1,8 @@
-"""Excel files, unpacked once and within bounds before a reader is given them: what a sheet would take, or why the file is refused."""
+"""Memory limits for Excel files.
+
+A file is decompressed once, within bounds, before it is passed to a reader: the result is the
+memory that a sheet would take, or an error.
+"""
 
 import struct
 import zipfile
@@ -20,10 +24,10 @@ PIECE = 2**18
 ZIP = b"PK\x03\x04"
 STRINGS = "xl/sharedstrings.xml"
 OPEN_DOCUMENT = "content.xml"
-"""All sheets of an ods file."""
+"""Contains all sheets of an ods file."""
 WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 LISTED = 4 * 2**20
-"""Bytes of a list of parts that are looked at; those of workbooks have some hundred."""
+"""Limit on the size of a list of parts; in real workbooks it has a few hundred bytes."""
 UNKNOWN_LENGTH = 2**62
 DAMAGED = (
     zipfile.BadZipFile,
@@ -36,22 +40,25 @@ DAMAGED = (
 
 
 def excel_bytes(path: Path, sheet: str | None = None) -> int:
-    """What reading a sheet of a packed Excel file would take, the first by default; a sheet that asks for too much is refused."""
+    """Return the memory that reading a sheet (default: the first) of a zipped workbook takes.
+
+    Raise if that is too much.
+    """
     status = path.stat()
     return _scanned(path, status.st_size, status.st_mtime_ns, sheet)
 
 
 def require_modest(source: Path | bytes, sheet: str | None = None) -> None:
-    """Refuse a sheet of a packed Excel file that would take far more memory than its size suggests, in half a sentence."""
+    """Raise if a sheet takes far more memory than the file size suggests; .xls is not checked."""
     if isinstance(source, bytes):
         if source.startswith(ZIP):
             _scan(BytesIO(source), len(source), sheet)
-    elif is_packed(source):
+    elif is_zipped(source):
         excel_bytes(source, sheet)
 
 
-def is_packed(path: Path) -> bool:
-    """Whether the file is one of those that are XML, packed; old ones are not."""
+def is_zipped(path: Path) -> bool:
+    """Whether the file is zipped XML (xlsx, ods), unlike the old xls format."""
     with open(path, "rb") as file:
         return file.read(len(ZIP)) == ZIP
 
@@ -95,12 +102,16 @@ def _too_much(scan: SheetScan | OdsScan) -> str:
     if rows * columns > 4 * scan.n_cells + 1000:
         what = f"its {scan.n_cells:,} cells are spread over {rows:,} rows and {columns:,} columns"
     else:
-        what = f"it holds more than {max(scan.n_cells, scan.n_strings):,} {'cells' if scan.n_cells else 'strings'}"
-    return f"{what}, which take over {LARGEST_GROWTH} times the size of the file in memory: save the table as csv."
+        n, kind = max(scan.n_cells, scan.n_strings), "cells" if scan.n_cells else "strings"
+        what = f"it contains more than {n:,} {kind}"
+    return (
+        f"{what}, which take over {LARGEST_GROWTH} times the size of the file in memory: "
+        "save the table as csv."
+    )
 
 
 def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str | None) -> set[str]:
-    """Parts that readers open for a sheet; for all sheets where it is not clear which part it is."""
+    """Return the parts that readers open for a sheet, or for all sheets if it cannot be located."""
     always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", OPEN_DOCUMENT}
     books = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml")]
     relations = [
@@ -120,7 +131,7 @@ def _name(part: zipfile.ZipInfo) -> str:
 
 
 def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """A list of parts or sheets, of a length that such lists have."""
+    """Read a list of parts or sheets, up to a size limit."""
     content = bytearray()
     for piece in _pieces(archive, part):
         content += piece
@@ -130,7 +141,7 @@ def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    """A part unpacked, cut before tags; to its end, whatever length the file states."""
+    """Decompress a part to its end, whatever length the file states; pieces end before tags."""
     part.file_size = UNKNOWN_LENGTH
     with archive.open(part) as file:
         rest = b""
@@ -139,7 +150,8 @@ def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
             cut = rest.rfind(b"<")
             if len(rest) - cut > LONGEST_GAP + PIECE:
                 raise TableError(
-                    f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell."
+                    f"a text in it is longer than the {MAX_TEXT:,} characters "
+                    "that Excel allows in a cell."
                 )
             if cut > 0:
                 yield rest[:cut]

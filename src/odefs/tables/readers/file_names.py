@@ -1,4 +1,7 @@
-"""Names of files that are not text, not UTF-8, or patterns to polars: how they are shown, and how what is behind them is handed to libraries."""
+"""File names that are not valid UTF-8, or that polars would expand as glob patterns.
+
+How they are displayed, and how their files are passed to libraries.
+"""
 
 import glob
 import os
@@ -7,7 +10,7 @@ from pathlib import Path
 
 
 def readable(name: str) -> str:
-    """A name that can be written to any file; bytes that are no text show as a mark, whatever the locale made of them."""
+    """Return a name that can be encoded; undecodable bytes become replacement characters."""
     try:
         return name.encode(errors="surrogateescape").decode(errors="replace")
     except UnicodeEncodeError:
@@ -15,12 +18,12 @@ def readable(name: str) -> str:
 
 
 def path_for_polars(path: Path) -> Path | bytes:
-    """The path, or the content where polars would look for other files: to it all names are UTF-8, and some are patterns."""
+    """Return the path, or the content if polars would misread the name (non-UTF-8 or a glob)."""
     return path if _is_utf8(path) and not glob.has_magic(str(path)) else path.read_bytes()
 
 
 def path_for_scans(path: Path, folder: Path) -> Path:
-    """The path, or a link in ``folder`` where polars' scans would look for other files."""
+    """Return the path, or a link in ``folder`` if polars' scans would misread the name."""
     if _is_utf8(path) and not glob.has_magic(str(path)):
         return path
     return _linked(path, folder / "linked")
@@ -30,7 +33,7 @@ def _linked(path: Path, link: Path) -> Path:
     try:
         link.symlink_to(path.absolute())
     except OSError:
-        # Windows permits links to some users only.
+        # On Windows only some users may create links.
         shutil.copyfile(path, link)
     return link
 

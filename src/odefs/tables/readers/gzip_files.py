@@ -1,6 +1,7 @@
-"""Text that is packed by gzip, unpacked once and within bounds: a small file must not become a large one in memory or on disk.
+"""Gzip decompression of text files within bounds, against decompression bombs.
 
-The reader would unpack by itself whatever begins like packed data, without bounds, so nothing packed is left to it.
+polars would decompress, without any bound, whatever starts like compressed data; so it is never
+given compressed data.
 """
 
 import gzip
@@ -19,17 +20,17 @@ OTHERS = {
     b"x\xda": "zlib",
     GZIP: "gzip, twice",
 }
-"""How data begins that the reader would unpack too."""
+"""First bytes of other formats that polars would decompress."""
 
 PIECE = 2**20
-MIN_UNPACKED_BYTES = 32 * 2**20
-"""So many bytes are unpacked in any case."""
+MIN_DECOMPRESSED_BYTES = 32 * 2**20
+"""Files are always decompressed up to this size."""
 LARGEST_GROWTH = 100
-"""Tables become 3 to 20 times smaller by packing; a thousand times is what a file does that is made to fill the memory."""
+"""Compression makes tables 3 to 20 times smaller; a factor of 1000 indicates a bomb."""
 
 
-def unpacked(source: Path | bytes, name: str) -> Path | bytes:
-    """The text of a packed file; others as they are."""
+def decompressed(source: Path | bytes, name: str) -> Path | bytes:
+    """Return the text of a compressed file; other files are returned unchanged."""
     if beginning(source, len(GZIP)) == GZIP:
         source = b"".join(_pieces(source, name))
     _require_plain(source, name)
@@ -37,15 +38,15 @@ def unpacked(source: Path | bytes, name: str) -> Path | bytes:
 
 
 def beginning(source: Path | bytes, n_bytes: int) -> bytes:
-    """The first bytes, as they stand in the file."""
+    """Return the first bytes of the file."""
     if isinstance(source, bytes):
         return source[:n_bytes]
     with open(source, "rb") as file:
         return file.read(n_bytes)
 
 
-def unpacked_beginning(source: Path | bytes, n_bytes: int) -> bytes:
-    """The first bytes of the text, unpacked if need be; as far as they can be unpacked."""
+def text_beginning(source: Path | bytes, n_bytes: int) -> bytes:
+    """Return the first bytes of the text, decompressed if necessary; empty if damaged."""
     if beginning(source, len(GZIP)) != GZIP:
         return beginning(source, n_bytes)
     with gzip.open(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
@@ -55,26 +56,26 @@ def unpacked_beginning(source: Path | bytes, n_bytes: int) -> bytes:
             return b""
 
 
-def unpacked_growth(source: Path) -> float:
-    """How many times larger the text is than the file, going by its beginning; 1 for what is not packed."""
+def compression_ratio(source: Path) -> float:
+    """Estimate the ratio of text size to file size from the beginning; 1 if not compressed."""
     head = beginning(source, PIECE)
     if not head.startswith(GZIP):
         return 1.0
     text = b""
-    # A file may begin with members that hold nothing.
+    # A file may start with empty members.
     while not text and head.startswith(GZIP):
-        unpacker = zlib.decompressobj(wbits=31)
+        decompressor = zlib.decompressobj(wbits=31)
         try:
-            text = unpacker.decompress(head, PIECE)
+            text = decompressor.decompress(head, PIECE)
         except zlib.error:
             return 1.0
-        used = len(head) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
-        head = unpacker.unused_data
+        used = len(head) - len(decompressor.unconsumed_tail) - len(decompressor.unused_data)
+        head = decompressor.unused_data
     return len(text) / max(1, used)
 
 
-def unpack_to(source: Path, name: str, target: Path) -> Path:
-    """A packed file's text in a file of its own; others as they are."""
+def decompress_to(source: Path, name: str, target: Path) -> Path:
+    """Decompress a file to ``target``; a file that is not compressed is returned unchanged."""
     if beginning(source, len(GZIP)) == GZIP:
         with open(target, "wb") as out:
             for piece in _pieces(source, name):
@@ -85,28 +86,28 @@ def unpack_to(source: Path, name: str, target: Path) -> Path:
 
 
 def _require_plain(source: Path | bytes, name: str) -> None:
-    """Refuse text that is still packed."""
+    """Raise if the text is still compressed."""
     start = beginning(source, 4)
     other = next((kind for mark, kind in OTHERS.items() if start.startswith(mark)), None)
     if other is not None:
         raise TableError(
-            f"{name}: the file is packed by {other}, only gzip can be unpacked: unpack it first."
+            f"{name}: the file is compressed with {other}, but only gzip is supported: "
+            "decompress it first."
         )
 
 
 def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
-    most, found = max(MIN_UNPACKED_BYTES, LARGEST_GROWTH * size), 0
+    most, found = max(MIN_DECOMPRESSED_BYTES, LARGEST_GROWTH * size), 0
     try:
         with gzip.open(io.BytesIO(source) if isinstance(source, bytes) else source) as file:
             while piece := file.read(PIECE):
                 found += len(piece)
                 if found > most:
                     raise TableError(
-                        f"{name}: the file becomes more than {LARGEST_GROWTH} times larger when it is unpacked: unpack it first if that is right."
+                        f"{name}: the file becomes more than {LARGEST_GROWTH} times larger when "
+                        "decompressed: decompress it first if that is expected."
                     )
                 yield piece
     except (OSError, EOFError, zlib.error) as error:
-        raise TableError(
-            f"{name}: cannot be read (packed by gzip, and damaged: {error})."
-        ) from error
+        raise TableError(f"{name}: cannot be read (the gzip data are damaged: {error}).") from error

@@ -1,6 +1,7 @@
-"""The names of a text file's columns: which the first line gives, which it lacks or gives twice, and whether it gives names at all.
+"""Column names of a text file: missing and repeated names, and whether there is a header at all.
 
-polars reads the names itself. Where it would give a column none, or refuses them, it is handed the table under a line of names that differ.
+polars reads the names itself. Where it would leave a column without a name, or would reject the
+names, it is given the table with a header line of unique names.
 """
 
 import csv
@@ -21,34 +22,35 @@ from odefs.tables.writers.formulas import is_own, restored_name
 BYTE_MARK = b"\xef\xbb\xbf"
 BYTEWISE = ("utf-8", "cp1252", "latin-1")
 """Encodings in which a line break is one byte."""
-COPIED = 2**20
+COPIED_BYTES = 2**20
 NAMED_REPEATS = 3
-"""Names that occur several times get a note each up to this number; the others are counted."""
+"""Up to this many repeated names get a note each; the others are only counted."""
 STAND_INS = "\x1e\x1d\x1c\x1b"
-"""Characters of any encoding, one of which stands for a quote in names that polars is handed: it would show quotes as they are doubled in the file."""
+"""Characters that exist in every encoding; one of them replaces quotes in the names given to
+polars, which would show them doubled, as in the file."""
 _NUMBER = re.compile(r"^\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$", re.ASCII)
-"""Digits can be matched in one way only, so that a long line is given up on at once."""
+"""Digits can be matched in one way only, so matching fails fast on a long line."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the first line says, what the columns are called, and the line in which the first row begins."""
+    """The first line as given, the column names, and the line in which the first row begins."""
 
     given: tuple[str, ...]
     names: tuple[str, ...]
     line: int
     is_there: bool = True
     is_own: bool = False
-    """Whether the file holds scores as odefs writes them, with formulas defused."""
+    """Whether odefs wrote the file, with apostrophes in front of cells that could be formulas."""
 
     @property
     def n_restored(self) -> int:
-        """Names that are not as the file gives them, for they would be formulas."""
+        """Number of names that start with an apostrophe only to keep them from being formulas."""
         return sum(restored_name(name) != name for name in self.given) if self.is_own else 0
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether polars gives the columns the same names."""
+        """Whether polars gives the columns the same names, so that the file can be read as is."""
         return (
             self.is_there
             and self.names == tuple(_as_polars(self.given))
@@ -56,11 +58,11 @@ class Header:
         )
 
     def handed(self, name: str) -> str:
-        """What polars is handed as the name of a column."""
+        """Return the name that polars is given for a column."""
         return name if self.is_plain else name.replace('"', self._stand_in)
 
     def own(self, handed: str) -> str:
-        """The name of a column of which polars was handed another."""
+        """Return the real name of a column from the name that polars was given."""
         return handed if self.is_plain else handed.replace(self._stand_in, '"')
 
     @cached_property
@@ -72,13 +74,13 @@ class Header:
 
     @property
     def may_be_data(self) -> bool:
-        """Whether all names are numbers; 0, 1, 2 and so on are what pandas calls columns without names."""
+        """Whether all names are numbers, except 0, 1, 2, ..., which pandas writes by default."""
         counted = tuple(map(str, range(len(self.given))))
         return self.is_there and all(map(_NUMBER.match, self.given)) and self.given != counted
 
     @property
     def notes(self) -> list[Note]:
-        """Notes on names that the first line lacks or gives several times."""
+        """Notes on missing and repeated names."""
         if not self.is_there:
             return []
         pairs = list(zip(self.given, self.names, strict=True))
@@ -93,7 +95,7 @@ class Header:
 
 
 def read_header(source: Path | bytes, dialect: Dialect) -> Header:
-    """The first line that is not blank, as names; without a header, columns are called by their places."""
+    """Take names from the first line that is not blank; without a header, number the columns."""
     with opened(source, dialect) as text:
         reader = rows_of(text, dialect)
         given = next((tuple(row) for row in reader if row), ())
@@ -110,13 +112,16 @@ def numbered(n_columns: int) -> tuple[str, ...]:
 
 
 def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
-    """Whether a table that should have no header begins with the names that it would be given, as what was written of it does."""
+    """Whether a table expected to have no header starts with the names it would be given.
+
+    This is the case for output that odefs wrote for such a table.
+    """
     given = read_header(source, replace(dialect, header=True)).given
     return given == numbered(len(given))
 
 
 def _named(given: Sequence[str]) -> Iterator[str]:
-    """The names as they are; those that are empty by their places, and those that occurred before with an ending that no other has."""
+    """Number unnamed columns, and add a unique suffix to repeated names."""
     taken = {name for name in given if name.strip()}
     seen: set[str] = set()
     tried: Counter[str] = Counter()
@@ -124,7 +129,7 @@ def _named(given: Sequence[str]) -> Iterator[str]:
         wanted = name if name.strip() else f"column {place}"
         found, is_free = wanted, wanted not in seen and (bool(name.strip()) or wanted not in taken)
         while not is_free:
-            # Endings that were tried for this name before are not tried again: a header may be one name many thousand times.
+            # Do not try a suffix twice: a header may repeat one name thousands of times.
             found = f"{wanted}_duplicated_{tried[wanted]}"
             tried[wanted] += 1
             is_free = found not in taken and found not in seen
@@ -142,7 +147,7 @@ def _as_polars(given: Sequence[str]) -> Iterator[str]:
 def under_names(
     source: Path | bytes, dialect: Dialect, header: Header
 ) -> tuple[Path | bytes, Dialect]:
-    """What polars is to read: the file, or its content under names that differ."""
+    """Return what polars should read: the file, or its content under unique names."""
     if header.is_plain:
         return source, dialect
     if dialect.encoding not in BYTEWISE:
@@ -158,7 +163,7 @@ def under_names(
 
 
 def copied_under_names(source: Path, target: Path, dialect: Dialect, header: Header) -> Path:
-    """The same as a file."""
+    """Like :func:`under_names`, for files."""
     if header.is_plain:
         return source
     with open(source, "rb") as content, open(target, "wb") as out:
@@ -176,4 +181,4 @@ def _copy(content: BinaryIO, out: BinaryIO, dialect: Dialect, header: Header) ->
         content.seek(0)
     for _ in range(header.line - 1):
         content.readline()
-    shutil.copyfileobj(content, out, COPIED)
+    shutil.copyfileobj(content, out, COPIED_BYTES)

@@ -1,7 +1,8 @@
-"""What a file takes once it is read, encoded and scored, and whether that fits into memory.
+"""Memory estimates for a run on a file (read, encode, score), and whether the file fits.
 
-Files of one kind differ a hundredfold in what a byte of them becomes: a flag is an eighth of a byte in parquet, two bytes in a csv file, and 35 in a run. So cells are counted,
-from metadata where a file has them and from its beginning where it is text.
+File formats differ a hundredfold in what a byte expands to: a flag takes an eighth of a byte in
+parquet, two bytes in a csv file, and 35 in a run. So cells are counted, from metadata where a file
+has them and from its beginning if it is text.
 """
 
 import glob
@@ -13,37 +14,40 @@ from pathlib import Path
 from odefs.engines.parquet import parquet_in
 from odefs.system.memory import BASELINE, memory_budget
 from odefs.tables.readers.dialect import DELIMITERS, HEAD_BYTES
-from odefs.tables.readers.excel_limits import excel_bytes, is_packed
-from odefs.tables.readers.gzip_files import unpacked_beginning, unpacked_growth
-from odefs.tables.readers.open import ARROW, EXCEL, LINES, TEXT, ending_of
+from odefs.tables.readers.excel_limits import excel_bytes, is_zipped
+from odefs.tables.readers.gzip_files import compression_ratio, text_beginning
+from odefs.tables.readers.open import ARROW, EXCEL, LINES, TEXT, suffix_of
 from odefs.tables.readers.size_ratio import ALWAYS_BYTES, most_bytes
 
 CELL_BYTES = 35
-"""A cell as it was read, as a float64 of the table, and encoded: what runs in memory take beyond the libraries."""
+"""Memory of a cell as read, as float64 in the table, and encoded, without the libraries."""
 TEXT_BYTES = 24
-"""What a cell takes besides while it is text; whole numbers of a text file are text at first, too."""
+"""Additional memory while a cell is text; integers in a text file are also text at first."""
 ENCODED_TEXT = 100
-"""What a cell of text is encoded into: a column of float32 for each of up to 50 values, taken to be 25."""
+"""Memory of an encoded text cell: one float32 column for each of up to 50 values, assumed 25."""
 ARROW_GROWTH = 4
-"""What a byte of an arrow file becomes at least: its text may be compressed."""
+"""Lower bound on the growth of an arrow file, whose text may be compressed."""
 KEY = re.compile(rb'"\s*:')
-"""What ends the key of a cell in ndjson."""
+"""End of the key of a cell in ndjson."""
 TEXT_VALUE = re.compile(rb'"\s*:\s*"')
 NUMBER_LETTERS = re.compile(rb"(?<=[\d.])e(?=[-+]?\d)|\bnan\b", re.IGNORECASE)
-"""Letters in numbers."""
+"""Letters that occur in numbers."""
 LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 XLS_GROWTH = 12
-"""What a byte of the old Excel files becomes, which have 6 to 18 a cell."""
+"""Growth of an xls file, which has 6 to 18 bytes per cell."""
 LEAST_IN_PARTS = 380 * 10**6
-"""What a run in parts takes in any case: the libraries, two slabs of rows, a batch, and the rows that columns are judged by, of up to ten columns."""
+"""Minimum memory of a run in batches, for up to ten columns.
+
+Covers the libraries, two slabs of rows, a batch, and the rows that column types are inferred from.
+"""
 COLUMN_IN_PARTS = 4 * 10**6
-"""The same for each further column: 100,000 rows of ``CELL_BYTES``."""
+"""Minimum memory for each additional column: 100,000 rows of ``CELL_BYTES``."""
 MOST_COLUMNS = 256 * 10**6
-"""All further columns together: wider tables are judged by fewer rows."""
+"""Limit on the memory of all additional columns: wider tables are judged by fewer rows."""
 
 
 def parquet_parts(path: str | Path) -> list[Path]:
-    """The parquet files behind a path, a folder or a glob; none where it is something else."""
+    """Return the parquet files at a path, in a folder or of a glob; empty if there are none."""
     found = Path(path)
     if found.is_dir():
         return parquet_in(found)
@@ -55,7 +59,7 @@ def parquet_parts(path: str | Path) -> list[Path]:
 def bytes_in_memory(
     path: str | Path, delimiter: str | None = None, sheet: str | None = None
 ) -> int:
-    """An estimate of what the whole run takes; 0 where nothing is known."""
+    """Estimate the memory of a run in memory; 0 if unknown."""
     parts = parquet_parts(path)
     if parts:
         return sum(_parquet_bytes(part) for part in parts)
@@ -63,12 +67,12 @@ def bytes_in_memory(
     try:
         return _file_bytes(found, delimiter, sheet) if found.is_file() else 0
     except OSError:
-        # Whoever reads it will say what is wrong with it.
+        # The reader reports what is wrong with the file.
         return 0
 
 
 def fits(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> bool:
-    """Whether the table may be read at once: memory has room for it, and it is in proportion to its file."""
+    """Whether to read the table at once: it fits into memory and is in proportion to its file."""
     needed = bytes_in_memory(path, delimiter, sheet)
     return needed <= memory_budget() and (
         needed <= ALWAYS_BYTES or needed <= most_bytes(_size(path))
@@ -76,7 +80,7 @@ def fits(path: str | Path, delimiter: str | None = None, sheet: str | None = Non
 
 
 def least_memory(path: str | Path, delimiter: str | None = None, sheet: str | None = None) -> int:
-    """What a run on the file takes at least, in memory or in parts, with the libraries."""
+    """Return the minimum memory of a run, in memory or in batches, including the libraries."""
     further = min(MOST_COLUMNS, COLUMN_IN_PARTS * max(0, _n_columns(path, delimiter) - 10))
     return min(BASELINE + bytes_in_memory(path, delimiter, sheet), LEAST_IN_PARTS + further)
 
@@ -87,7 +91,7 @@ def _size(path: str | Path) -> int:
 
 
 def _n_columns(path: str | Path, delimiter: str | None) -> int:
-    """How many columns a file has, about; 0 where nothing is known."""
+    """Estimate the number of columns; 0 if unknown."""
     parts = parquet_parts(path)
     try:
         if parts:
@@ -95,10 +99,10 @@ def _n_columns(path: str | Path, delimiter: str | None) -> int:
 
             with open(parts[0], "rb") as file:
                 return int(pq.read_metadata(file).num_columns)
-        if not Path(path).is_file() or ending_of(Path(path)) not in (*TEXT, *LINES):
+        if not Path(path).is_file() or suffix_of(Path(path)) not in (*TEXT, *LINES):
             return 0
-        head = unpacked_beginning(Path(path), HEAD_BYTES)
-        is_lines = ending_of(Path(path)) in LINES
+        head = text_beginning(Path(path), HEAD_BYTES)
+        is_lines = suffix_of(Path(path)) in LINES
         n_marks = len(KEY.findall(head)) if is_lines else head.count(_mark(head, delimiter))
         return n_marks // max(1, head.count(b"\n")) + 1
     except (ModuleNotFoundError, OSError, ValueError):
@@ -106,20 +110,20 @@ def _n_columns(path: str | Path, delimiter: str | None) -> int:
 
 
 def _file_bytes(path: Path, delimiter: str | None, sheet: str | None) -> int:
-    ending = ending_of(path)
-    if ending in TEXT:
+    suffix = suffix_of(path)
+    if suffix in TEXT:
         return _text_bytes(path, partial(_delimited_cells, delimiter=delimiter))
-    if ending in LINES:
+    if suffix in LINES:
         return _text_bytes(path, _keyed_cells)
-    if ending in ARROW:
+    if suffix in ARROW:
         return _arrow_bytes(path)
-    if ending in EXCEL:
+    if suffix in EXCEL:
         return _excel_bytes(path, sheet)
-    return _parquet_bytes(path) if ending == ".parquet" else 0
+    return _parquet_bytes(path) if suffix == ".parquet" else 0
 
 
 def _parquet_bytes(path: Path) -> int:
-    """From the metadata: cells, and what text takes once it is decoded."""
+    """Estimate from the metadata: number of cells, and decoded size of text."""
     try:
         import pyarrow.parquet as pq
 
@@ -143,17 +147,17 @@ def _parquet_bytes(path: Path) -> int:
 
 
 def _text_bytes(path: Path, count: Callable[[bytes], tuple[int, int]]) -> int:
-    """From the first lines, in which ``count`` finds cells, and cells of text among them."""
-    head = unpacked_beginning(path, HEAD_BYTES)
+    """Estimate from the first lines, in which ``count`` returns the numbers of cells and texts."""
+    head = text_beginning(path, HEAD_BYTES)
     if not head:
         return 0
     cells, texts = count(head)
-    size = path.stat().st_size * unpacked_growth(path)
+    size = path.stat().st_size * compression_ratio(path)
     return int(size * (1 + (cells * (CELL_BYTES + TEXT_BYTES) + texts * ENCODED_TEXT) / len(head)))
 
 
 def _delimited_cells(head: bytes, delimiter: str | None) -> tuple[int, int]:
-    """Each cell ends in a mark or a line break; one with a letter is text, but for the names of the columns."""
+    """Count delimiters and line breaks; below the header, cells with a letter are text."""
     mark = _mark(head, delimiter)
     below = NUMBER_LETTERS.sub(b"", head.partition(b"\n")[2])
     texts = sum(
@@ -167,14 +171,14 @@ def _keyed_cells(head: bytes) -> tuple[int, int]:
 
 
 def _mark(head: bytes, delimiter: str | None) -> bytes:
-    """The delimiter that occurs most: too many cells are better than too few."""
+    """Return the most frequent delimiter: overestimating the number of cells is safer."""
     return max(
         (mark.encode() for mark in ([delimiter] if delimiter else DELIMITERS)), key=head.count
     )
 
 
 def _arrow_bytes(path: Path) -> int:
-    """From the metadata, which tells rows and columns but not how long text is."""
+    """Estimate from the metadata, which has rows and columns but not the length of text."""
     least = path.stat().st_size * ARROW_GROWTH
     try:
         import pyarrow as pa
@@ -192,4 +196,4 @@ def _arrow_bytes(path: Path) -> int:
 
 
 def _excel_bytes(path: Path, sheet: str | None) -> int:
-    return excel_bytes(path, sheet) if is_packed(path) else XLS_GROWTH * path.stat().st_size
+    return excel_bytes(path, sheet) if is_zipped(path) else XLS_GROWTH * path.stat().st_size

@@ -1,6 +1,7 @@
-"""What the sheets of an OpenDocument file would take in memory, counted in its XML before a reader is given the file.
+"""Memory estimate for the sheets of an OpenDocument file, from its XML before it is read.
 
-A row or cell may state how often it is repeated, so a few bytes may ask for any number of cells. Blank cells and rows behind the last one that holds something do not count.
+A row or cell may have a repeat count, so a few bytes can request any number of cells. Blank cells
+and rows after the last non-blank one do not count.
 """
 
 import re
@@ -17,7 +18,7 @@ VALUE = re.compile(rb"value[\w-]*\s*=")
 
 @dataclass
 class OdsScan:
-    """Counts over all sheets, which readers unpack at once; ``grid`` is that of the sheet with most places."""
+    """Counts over all sheets, which readers read at once; ``grid`` is that of the largest sheet."""
 
     grid: tuple[int, int] = (0, 0)
     n_cells: int = 0
@@ -34,14 +35,14 @@ class OdsScan:
 
     @property
     def n_bytes(self) -> int:
-        """What reading the sheets takes, about."""
+        """Approximate memory for reading the sheets."""
         open_sheet = self._rows * self._columns
         return (
             GRID_BYTES * (self._places + open_sheet) + CELL_BYTES * self.n_cells + self.text_bytes
         )
 
     def add(self, xml: bytes) -> None:
-        """Count one piece, which begins with a tag and ends before another."""
+        """Count one piece, which starts with a tag and ends before another."""
         self.text_bytes += len(xml)
         for closes, name, tag in TAG.findall(xml):
             if name == b"table":
@@ -88,5 +89,5 @@ def _repeats(tag: bytes) -> int:
 
 
 def _is_closed(tag: bytes) -> bool:
-    """Whether a tag ends in ``/>``; where quotes leave a doubt, it does not."""
+    """Whether a tag ends in ``/>``; ``False`` if quotes make that uncertain."""
     return tag.rstrip().endswith(b"/>") and tag.count(b'"') % 2 == 0 and b"'" not in tag

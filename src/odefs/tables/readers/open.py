@@ -1,4 +1,8 @@
-"""Reading a table through polars, by the ending or the content of its file: delimited text, parquet, arrow, ndjson, Excel; a folder or glob of parquet files; standard input."""
+"""Table reader: opens a file through polars by its suffix or content.
+
+Formats are delimited text, parquet, arrow, ndjson and Excel. A folder or glob of parquet files and
+standard input are read as one table.
+"""
 
 import hashlib
 import os
@@ -7,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from odefs._extras import command
 from odefs.exceptions import TableError
@@ -48,7 +52,7 @@ DOCUMENTS = (
     ".pptx",
     ".py",
 )
-PACKED = (
+ARCHIVES = (
     ".zip",
     ".tar",
     ".tgz",
@@ -61,8 +65,8 @@ PACKED = (
     ".sqlite",
     ".odefs",
 )
-OTHER = (*DOCUMENTS, *PACKED, ".png", ".jpg", ".jpeg", ".gif", ".svg")
-"""Endings of files that hold no table; files with other endings are looked into."""
+OTHER = (*DOCUMENTS, *ARCHIVES, ".png", ".jpg", ".jpeg", ".gif", ".svg")
+"""Suffixes of files that do not contain tables; for unknown suffixes the content is inspected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,7 @@ class Reading:
 
 
 def table_name(path: str | Path) -> str:
-    """What a table is called: by its file or folder, as the system has its name."""
+    """Return the name of the file or folder, in the system's encoding."""
     if str(path) == "-":
         return "standard input"
     return Path(path).name or Path(path).resolve().name or "table"
@@ -86,17 +90,17 @@ def table_name(path: str | Path) -> str:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is to be read."""
+    """How to read a file."""
 
     sheet: str | None = None
-    """Sheet of a workbook, the first by default."""
+    """Sheet of a workbook, by default the first."""
     text_columns: Sequence[str] = ()
-    """Columns of a text file that are not taken for numbers."""
+    """Columns of a text file that are not converted to numbers."""
     delimiter: str | None = None
     least_rows: int = 2
     header: bool | None = True
-    """Whether the first line of a text file holds the names; ``None`` is no, as a model was trained,
-    unless they are the names that it was trained on."""
+    """Whether the first line of a text file contains the names. ``None``: it does not, as in
+    training, unless it equals the names that were generated in training."""
 
 
 PLAIN = ReadOptions()
@@ -123,10 +127,10 @@ def open_table(
 def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> TableError:
     number = error_number(error)
     if folder is not None and number is not None and number in WRITE_ERRNOS:
-        # Another folder for work in progress helps against these.
+        # Another temporary folder helps with these errors.
         return TableError(
-            f"{path}: the file is too large to be read at once, and cannot be turned into parquet "
-            f"in {folder.parent} ({os.strerror(number)}); TMPDIR names another folder."
+            f"{path}: the file is too large to be read at once, and it cannot be converted to "
+            f"parquet in {folder.parent} ({os.strerror(number)}): set TMPDIR to another folder."
         )
     if number is not None:
         return TableError(f"{path}: cannot be read ({os.strerror(number)}).")
@@ -138,8 +142,8 @@ def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> 
 def _open(
     source: Path | bytes | list[Path], name: str, options: ReadOptions, folder: Path | None
 ) -> TextTable:
-    suffix = ".parquet" if isinstance(source, list) else ending_of(source)
-    check_asked(name, suffix, options.sheet, options.delimiter, options.header)
+    suffix = ".parquet" if isinstance(source, list) else suffix_of(source)
+    check_options(name, suffix, options.sheet, options.delimiter, options.header)
     if suffix == ".parquet":
         table = _open_parquet(source if isinstance(source, list) else [source], name, folder)
         return TextTable(table, (), True)
@@ -154,12 +158,13 @@ def _open(
         return TextTable(HeldTable(_read_excel(source, name, options.sheet)), (), True)
     if suffix in EXCEL:
         raise TableError(
-            f"{name}: the file is too large to be read at once, and in parts only parquet, csv, arrow "
-            "and ndjson can be read: convert it, or raise ODEFS_MEMORY."
+            f"{name}: the file is too large to be read at once, and only parquet, csv, arrow and "
+            "ndjson can be read in batches: convert it, or raise ODEFS_MEMORY."
         )
     if suffix not in (*ARROW, *LINES):
         raise TableError(
-            f"{name}: files that end in {suffix or 'nothing'} cannot be read, only {', '.join(READABLE)}."
+            f"{name}: files with the suffix {suffix or '(none)'} cannot be read, "
+            f"only {', '.join(READABLE)}."
         )
     rows = _scan(source, suffix, name, folder)
     if folder is None:
@@ -175,14 +180,14 @@ def _open_parquet(files: Sequence[Path | bytes], name: str, folder: Path | None)
 
 
 def _scan(source: Path | bytes, suffix: str, name: str, folder: Path | None) -> "pl.LazyFrame":
-    """Rows of an arrow or ndjson file, which polars reads when they are collected."""
+    """Scan an arrow or ndjson file; polars reads the rows when they are collected."""
     import polars as pl
 
-    given: Any = source
+    given: Path | BytesIO
     if isinstance(source, bytes):
         given = BytesIO(source)
-    elif folder is not None:
-        given = path_for_scans(source, folder)
+    else:
+        given = source if folder is None else path_for_scans(source, folder)
     if suffix in ARROW:
         require_modest_arrow(source, name)
         return pl.scan_ipc(given)
@@ -192,20 +197,18 @@ def _scan(source: Path | bytes, suffix: str, name: str, folder: Path | None) -> 
 
 def _standard_input() -> bytes:
     if sys.stdin is None:
-        raise TableError(
-            "standard input is closed: name a file, or hand the table over through a pipe."
-        )
+        raise TableError("standard input is closed: name a file, or pass the table through a pipe.")
     return sys.stdin.buffer.read()
 
 
 def require_input(path: str | Path) -> None:
-    """Refuse a name that no file, folder or pattern has, before anything else is said."""
+    """Raise if no file, folder or pattern has this name, before other checks."""
     if str(path) != "-" and not Path(path).exists() and not parts_of(path):
         raise TableError(f"{path}: there is no such file.")
 
 
 def _existing(path: str | Path) -> Path | bytes | list[Path]:
-    """The file, what comes through a pipe, or the files of a folder or glob."""
+    """Return the file, the content of a pipe, or the files of a folder or glob."""
     found = Path(path)
     if found.is_file():
         return found
@@ -218,49 +221,49 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
     raise TableError(f"{path}: this is neither a file nor a folder.")
 
 
-def check_asked(
-    name: str, ending: str, sheet: str | None, delimiter: str | None, header: bool | None = True
+def check_options(
+    name: str, suffix: str, sheet: str | None, delimiter: str | None, header: bool | None = True
 ) -> None:
-    """Refuse options that a kind of file has no use for."""
-    if sheet is not None and ending not in EXCEL:
+    """Raise if an option does not apply to this kind of file."""
+    if sheet is not None and suffix not in EXCEL:
         raise TableError(f"{name}: --sheet is for Excel files.")
-    if delimiter is not None and ending not in TEXT:
+    if delimiter is not None and suffix not in TEXT:
         raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
-    if header is False and ending not in TEXT:
+    if header is False and suffix not in TEXT:
         raise TableError(f"{name}: --no-header is for csv and other delimited text.")
 
 
-def ending_of(source: Path | bytes) -> str:
-    """How the file's name ends, or what its content would be called where the name does not tell."""
+def suffix_of(source: Path | bytes) -> str:
+    """Return the suffix of the file, or one for its content if the suffix is unknown."""
     if isinstance(source, bytes):
         return _guess(source)
-    ending = source.suffix.lower()
-    if ending in READABLE or ending in OTHER:
-        return ending
+    suffix = source.suffix.lower()
+    if suffix in READABLE or suffix in OTHER:
+        return suffix
     with open(source, "rb") as file:
         guess = _guess(file.read(8))
-    return ending if guess == ".csv" and source.stat().st_size and not is_text(source) else guess
+    return suffix if guess == ".csv" and source.stat().st_size and not is_text(source) else guess
 
 
 def _guess(content: bytes) -> str:
-    """What standard input holds, by its first bytes."""
+    """Guess a suffix from the first bytes."""
     starts = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"PK\x03\x04": ".xlsx", b"{": ".ndjson"}
-    return next((ending for start, ending in starts.items() if content.startswith(start)), ".csv")
+    return next((suffix for start, suffix in starts.items() if content.startswith(start)), ".csv")
 
 
-def _read_excel(source: Path | bytes, name: str, sheet: str | None) -> Any:
+def _read_excel(source: Path | bytes, name: str, sheet: str | None) -> "pl.DataFrame":
     try:
         return read_sheet(source, sheet)
     except ModuleNotFoundError as error:
         raise TableError(
-            f"{name}: reading Excel files needs another package: {command('cli')}"
+            f"{name}: reading Excel files requires another package: {command('cli')}"
         ) from error
-    except Exception as error:  # the readers behind polars raise errors of their own
+    except Exception as error:  # fastexcel's exceptions are not part of its interface
         raise TableError(f"{name}: {first_line(error)}.") from error
 
 
 def fingerprint(source: Path | bytes | list[Path]) -> tuple[int, str]:
-    """Size and sha256; of several files, over their own digests."""
+    """Return size and sha256; for several files, the sha256 of their digests."""
     if isinstance(source, bytes):
         return len(source), hashlib.sha256(source).hexdigest()
     if isinstance(source, Path):

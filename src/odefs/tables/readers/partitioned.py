@@ -1,4 +1,4 @@
-"""The parquet files of a folder or a glob."""
+"""Partitioned datasets: the parquet files of a folder or a glob."""
 
 import glob
 from pathlib import Path
@@ -8,7 +8,7 @@ from odefs.exceptions import TableError
 
 
 def parts_of(path: str | Path) -> list[Path]:
-    """The parquet files of a folder or glob in the order of their names; none where it is neither."""
+    """Return the parquet files of a folder or glob, sorted by name; empty if it is neither."""
     if Path(path).is_dir():
         parts = parquet_in(Path(path))
         if not parts:
@@ -22,6 +22,7 @@ def parts_of(path: str | Path) -> list[Path]:
     other = [part for part in parts if part.suffix.lower() != ".parquet"]
     if other:
         raise TableError(
-            f"{path}: {other[0].name} is not a parquet file; only these can be read together."
+            f"{path}: {other[0].name} is not a parquet file; "
+            "only parquet files can be read together."
         )
     return parts

@@ -1,10 +1,17 @@
-"""Columns whose names polars takes for patterns: ``^...$`` stands for all columns that match, ``*`` for all.
+"""Column names that polars expands as patterns: ``^...$`` for matching columns, ``*`` for all.
 
-Where a name is handed over as text (``select``, ``drop``, ``pl.col``) it is expanded; ``frame[name]`` takes it as it is. Methods of a series are computed on a column of its name, and end
-with an error where a pattern does not match itself, as ``^a.*$`` does not.
+Names passed as text (``select``, ``drop``, ``pl.col``) are expanded; ``frame[name]`` takes them
+literally. Methods of a series run on a column of its name, and fail if the pattern does not match
+itself, as ``^a.*$`` does not.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+SeriesT = TypeVar("SeriesT", "pl.Series", "nw.Series[Any]")
 
 
 def is_pattern(name: str) -> bool:
@@ -15,6 +22,6 @@ def _is_expression(name: str) -> bool:
     return name.startswith("^") and name.endswith("$")
 
 
-def nameless(series: Any) -> Any:
-    """A series of polars or narwhals to compute with, under no name where its own is a pattern."""
+def nameless(series: SeriesT) -> SeriesT:
+    """Return the series without a name if its name is a pattern."""
     return series.alias("") if _is_expression(str(series.name)) else series

@@ -1,11 +1,14 @@
-"""How much memory a file of a given size may ask for: small files that become gigabytes are read in parts, or refused."""
+"""Limit on memory relative to file size: small files that expand to gigabytes are suspicious.
+
+They are read in batches, or refused.
+"""
 
 ALWAYS_BYTES = 200 * 10**6
-"""A table may take so much whatever its file."""
+"""Tables up to this size are always allowed."""
 LARGEST_GROWTH = 250
-"""Bytes of memory for each byte of a file; tables of repeated values reach about 150 in Excel's format, and 20 in others."""
+"""Bytes of memory per byte of a file; repeated values reach about 150 in xlsx, 20 elsewhere."""
 
 
 def most_bytes(size: int) -> int:
-    """The most memory that a table in a file of this size is given."""
+    """Return the memory limit for a table in a file of this size."""
     return max(ALWAYS_BYTES, LARGEST_GROWTH * size)

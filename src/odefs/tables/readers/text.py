@@ -1,14 +1,14 @@
-"""Reading delimited text: names, types that lose no cell, the line of each row, and notes.
+"""Delimited text reader: names, types that lose no cell, the line of each row, and notes.
 
-polars splits the lines; what the columns hold is decided here. In memory and in parts are one path:
-cells are text first (:mod:`odefs.tables.readers.text_cells`), then get the types that all rows allow
-(:mod:`odefs.tables.readers.text_types`).
+polars splits the lines; column types are decided here. Reading in memory and in batches is one
+code path: cells are text first (:mod:`odefs.tables.readers.text_cells`), then get the types that
+all rows allow (:mod:`odefs.tables.readers.text_types`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
@@ -21,7 +21,7 @@ from odefs.tables.readers.dialect import (
     sniff,
 )
 from odefs.tables.readers.file_names import path_for_scans
-from odefs.tables.readers.gzip_files import beginning, unpack_to, unpacked
+from odefs.tables.readers.gzip_files import beginning, decompress_to, decompressed
 from odefs.tables.readers.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
 from odefs.tables.readers.text_cells import FiledCells, HeldCells, TextCells
@@ -31,19 +31,20 @@ from odefs.tables.writers.formulas import restored
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow.parquet as pq
 
 LINE = "\x1fline"
-"""Name of the column with the line that each row begins in; no text file has such a name."""
+"""Column with the line in which each row begins; no text file has a column of this name."""
 FALLBACK_ENCODING = "cp1252"
-"""Of text that is not UTF-8 and has no mark of another encoding."""
+"""Encoding of text that is neither UTF-8 nor marked as another encoding."""
 CHECKED_BYTES = 32 * 2**20
 FIRST_LINE = 2 * 2**20
-"""Bytes of the first line that are looked at before it is taken apart."""
+"""Bytes of the first line that are inspected before it is split."""
 
 
 @dataclass(frozen=True, eq=False)
 class TextTable:
-    """A table that was read from text, notes on the reading, and whether the file has a header."""
+    """A table read from text, notes on the reading, and whether the file has a header."""
 
     table: Table
     notes: tuple[Note, ...]
@@ -58,15 +59,15 @@ def read_text(
     delimiter: str | None = None,
     has_header: bool | None = True,
 ) -> TextTable:
-    """The table of a file or of its content, in memory or in a parquet file in ``folder``.
+    """Read a file or its content into memory, or into a parquet file in ``folder``.
 
-    ``text_columns`` are not taken for numbers.
+    ``text_columns`` are not converted to numbers.
     """
     if folder is None:
-        source = unpacked(source, name)
+        source = decompressed(source, name)
     else:
         assert isinstance(source, Path)
-        source = path_for_scans(unpack_to(source, name, folder / "unpacked.txt"), folder)
+        source = path_for_scans(decompress_to(source, name, folder / "decompressed.txt"), folder)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = encoding_notes(dialect)
     cells, dialect, header = _read_cells(source, name, folder, dialect, header)
@@ -74,8 +75,8 @@ def read_text(
         notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
     short = short_notes(source, dialect)
     if folder is not None:
-        # Room for the typed table; the file itself may lie elsewhere.
-        (folder / "unpacked.txt").unlink(missing_ok=True)
+        # Make room for the typed table; the source file may be on another disk.
+        (folder / "decompressed.txt").unlink(missing_ok=True)
     types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
     for frame in cells.frames():
         types.look_at(frame)
@@ -91,7 +92,7 @@ def read_text(
 def _read_cells(
     source: Path | bytes, name: str, folder: Path | None, dialect: Dialect, header: Header
 ) -> tuple[TextCells, Dialect, Header]:
-    """All cells as text. What is not UTF-8 is read again in the encoding that most other files have."""
+    """Read all cells as text; what is not valid UTF-8 is read again as cp1252."""
     import polars as pl
 
     try:
@@ -119,7 +120,7 @@ def _cells(
 def _typed(
     cells: TextCells, types: TextTypes, header: Header, folder: Path | None
 ) -> tuple[Table, int]:
-    """The rows with their names, types and lines, and how many cells lost an apostrophe."""
+    """Return the typed rows with their lines, and the number of cells that lost an apostrophe."""
     line, n_restored = header.line, 0
     store = _MemoryStore() if folder is None else _FileStore(folder / "table.parquet")
     with store:
@@ -138,7 +139,7 @@ def _typed(
 
 
 def _with_lines(frame: "pl.DataFrame", line: int) -> tuple["pl.DataFrame", int]:
-    """The line that each row begins in; blank lines are left out, quoted line breaks counted."""
+    """Add the line in which each row begins, counting quoted line breaks; drop blank lines."""
     import polars as pl
 
     text = [k for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
@@ -177,7 +178,7 @@ class _FileStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._writer: Any = None
+        self._writer: pq.ParquetWriter | None = None
 
     def __enter__(self) -> None: ...
 
@@ -200,7 +201,7 @@ class _FileStore:
 def sniff_checked(
     source: Path | bytes, name: str, delimiter: str | None, has_header: bool | None
 ) -> tuple[Dialect, Header]:
-    """How a text file is to be read, and its names; refused where the columns are too many for it."""
+    """Detect the dialect and read the header; raise if there are too many columns."""
     dialect = sniff(source, name, delimiter)
     _require_narrow(source, name, dialect)
     dialect = replace(
@@ -214,18 +215,19 @@ def sniff_checked(
 
 
 def _require_narrow(source: Path | bytes, name: str, dialect: Dialect) -> None:
-    """Refuse a first line of millions of fields by its beginning: taken apart, it would take many times the file."""
+    """Raise if the first line starts with too many fields: splitting it would exhaust memory."""
     start = beginning(source, FIRST_LINE)
     if len(start) < FIRST_LINE or b"\n" in start or b'"' in start:
         return
     if start.decode(dialect.encoding, errors="replace").count(dialect.separator) >= MAX_COLUMNS:
         raise TableError(
-            f"{name}: {dialect.first_line} has more fields than the {MAX_COLUMNS:,} columns that are supported."
+            f"{name}: {dialect.first_line} has more fields than the {MAX_COLUMNS:,} columns "
+            "that are supported."
         )
 
 
 def short_notes(source: Path | bytes, dialect: Dialect) -> list[Note]:
-    """Lines with too few fields. To find them takes longer than reading, so only small files are searched."""
+    """Find lines with too few fields in small files; this takes longer than reading."""
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     short = short_lines(source, dialect) if size <= CHECKED_BYTES else None
     return [] if short is None else [short]
@@ -240,7 +242,7 @@ def header_notes(header: Header, numbers: Sequence[str], text_columns: Sequence[
 def raise_parse_error(
     source: Path | bytes, name: str, dialect: Dialect, error: Exception
 ) -> NoReturn:
-    """The line that cannot be read, or what the reader says where none is found."""
+    """Raise an error that names the malformed line, or the original error if none is found."""
     fault = broken_line(source, dialect)
     if fault is None:
         raise error
@@ -256,6 +258,6 @@ def zeros_notes(columns: Sequence[str]) -> list[Note]:
 
 
 def restored_notes(header: Header, n_cells: int) -> list[Note]:
-    """A note where text of a file of scores differs from what the file holds."""
+    """Note that apostrophes were removed from a file that odefs wrote."""
     n = n_cells + header.n_restored
     return [Note("apostrophes_removed", count=n)] if n else []

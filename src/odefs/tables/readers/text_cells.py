@@ -1,7 +1,7 @@
-"""The cells of a delimited file as text, in memory or in a parquet file.
+"""Text cells of a delimited file, held in memory or in a parquet file.
 
-Every cell is kept as text first: what a column holds is only known once all rows have been seen
-(:mod:`odefs.tables.readers.text_types`), for a code such as 00123 may stand at the end of the file.
+Every cell is text at first: the type of a column is known only after all rows have been seen
+(:mod:`odefs.tables.readers.text_types`), because a code such as 00123 may be in the last line.
 """
 
 import shutil
@@ -32,7 +32,7 @@ class TextCells(ABC):
 
     @abstractmethod
     def first_types(self) -> dict[str, "pl.DataType"]:
-        """What the first rows say about the columns."""
+        """Return the column types that polars infers from the first rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class HeldCells(TextCells):
 
 @dataclass(frozen=True, eq=False)
 class FiledCells(TextCells):
-    """Cells in a parquet file that is read a row group at a time."""
+    """Cells in a parquet file, read one row group at a time."""
 
     path: Path
     types: dict[str, "pl.DataType"]
@@ -67,7 +67,7 @@ class FiledCells(TextCells):
         import polars as pl
 
         plain, path = _plain_copy(source, dialect, header, folder), folder / "cells.parquet"
-        # polars' streaming reader takes UTF-8 only.
+        # polars' streaming reader supports only UTF-8.
         dialect = replace(dialect, encoding="utf-8")
         rows = pl.scan_csv(
             plain, separator=dialect.separator, null_values=NULLS, infer_schema=False
@@ -86,7 +86,7 @@ class FiledCells(TextCells):
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=row_group_rows(file.metadata.num_columns)):
                 frame: Any = pl.from_arrow(pa.Table.from_batches([batch]))
-                # polars gives a column without a name one of its own.
+                # polars renames columns with an empty name.
                 frame.columns = batch.schema.names
                 yield frame
             if not file.metadata.num_rows:
@@ -97,7 +97,7 @@ class FiledCells(TextCells):
 
 
 def _plain_copy(path: Path, dialect: Dialect, header: Header, folder: Path) -> Path:
-    """The file, or a copy of it in UTF-8 and under names that differ from each other."""
+    """Return the file, or a copy in UTF-8 with unique column names."""
     copy = folder / "plain.csv"
     if dialect.encoding == "utf-8":
         return copied_under_names(path, copy, dialect, header)
@@ -109,7 +109,7 @@ def _plain_copy(path: Path, dialect: Dialect, header: Header, folder: Path) -> P
 
 
 def _first_types(source: Path | bytes, dialect: Dialect) -> dict[str, "pl.DataType"]:
-    # polars also looks at some rows after these, which may have other types: hence ignore_errors.
+    # polars also inspects some later rows, which may have other types: hence ignore_errors.
     head = _read_csv(
         source, dialect, infer_schema_length=HEAD_ROWS, n_rows=HEAD_ROWS, ignore_errors=True
     )

@@ -1,29 +1,34 @@
-"""What columns of delimited text hold: whole numbers, numbers, dates, or text. A column takes a type only where that loses no cell.
+"""Type inference for columns of delimited text: integers, floats, dates, booleans or text.
 
-The decisions are the same for a file that is read at once and for one that comes in batches: the first rows say what a column may be, all rows what it is.
+A column gets a type only if no cell is lost. The decisions are the same for a file read at once
+and in batches: the first rows propose types, all rows must agree.
 """
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from odefs.system.threads import available_threads, share_tasks
 from odefs.tables.readers.polars_names import nameless
 
 if TYPE_CHECKING:
     import polars as pl
+    from polars.datatypes import DataType, DataTypeClass
+
+    PolarsType = DataType | DataTypeClass
 
 ZEROS = r"^\s*[-+]?0\d"
 """Whole numbers such as 00123 are codes, whose zeros must not be lost."""
 DATE = r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$"
-"""The international form. Other forms are recognised later, and told."""
+"""ISO 8601. Other date formats are recognised later, with a note."""
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S%.f"
 
 
-def as_type(text: Any, dtype: Any) -> Any:
-    """Text as another type, or ``None`` where a cell would be lost."""
+def as_type(text: "pl.Series", dtype: "PolarsType") -> "pl.Series | None":
+    """Convert text to another type, or return ``None`` if a cell would be lost."""
     import polars as pl
 
     name, text = text.name, nameless(text)
+    found: pl.Series | None
     try:
         if dtype == pl.Datetime:
             found = _as_dates(text)
@@ -40,13 +45,16 @@ def as_type(text: Any, dtype: Any) -> Any:
     )
 
 
-def _as_dates(text: Any) -> Any:
-    """Dates in the international form alone, whatever stands beside them: polars would choose a form, and a time zone, by the cells of each batch."""
+def _as_dates(text: "pl.Series") -> "pl.Series | None":
+    """Parse ISO 8601 dates; ``None`` if there are other cells.
+
+    polars would choose a format and a time zone from the cells of each batch.
+    """
     import polars as pl
 
     if not text.str.contains(DATE).all():
         return None
-    # Under a name of our own: polars takes "*" and "^...$" for patterns.
+    # Rename: polars takes "*" and "^...$" for patterns.
     text = text.alias("text")
     length = pl.col("text").str.len_bytes()
     rest = (
@@ -64,16 +72,15 @@ def _as_dates(text: Any) -> Any:
     )
 
 
-def has_zeros(text: Any) -> bool:
-    """Whether there are whole numbers with leading zeros."""
+def has_zeros(text: "pl.Series") -> bool:
+    """Whether there are integers with leading zeros."""
     return bool(nameless(text).str.contains(ZEROS).any())
 
 
 class TextTypes:
-    """The types of a table's columns, learned batch by batch.
+    """Column types of a table, learned batch by batch.
 
-    ``first`` are the types that the first rows have: they say what a column may be, all rows what
-    it is.
+    ``first`` are the types inferred from the first rows.
     """
 
     def __init__(self, first: Mapping[str, "pl.DataType"], text_columns: Collection[str]) -> None:
@@ -93,7 +100,7 @@ class TextTypes:
 
     @property
     def zeros(self) -> list[str]:
-        """Columns of whole numbers with leading zeros, which stay text."""
+        """Columns of integers with leading zeros, which stay text."""
         return [name for name in self.whole if name in self._codes]
 
     @property
@@ -102,7 +109,7 @@ class TextTypes:
         return [name for name, dtypes in self._left.items() if dtypes and dtypes[0].is_numeric()]
 
     def look_at(self, frame: "pl.DataFrame") -> None:
-        """Give up types that would lose a cell of this batch, whose columns are all text."""
+        """Drop types that would lose a cell of this batch, whose columns are all text."""
         found = share_tasks(
             lambda name: self._look_at(frame[name]), list(self._left), available_threads()
         )
@@ -126,7 +133,7 @@ class TextTypes:
         return None
 
     def _stripped(self, text: "pl.Series") -> "pl.Series":
-        """polars accepts spaces around numbers in a column that it knows to hold numbers."""
+        """Strip spaces around floats, which polars accepts in a float column."""
         return (
             nameless(text).str.strip_chars(" ").alias(text.name)
             if text.name in self._floats
@@ -134,7 +141,7 @@ class TextTypes:
         )
 
     def applied(self, frame: "pl.DataFrame") -> "pl.DataFrame":
-        """A batch with the types that are left."""
+        """Convert a batch to the remaining types."""
         known = self._converted if frame is self._converted_of else {}
         chosen = {
             name: dtypes[0]
@@ -149,8 +156,8 @@ class TextTypes:
         )
 
 
-def _possible(dtype: "pl.DataType") -> list[Any]:
-    """Types that a column may have, given the one that its first rows have."""
+def _possible(dtype: "pl.DataType") -> list["PolarsType"]:
+    """Return candidate types for a column, given the type of its first rows."""
     import polars as pl
 
     if dtype.is_integer():

@@ -1,21 +1,25 @@
-"""Which parts of an Excel file a reader opens for one sheet: the sheet, the shared strings and the styles.
+"""Parts of an Excel file that a reader opens for one sheet: sheet, shared strings and styles.
 
-Other sheets, macros and data models are never opened, so their size does not matter. Where the list of sheets is unusual in any way, all parts it names are taken.
+Other sheets, macros and data models are never opened, so their size does not matter. If the list
+of sheets is unusual in any way, all parts it names are included.
 """
 
 import re
 from xml.etree import ElementTree
 
 KINDS = ("/sharedStrings", "/styles")
-"""How the types of parts end that are read for every sheet."""
+"""Suffixes of the relationship types of parts that are read for every sheet."""
 TARGET = re.compile(rb"Target\s*=\s*[\"']([^\"']*)[\"']")
 
 
 def sheet_parts(
     workbook: bytes, relations: bytes, sheet: str | None
 ) -> tuple[set[str], set[str]] | None:
-    """Names of the parts of a sheet, the first by default, and of those read for every sheet; None where the lists are not clear."""
-    # Readers differ in what they make of entities in names of parts.
+    """Return the names of a sheet's parts (default: the first sheet) and of the common parts.
+
+    ``None`` if the lists are ambiguous.
+    """
+    # Readers treat entities in part names differently.
     if b"<!" in workbook or b"<!" in relations or b"&" in relations:
         return None
     try:
@@ -39,12 +43,12 @@ def sheet_parts(
 
 
 def all_parts(relations: bytes) -> set[str]:
-    """Names of all parts that a list of parts has."""
+    """Return the names of all parts in a relationship list."""
     return _paths({target.decode(errors="replace") for target in TARGET.findall(relations)})
 
 
 def _paths(targets: set[str]) -> set[str]:
-    """Targets are given from the root or from the folder of the workbook."""
+    """Targets are relative to the root or to the folder of the workbook."""
     names = {target.lower().lstrip("/") for target in targets}
     return names | {f"xl/{name}" for name in names}
 

@@ -1,8 +1,10 @@
-"""What a sheet of an Excel file would take in memory, counted in its XML before a reader is given the file.
+"""Memory estimate for a sheet of an Excel file, from its XML before it is read.
 
-Readers make a grid from the first to the last cell and hold every string that a cell refers to, so a few bytes may ask for any amount of memory. Rows, cells and strings
-are counted here while the XML is unpacked a piece at a time. Whatever looks like a cell counts: too many are better than too few. Only blank cells, which Excel keeps for
-their format (``<c r="A1" s="1"/>``) and readers skip, are left out.
+Readers allocate a grid from the first to the last cell and every string that a cell refers to, so
+a few bytes can request any amount of memory. Rows, cells and strings are counted here while the XML
+is decompressed piece by piece. Whatever looks like a cell counts, because overestimating is safe.
+Only blank cells, which Excel stores for their format (``<c r="A1" s="1"/>``) and readers skip, are
+left out.
 """
 
 import re
@@ -13,25 +15,25 @@ import numpy as np
 from odefs.exceptions import TableError
 
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
-"""Excel's own limits: rows and columns of a sheet, characters of a cell."""
+"""Excel's limits: rows and columns of a sheet, characters in a cell."""
 LONGEST_GAP = 12 * MAX_TEXT
 """Bytes of text between two tags: a character takes up to 12, as in ``&#1114111;``."""
 GRID_BYTES, CELL_BYTES, STRING_BYTES = 40, 80, 64
-"""What a place of the grid, a cell in it and a shared string take while a sheet is read and looked at."""
+"""Memory for a grid position, a cell and a shared string while a sheet is read and inspected."""
 FREE_TEXT_LENGTH = 64
-"""Text of this length is allowed for in what a cell takes."""
+"""Text up to this length is included in ``CELL_BYTES``."""
 
 PREFIX = re.compile(rb"<(/?)[^\s<>:/\"'=]+:")
 REFERENCE = re.compile(rb"([\s\"'])r\s*=\s*([\"'])([^\"']*)\2")
 OWN_REFERENCE = re.compile(rb"[\s\"']r=\"([A-Za-z]*)(\d+)\"")
 LONGEST_REFERENCE = 10
-"""Characters of XFD1048576."""
+"""Length of XFD1048576."""
 PADDING = 32
 
 
 @dataclass
 class SheetScan:
-    """Counts over one part of the file; ``strings`` has the lengths of the shared strings, where cells refer to them."""
+    """Counts over one part; ``strings`` has the lengths of the shared strings, if any."""
 
     strings: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_rows: int = 0
@@ -61,7 +63,7 @@ class SheetScan:
 
     @property
     def n_bytes(self) -> int:
-        """What reading this part takes, about."""
+        """Approximate memory for reading this part."""
         rows, columns = self.grid
         return (
             GRID_BYTES * rows * columns
@@ -71,13 +73,13 @@ class SheetScan:
         )
 
     def lengths(self) -> np.ndarray:
-        """Bytes of each shared string, markup included."""
+        """Bytes of each shared string, including markup."""
         return (
             np.diff(np.concatenate([*self._items, [self._bytes]])) if self._items else self.strings
         )
 
     def add(self, xml: bytes) -> None:
-        """Count one piece, which begins with a tag and ends before another."""
+        """Count one piece, which starts with a tag and ends before another."""
         size = len(xml)
         a = _as_array(xml)
         tags = np.flatnonzero(a == ord("<"))
@@ -87,7 +89,8 @@ class SheetScan:
             tags = np.flatnonzero(a == ord("<"))
         if np.diff(tags, prepend=0, append=len(xml)).max() > LONGEST_GAP:
             raise TableError(
-                f"a text in it is longer than the {MAX_TEXT:,} characters that Excel allows in a cell."
+                f"a text in it is longer than the {MAX_TEXT:,} characters "
+                "that Excel allows in a cell."
             )
         rows, cells, items = (_named(a, tags, name) for name in (b"row", b"c", b"si"))
         self._count_widths(rows, cells)
@@ -119,7 +122,10 @@ class SheetScan:
     def _look_at(
         self, xml: bytes, a: np.ndarray, places: np.ndarray, length: int, filled: bool
     ) -> int:
-        """Extend the grid by references in tags of a name of some letters; how many there are."""
+        """Extend the grid by the references in tags, and return how many there are.
+
+        ``length`` is that of ``<`` and the tag's name.
+        """
         bare = (a[places + length] == ord(">")) | (a[places + length] == ord("/"))
         usual = (a[places + length + 1] == ord("r")) & (a[places + length + 2] == ord("="))
         column, row, ended = _parsed(a, places[usual] + length + 4)
@@ -128,7 +134,7 @@ class SheetScan:
         others = places[~(usual | bare)]
         n_found = int(usual.sum())
         for place in others.tolist():
-            # Not up to the next ">", which may stand in a quote.
+            # Not up to the next ">", which may be inside quotes.
             end = xml.find(b"<", place + 1)
             if (
                 found := OWN_REFERENCE.search(xml, place, end if end >= 0 else len(xml))
@@ -142,7 +148,8 @@ class SheetScan:
     def _extend(self, row: int, column: int, ended: bool, filled: bool) -> None:
         if not ended or row > MAX_ROWS or column > MAX_COLUMNS:
             raise TableError(
-                f"a cell lies beyond the {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns that Excel allows."
+                f"a cell lies beyond the {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns "
+                "that Excel allows."
             )
         self.last_row, self.last_column = max(self.last_row, row), max(self.last_column, column)
         if filled:
@@ -150,7 +157,7 @@ class SheetScan:
             self.last_filled_column = max(self.last_filled_column, column)
 
     def _refer(self, a: np.ndarray, tags: np.ndarray) -> None:
-        """Add the strings that cells refer to: ``t="s"`` and the number of the string in the tag behind."""
+        """Add strings that cells refer to: ``t="s"``, and the string's index in the next tag."""
         found = np.flatnonzero(a == ord("s"))
         found = found[(found > 3) & ((a[found + 1] == ord('"')) | (a[found + 1] == ord("'")))]
         found = found[(a[found - 1] == a[found + 1]) & (a[found - 3] == ord("t"))]
@@ -166,12 +173,12 @@ def _as_array(xml: bytes) -> np.ndarray:
 
 
 def _has_prefixes(a: np.ndarray, tags: np.ndarray) -> bool:
-    """Whether a tag has a colon in its name."""
+    """Whether a tag has a namespace prefix."""
     colons = np.flatnonzero(a == ord(":"))
     if not colons.size or not tags.size:
         return False
     begin = tags[np.maximum(np.searchsorted(tags, colons) - 1, 0)]
-    # Most stand in the attributes of a row, whose name has ended by then.
+    # Most colons are in the attributes of a row, after the end of its name.
     name = len("<row")
     left = np.flatnonzero((a[begin + name] > ord(" ")) | (colons < begin + name))
     if not left.size:
@@ -181,14 +188,14 @@ def _has_prefixes(a: np.ndarray, tags: np.ndarray) -> bool:
 
 
 def _has_unusual(a: np.ndarray) -> bool:
-    """Whether something may be a reference that is not written as ``r="A1"``."""
+    """Whether there may be a reference that is not written as ``r="A1"``."""
     found = np.flatnonzero(a == ord("r"))
     after = a[found + 1]
     return bool(((after <= ord(" ")) | ((after == ord("=")) & (a[found + 2] != ord('"')))).any())
 
 
 def _named(a: np.ndarray, tags: np.ndarray, name: bytes) -> np.ndarray:
-    """Where elements of a name begin."""
+    """Return the positions at which elements of this name start."""
     found = tags
     for k, letter in enumerate(name, 1):
         found = found[a[found + k] == letter]
@@ -197,7 +204,7 @@ def _named(a: np.ndarray, tags: np.ndarray, name: bytes) -> np.ndarray:
 
 
 def _are_closed(a: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Whether tags end in ``/>``; where quotes leave a doubt, as in ``x="/>"``, they do not."""
+    """Whether tags end in ``/>``; ``False`` if quotes, as in ``x="/>"``, make that uncertain."""
     closed = np.zeros(places.size, dtype=bool)
     ends = np.flatnonzero(a == ord(">"))
     if not ends.size or not (a[ends - 1] == ord("/")).any():
@@ -212,7 +219,7 @@ def _are_closed(a: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _parsed(a: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """References such as ``AB12`` as column and row, and whether they end within what Excel writes."""
+    """Parse references such as ``AB12`` to column and row; whether they end in time."""
     window = np.lib.stride_tricks.sliding_window_view(a, LONGEST_REFERENCE + 1)[start].T
     column, row = np.zeros(start.size, dtype=np.int32), np.zeros(start.size, dtype=np.int32)
     inside = np.ones(start.size, dtype=bool)

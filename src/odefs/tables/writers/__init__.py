@@ -1,1 +1,1 @@
-"""Result columns, and the files they are written to."""
+"""Writers: the columns of the result table, and the file formats."""

@@ -1,7 +1,7 @@
-"""The columns of the result table: who, where, how outlying, flagged or not, why, and the input on request."""
+"""Result columns: row id, line, score, rank, agreement, flag, reasons, and the input on request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from odefs.tables.messages import reason_text
 from odefs.tables.row_names import plain_cell
 from odefs.tables.table import Table
 
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
 RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")
 LEAST_RESULTS = 4
-"""Row, score, rank and flag are always among them."""
+"""Row, score, rank and flag are always present."""
 
 
 def result_batches(
@@ -29,11 +33,11 @@ def result_batches(
     folds: bool = False,
     spells: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Columns of the results, batch by batch, one entry per row in the order of the table.
+    """Yield the result columns batch by batch, one entry per row in table order.
 
-    ``reasons`` is "flagged", "all" or "none"; ``with_data`` adds the columns of the table. ``folds``
-    is for formats in which names that differ by case alone are one name, as they are in Excel;
-    ``spells`` for those that have words instead of flags.
+    ``reasons`` is "flagged", "all" or "none"; ``with_data`` adds the columns of the table.
+    ``folds`` is for formats with case-insensitive column names, such as Excel; ``spells`` is for
+    formats without booleans, in which flags are "yes" and "no".
     """
     extent = found.extent
     ranks = _ranks(found)
@@ -64,14 +68,14 @@ def result_batches(
 
 
 def _ranks(found: Detection) -> np.ndarray:
-    """Ranks of all rows of the table, in a file where there are too many."""
+    """Return the ranks of all rows, file-backed for a table larger than memory."""
     if found.part is None:
         return found.ranks
     return fill_ranks(found.part.scores, Folder().array(found.part.scores.shape, np.int64))
 
 
-def _names(frame: Any, id: str) -> Any:
-    """Cells of the id column: numbers, booleans and text as they are, dates and the like as text."""
+def _names(frame: Any, id: str) -> "pa.ChunkedArray | pl.Series":
+    """Return the id column: numbers, booleans and text unchanged, dates and other types as text."""
     import pyarrow as pa
 
     column = frame[id] if hasattr(frame[id], "type") else frame[id].to_arrow()
@@ -85,8 +89,8 @@ def _names(frame: Any, id: str) -> Any:
     )
 
 
-def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray) -> Any:
-    """Reasons of some rows of a batch, as an array of text; empty for the others."""
+def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray) -> "pl.Series":
+    """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
     n_rows = rows.stop - rows.start
     if not wanted.size:
         reasons: Sequence[Sequence[Reason]] = []
@@ -102,20 +106,20 @@ def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray)
     return text_array(reason_texts(found.hidden, n_rows, wanted, reasons))
 
 
-def text_array(cells: Sequence[str | None]) -> Any:
-    """Text that keeps its type where all cells of a batch are missing."""
+def text_array(cells: Sequence[str | None]) -> "pl.Series":
+    """Return a string column, also if all cells of a batch are missing."""
     import polars as pl
 
     return pl.Series(cells, dtype=pl.String, strict=False)
 
 
 def as_yes_no(flags: np.ndarray) -> np.ndarray:
-    """For people; files with types have truth values."""
+    """Spell out flags for people; formats with types store booleans."""
     return np.where(flags, "yes", "no")
 
 
 def shows_names(found: Detection) -> bool:
-    """Whether rows go by a column of the table."""
+    """Whether a column of the table identifies the rows."""
     return found.named and found.identifier not in found.hidden
 
 
@@ -126,7 +130,7 @@ def arranged(
     data: Mapping[str, Any],
     folds: bool = False,
 ) -> dict[str, Any]:
-    """The columns in their order under names that differ: the rows' names, the results that there are, the input."""
+    """Arrange row names, results and input in order, under unique names."""
     same = str.casefold if folds else str
     out: dict[str, Any] = {}
     if names is not None:
@@ -143,7 +147,7 @@ def arranged(
 
 
 def _free(name: str, taken: set[str], same: Callable[[str], str]) -> str:
-    """The name of an input column, marked where the results have a column of this name."""
+    """Return the name of an input column, marked if a result column has the same name."""
     while same(name) in taken:
         name = f"{name} (input)"
     return name
@@ -152,7 +156,7 @@ def _free(name: str, taken: set[str], same: Callable[[str], str]) -> str:
 def reason_texts(
     hidden: frozenset[str], n_rows: int, rows: np.ndarray, reasons: Iterable[Sequence[Reason]]
 ) -> list[str | None]:
-    """A text for each row, none for those that are not among ``rows``."""
+    """Return a text for each row in ``rows``, ``None`` for the others."""
     texts: list[str | None] = [None] * n_rows
     for row, found in zip(rows, reasons, strict=True):
         texts[row] = "; ".join(reason_text(reason, reason.column in hidden) for reason in found)

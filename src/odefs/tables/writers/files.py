@@ -1,4 +1,7 @@
-"""Writing results by the file's ending, under a temporary name first: a run that is stopped leaves no half file."""
+"""Result writer: chooses the format by suffix, and writes atomically.
+
+A file gets its final name when it is complete, so an interrupted run leaves no partial file.
+"""
 
 import gzip
 import io
@@ -36,19 +39,19 @@ SPREADSHEET = (".csv", ".tsv", ".csv.gz", ".xlsx")
 
 
 def is_spreadsheet(path: Path | None) -> bool:
-    """Whether people read the file as a table, in a spreadsheet or on the screen (``None``)."""
+    """Whether people read the file as a table: in a spreadsheet, or on the screen (``None``)."""
     return path is None or path.name.lower().endswith(SPREADSHEET)
 
 
-def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None:
-    """Refuse what could not be written later, before any work is done."""
+def check_target(path: Path, force: bool, suffixes: tuple[str, ...] = ()) -> None:
+    """Raise if the file cannot be written, before any work is done."""
     require_nameable(path)
-    if endings and not path.name.lower().endswith(endings):
-        raise TableError(f"{path}: the name must end in one of {', '.join(endings)}.")
+    if suffixes and not path.name.lower().endswith(suffixes):
+        raise TableError(f"{path}: the name must end in one of {', '.join(suffixes)}.")
     if path.is_dir():
         raise TableError(f"{path}: this is a folder.")
     if path.exists() and not path.is_file():
-        raise TableError(f"{path}: this is no regular file.")
+        raise TableError(f"{path}: this is not a regular file.")
     if path.exists() and not force:
         raise TableError(f"{path}: the file exists; --force replaces it.")
     if not path.parent.is_dir():
@@ -59,23 +62,23 @@ def check_target(path: Path, force: bool, endings: tuple[str, ...] = ()) -> None
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path`` that becomes ``path`` if the block succeeds and vanishes otherwise."""
+    """Yield a temporary path next to ``path``, which replaces ``path`` if the block succeeds."""
     try:
         with atomic_write(path) as partial:
             yield partial
     except OSError as error:
         if error.filename != os.fspath(path):
-            raise  # met on the way, by what was read for instance
+            raise  # of another file, for instance of the input
         raise TableError(f"{path}: cannot be written ({error.strerror or error}).") from error
 
 
 def write_table(
     path: Path | None, batches: Iterable[Mapping[str, Any]], excel: bool = False, raw: bool = False
 ) -> tuple[Note, ...]:
-    """Write batches of columns, which all have the same names; ``None`` means csv to standard output.
+    """Write batches of columns with the same names; ``None`` means csv to standard output.
 
-    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv as it is, even where a
-    spreadsheet would run it as a formula. Notes on what the file could not hold are returned.
+    ``excel`` writes a byte order mark to csv; ``raw`` leaves text in csv unchanged, even if a
+    spreadsheet would run it as a formula. Return notes on what the file could not hold.
     """
     frames = (_frame(columns) for columns in batches)
     if path is None:
@@ -83,25 +86,25 @@ def write_table(
         sys.stdout.buffer.flush()
         return ()
     suffix = path.name.lower()
-    # Opened here: polars takes all names for UTF-8, and this one need not be.
+    # Opened here: polars assumes that file names are UTF-8.
     with replacing(path) as partial, _system_errors(), open(partial, "wb") as file:
         if suffix.endswith(".xlsx"):
             import polars as pl
 
-            # Cells of a workbook have types: text in them is never run.
+            # Cells of a workbook have types: text is never run as a formula.
             return write_sheet(spreadsheet_frame(pl.concat(list(frames)), raw=True), file, path)
         if suffix.endswith((".parquet", ".arrow", ".feather")):
             _write_columns(file, suffix, frames)
         elif suffix.endswith(".gz"):
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                _write_text(packed, suffix, frames, excel, raw)
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
+                _write_text(compressed, suffix, frames, excel, raw)
         else:
             _write_text(file, suffix, frames, excel, raw)
     return ()
 
 
 def _write_columns(file: BinaryIO, suffix: str, frames: Iterable["pl.DataFrame"]) -> None:
-    """Parquet and arrow, whose writers learn the columns from the first batch."""
+    """Write parquet or arrow with the schema of the first batch."""
     import pyarrow.ipc
     import pyarrow.parquet as pq
 
@@ -124,7 +127,7 @@ def _write_text(
     excel: bool,
     raw: bool,
 ) -> None:
-    """csv, tsv and ndjson; the header stands before the first batch."""
+    """Write csv, tsv or ndjson; the header precedes the first batch."""
     is_first = True
     for frame in frames:
         content = io.BytesIO()
@@ -138,14 +141,14 @@ def _write_text(
                 include_header=is_first,
                 separator=separator,
             )
-        # Written here: polars would report what the system refuses as an error of its own.
+        # Written here: polars would wrap the system's errors in its own.
         out.write(content.getbuffer())
         is_first = False
 
 
 @contextmanager
 def _system_errors() -> Iterator[None]:
-    """Where the system refuses to write, polars may call it a fault of the computation."""
+    """Turn polars errors that were caused by the system back into ``OSError``."""
     import polars as pl
 
     try:
@@ -157,35 +160,37 @@ def _system_errors() -> Iterator[None]:
         raise OSError(number, os.strerror(number)) from error
 
 
-def _frame(columns: Mapping[str, Any]) -> Any:
-    """The columns as a data frame, with a mark in place of what cannot be encoded."""
+def _frame(columns: Mapping[str, Any]) -> "pl.DataFrame":
+    """Make a data frame; what cannot be encoded becomes a replacement character."""
     import polars as pl
 
     try:
         return pl.DataFrame(dict(columns), strict=False)
     except UnicodeEncodeError:
-        # Halves of characters, which Python's texts may hold and files may not.
+        # Unpaired surrogates, which Python strings may contain but files may not.
         clean: dict[str, Any] = {}
         for name, cells in columns.items():
-            free = _whole(name)
+            free = _without_surrogates(name)
             while free in clean:
                 free = f"{free}\ufffd"
-            clean[free] = [_whole(cell) if isinstance(cell, str) else cell for cell in cells]
+            clean[free] = [
+                _without_surrogates(cell) if isinstance(cell, str) else cell for cell in cells
+            ]
         return pl.DataFrame(clean, strict=False)
 
 
-def _whole(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def spreadsheet_frame(frame: Any, raw: bool) -> Any:
-    """Cells as csv and Excel can hold them; text that csv would run as a formula is defused, unless it is to be ``raw``."""
+def spreadsheet_frame(frame: "pl.DataFrame", raw: bool) -> "pl.DataFrame":
+    """Convert cells for csv and Excel; unless ``raw``, escape text that would be a formula."""
     frame = _flat(frame)
     return frame if raw else defused(frame)
 
 
-def _flat(frame: Any) -> Any:
-    """Lists and structures as JSON text, other cells that csv has no form for as plain text."""
+def _flat(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Convert lists and structs to JSON text, and other types that csv lacks to plain text."""
     import polars as pl
 
     found = []
@@ -199,7 +204,7 @@ def _flat(frame: Any) -> Any:
     return json_frame(frame.with_columns(found))
 
 
-def _as_json(series: Any) -> Any:
+def _as_json(series: "pl.Series") -> "pl.Series":
     import polars as pl
 
     cells = [
@@ -209,8 +214,8 @@ def _as_json(series: Any) -> Any:
     return pl.Series(series.name, cells, dtype=pl.String)
 
 
-def json_frame(frame: Any) -> Any:
-    """Bytes and Python's own objects as text, for which JSON has no form either."""
+def json_frame(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Convert bytes and Python objects, which JSON lacks, to text."""
     import polars as pl
 
     found = []
@@ -226,6 +231,6 @@ def json_frame(frame: Any) -> Any:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a page or a summary."""
+    """Write a report."""
     with replacing(path) as partial:
         partial.write_text(content, encoding="utf-8", newline="\n")

@@ -1,18 +1,24 @@
-"""Text that a spreadsheet would run as a formula: written to csv behind an apostrophe, and restored where odefs reads its own output.
+"""Formula escaping in csv: an apostrophe is added on output, and removed when odefs reads it back.
 
-Text that begins with a formula character, or with apostrophes and then such a character, gets one apostrophe more. No two texts are written
-alike, so taking one away restores them all. Signed numbers are no formulas and stay as they are. Text in the middle of a cell is not changed,
-also where a spreadsheet with another list separator would begin a cell there.
+Text that starts with a formula character, possibly after apostrophes, gets one more apostrophe.
+Different texts stay different, so removing one apostrophe restores them all. Signed numbers are not
+formulas and stay unchanged. Text in the middle of a cell is not changed either, even if a
+spreadsheet with another list separator would start a cell there.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from odefs.tables.readers.polars_names import nameless
 
+if TYPE_CHECKING:
+    import polars as pl
+
+Cells = TypeVar("Cells", "pl.Series", "pl.Expr")
+
 STARTS = "=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20"
-"""What a formula begins with; in some locales the wide forms do as well, and line breaks are skipped."""
+"""First characters of formulas, in some locales also in full width; line breaks are skipped."""
 SIGNED = r"[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?"
 OWN_NAMES = (
     ("row", True),
@@ -22,13 +28,16 @@ OWN_NAMES = (
     ("agreement", False),
     ("outlier", True),
 )
-"""Columns of a file of scores in their order, and whether every such file has them (see :mod:`odefs.tables.writers.columns`)."""
+"""Columns of a score file in order, and whether they are always present.
+
+See :mod:`odefs.tables.writers.columns`.
+"""
 OWN_FLAGS = ("yes", "no", "")
-"""What its flags are; empty ones were cleared by hand."""
+"""Values of the flag column; empty ones were cleared by hand."""
 
 
 def is_own(names: Sequence[str], first_row: Sequence[str] | None) -> bool:
-    """Whether a file of scores begins like this: with the results in their order, behind one column of ids at most.
+    """Whether names and first row are those of a score file: results after at most one id column.
 
     In other files an apostrophe is part of the text.
     """
@@ -51,15 +60,15 @@ def restored_name(name: str) -> str:
     return name[1:] if _is_formula(name, "'+") else name
 
 
-def defused(frame: Any) -> Any:
-    """The cells and names of a frame as csv should have them."""
+def defused(frame: "pl.DataFrame") -> "pl.DataFrame":
+    """Escape cells and names for csv."""
     frame = _text_replaced(frame, "'*", lambda cell: "'" + cell)
     frame.columns = [defused_name(name) for name in frame.columns]
     return frame
 
 
-def restored(frame: Any) -> tuple[Any, int]:
-    """The cells of a frame that was read from a file of scores, and how many of them changed; its names are restored by the header."""
+def restored(frame: "pl.DataFrame") -> tuple["pl.DataFrame", int]:
+    """Restore the cells of a score file, and count the changed ones; the header restores names."""
     import polars as pl
 
     text = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
@@ -72,8 +81,8 @@ def restored(frame: Any) -> tuple[Any, int]:
     return _text_replaced(frame, "'+", lambda cell: cell.str.slice(1)), n_changed
 
 
-def formula_cells(frame: Any) -> Iterator[tuple[int, int, str]]:
-    """Row, column and text of the cells that would be formulas if they were typed."""
+def formula_cells(frame: "pl.DataFrame") -> Iterator[tuple[int, int, str]]:
+    """Yield row, column and text of cells that would be formulas if typed."""
     import polars as pl
 
     for column, series in enumerate(frame):
@@ -88,10 +97,12 @@ def _is_formula(text: str, apostrophes: str) -> bool:
     return not re.fullmatch(apostrophes + SIGNED, text)
 
 
-def _text_replaced(frame: Any, apostrophes: str, change: Any) -> Any:
+def _text_replaced(
+    frame: "pl.DataFrame", apostrophes: str, change: "Callable[[pl.Expr], pl.Expr]"
+) -> "pl.DataFrame":
     import polars as pl
 
-    found: Sequence[Any] = [
+    found = [
         pl.when(_formulas(pl.nth(k), apostrophes))
         .then(change(pl.nth(k)))
         .otherwise(pl.nth(k))
@@ -102,7 +113,7 @@ def _text_replaced(frame: Any, apostrophes: str, change: Any) -> Any:
     return frame.with_columns(found)
 
 
-def _formulas(cells: Any, apostrophes: str) -> Any:
+def _formulas(cells: Cells, apostrophes: str) -> Cells:
     return cells.str.contains(f"^{apostrophes}[{STARTS}]") & ~cells.str.contains(
         f"^{apostrophes}{SIGNED}$"
     )

@@ -1,4 +1,4 @@
-"""Names that Windows gives to no file: those of devices, whatever the suffix, and characters with a meaning of their own."""
+"""File names that Windows reserves: devices, with any suffix, and special characters."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ CHARACTERS = re.compile(r'[<>:"|?*\x00-\x1f]')
 
 
 def require_nameable(path: Path) -> None:
-    """Refuse an output whose name Windows would cut, or take for a device or a stream of another file."""
+    """Raise if Windows would shorten the name, or take it for a device or an alternate stream."""
     reason = _reserved(path.name) if sys.platform == "win32" else None
     if reason:
         raise TableError(f"{path}: cannot be written ({reason} on Windows); choose another name.")
@@ -23,7 +23,7 @@ def _reserved(name: str) -> str | None:
     if DEVICE.fullmatch(name):
         return f"{name.partition('.')[0].strip()} is the name of a device"
     if found := CHARACTERS.search(name):
-        return f"names of files do not hold {found[0]!r}"
+        return f"file names cannot contain {found[0]!r}"
     if name.endswith((".", " ")):
-        return "names of files do not end in a dot or a space"
+        return "file names cannot end in a dot or a space"
     return None
