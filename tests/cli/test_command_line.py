@@ -305,21 +305,21 @@ def test_wrong_usage_exits_2_and_a_traceback_comes_only_when_asked(tmp_path):
 WRONG = {
     "two ways to flag": (
         ["--flag", "3", "--threshold", "2"],
-        "--threshold and --flag contradict each other",
+        "--threshold and --flag are mutually exclusive",
     ),
-    "share": (["--contamination", "0.9"], "0.9 must lie above 0 and not above 0.5"),
+    "share": (["--contamination", "0.9"], "0.9 must be greater than 0 and at most 0.5"),
     "threshold": (["--threshold", "nan"], "nan is not a number"),
     "setting": (
         ["--set", "n_estimators=-3"],
         "n_estimators=-3 is not a whole number of at least 1",
     ),
-    "delimiter": (["--delimiter", "::"], "'::' is not one plain character"),
+    "delimiter": (["--delimiter", "::"], "'::' is not a single ASCII character"),
     "standard output twice": (
         ["-o", "-", "--json"],
         "-o - and --json both write to standard output",
     ),
-    "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is named twice"),
-    "the input": (["-o", "gone.csv", "--force"], "gone.csv is named twice"),
+    "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is given twice"),
+    "the input": (["-o", "gone.csv", "--force"], "gone.csv is given twice"),
 }
 
 
