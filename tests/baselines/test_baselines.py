@@ -238,7 +238,7 @@ def test_too_few_candidates_are_said(make, noisy):
 def test_regressions_that_do_not_settle_are_said(noisy, monkeypatch):
     monkeypatch.setattr("odefs.baselines.cinfo.ITERATIONS", 1)
     assert (
-        "sparse regressions stopped before they settled"
+        "sparse regressions did not converge"
         in fallbacks_of(CINFO(), noisy)["not_converged"]
     )
 
