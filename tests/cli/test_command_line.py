@@ -389,7 +389,10 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     assert f"{'long name ' * 12} = 900" in first
     assert "c = gr\\xfcn [31mred" in first
     assert "\x1b" not in shown.stdout
-    closed = f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv --json | head -c 1"
+    closed = (
+        f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv "
+        "--json | head -c 1"
+    )
     done = odefs("-c", closed, command=("bash",), cwd=tmp_path)
     assert (done.returncode, messages(done)) == (0, [])
     # A reader that is gone before anything is written.
@@ -422,7 +425,10 @@ def test_the_page_is_named_after_the_table(tmp_path, monkeypatch):
 
 def test_a_page_about_another_table_is_not_replaced(tmp_path):
     page = tmp_path / "t.outliers.html"
-    head = '<meta name="generator" content="odefs">\n<meta name="odefs-source" content="a &amp; &#34;b&#34;.csv">'
+    head = (
+        '<meta name="generator" content="odefs">\n<meta name="odefs-source" content="a &amp; '
+        '&#34;b&#34;.csv">'
+    )
     page.write_text(head)
     assert is_own_page(page, 'a & "b".csv')
     assert not is_own_page(page, "b.csv")

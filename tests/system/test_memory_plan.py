@@ -1,4 +1,7 @@
-"""Whether a table is read at once, in parts, or not at all, by the memory that there is: measured in containers where these can be made."""
+"""Whether a table is read at once, in parts, or rejected, depending on the memory.
+
+Measured in containers if these can be created.
+"""
 
 import sys
 from pathlib import Path
