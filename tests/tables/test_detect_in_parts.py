@@ -211,7 +211,7 @@ def test_what_large_files_refuse(frame, tmp_path):
     assert "--sheet is for Excel files" in done.stderr
     done = run("detect", "t.parquet", "--label", "count", **little)
     assert done.returncode == 1
-    assert "labels must be 0 (normal) and 1 (outlier)" in done.stderr
+    assert "labels must be 0 (normal) or 1 (outlier)" in done.stderr
     done = run("detect", "t.parquet", "--id", "nobody", **little)
     assert done.returncode == 1
     assert "there is no column 'nobody'" in done.stderr
@@ -226,7 +226,7 @@ def test_what_large_files_refuse(frame, tmp_path):
 def test_labels_with_missing_cells_are_refused(in_memory, tmp_path):
     pl.DataFrame({"label": [0, 1, None]}).write_parquet(tmp_path / "t.parquet")
     table = ParquetTable((tmp_path / "t.parquet",))
-    with pytest.raises(TableError, match=r"labels must be 0 \(normal\) and 1 \(outlier\)"):
+    with pytest.raises(TableError, match=r"labels must be 0 \(normal\) or 1 \(outlier\)"):
         labels_of(table.load() if in_memory else table, "label")
 
 
