@@ -13,10 +13,6 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.models.constraints import Choice, Either, Integer, Number
 
 CLASSES = [ODEFS, FeatureSelection, LeSiNN, ODEFSSelector, CINFO, DisFS, RandFS, RegFS]
-SHARED = (
-    "detector, n_subsets, subset_size, metric, scaling, missing, contamination, n_jobs, "
-    "random_state, verbose"
-)
 
 
 def documented(cls):
@@ -24,11 +20,9 @@ def documented(cls):
     section = inspect.getdoc(cls).split("Parameters\n----------\n")[1].split("\n\n")[0]
     found = {}
     for line in section.splitlines():
-        if line == SHARED:
-            found |= dict.fromkeys(SHARED.split(", "), "")
-        elif not line.startswith(" "):
+        if not line.startswith(" "):
             names, _, kind = line.partition(" : ")
-            found |= dict.fromkeys(names.split(", "), kind)
+            found |= dict.fromkeys(names.rstrip(",").split(", "), kind)
     return found
 
 
