@@ -1,1 +1,4 @@
-"""Speed as ratios within one run; ``make bench`` prints them. One file per question, each with a ``run()`` that returns results."""
+"""Speed as ratios within one run, printed by ``make bench``.
+
+One file per question, each with a ``run()`` that returns results.
+"""

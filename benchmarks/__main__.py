@@ -1,4 +1,7 @@
-"""Run all benchmarks and bring ``docs/explanation/performance.md`` up to date; ``python -m benchmarks NAME...`` runs those named and only prints."""
+"""Run all benchmarks and update ``docs/explanation/performance.md``.
+
+``python -m benchmarks NAME...`` runs only the named ones and prints their results.
+"""
 
 import argparse
 from importlib import import_module
@@ -22,7 +25,7 @@ BENCHMARKS = (
     "cost_model",
     "gpu",
 )
-"""Modules of this folder with a function ``run``; imported when run, for each has needs of its own."""
+"""Modules of this folder with a function ``run``, imported when they run: their needs differ."""
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """Adaptive against many components, paired by seed: AUC, components used and time.
 
-``n_estimators="auto"`` against the same number without stopping (64 at most) and against the paper's ``l``. Where ``auto`` took all of the paper's, the
-models are the same and are not fitted again. By default the tables of the eleven on which it may stop, census apart; ``--all`` takes the eleven and
-whatever npz files lie in the folder's ``more``.
+``n_estimators="auto"`` against the same number without stopping (64 at most) and against the
+paper's ``l``. If ``auto`` took as many components as the paper, the models are the same and are not
+fitted again. The default tables are those of the eleven on which it may stop, without census;
+``--all`` takes the eleven and all npz files in the folder ``more``.
 """
 
 import time
@@ -77,7 +78,8 @@ def _result(path: Path, X: np.ndarray, n_seeds: int, trios: np.ndarray) -> Resul
     auto, many, paper = (Fit(*trio) for trio in trios)
     change = auto.auc - paper.auc
     measured = (
-        f"AUC {auto.auc:.4f}, {auto.auc - many.auc:+.4f} against up to {MAX_AUTO_COMPONENTS}, {change:+.4f} against the paper's; "
+        f"AUC {auto.auc:.4f}, {auto.auc - many.auc:+.4f} against up to {MAX_AUTO_COMPONENTS}, "
+        f"{change:+.4f} against the paper's; "
         f"{auto.components:.0f}, {many.components:.0f}, {paper.components:.0f} components in "
         f"{auto.seconds:.1f}, {many.seconds:.1f}, {paper.seconds:.1f} s"
     )
@@ -87,7 +89,10 @@ def _result(path: Path, X: np.ndarray, n_seeds: int, trios: np.ndarray) -> Resul
 
 def _means(aucs: np.ndarray, every: bool) -> list[Result]:
     auto, many, paper = aucs.mean(axis=0)
-    measured = f"AUC {auto:.4f}, {auto - many:+.4f} against up to {MAX_AUTO_COMPONENTS}, {auto - paper:+.4f} against the paper's"
+    measured = (
+        f"AUC {auto:.4f}, {auto - many:+.4f} against up to {MAX_AUTO_COMPONENTS}, "
+        f"{auto - paper:+.4f} against the paper's"
+    )
     which = "the eleven" if every else ", ".join(DEFAULT)
     return [
         Result(

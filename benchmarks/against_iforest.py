@@ -1,4 +1,7 @@
-"""``ODEFS().fit(X)``, which scores the training rows, against fit and score of scikit-learn's isolation forest on two threads."""
+"""``ODEFS().fit(X)`` against fit and score of scikit-learn's isolation forest on two threads.
+
+``fit`` includes the scores of the training rows.
+"""
 
 import numpy as np
 from sklearn.ensemble import IsolationForest
@@ -31,8 +34,10 @@ def _one(name: str, X: np.ndarray) -> Result:
     fit, forest = (min(column) for column in zip(*times, strict=True))
     ratio = fit / forest
     return Result(
-        f"ODEFS().fit(X) on {name}, {X.shape[0]:,} x {X.shape[1]}, against IsolationForest(n_jobs=2) fit and score",
-        f"{ratio:.2f} x ({fit:.2f} s, {forest:.2f} s; {models[-1].fit_info_['n_components']} components)",
+        f"ODEFS().fit(X) on {name}, {X.shape[0]:,} x {X.shape[1]}, against "
+        "IsolationForest(n_jobs=2) fit and score",
+        f"{ratio:.2f} x ({fit:.2f} s, {forest:.2f} s; {models[-1].fit_info_['n_components']} "
+        "components)",
         f"at most {LIMITS[name]} x",
         ratio <= LIMITS[name],
     )

@@ -1,4 +1,4 @@
-"""Scoring a block against the bare matrix product of the same shapes: what the minimums and the rest cost."""
+"""Block scoring against a matrix product of the same shapes: the cost of minimums and the rest."""
 
 import numpy as np
 
@@ -18,7 +18,8 @@ def run() -> list[Result]:
 
 def _one(d: int) -> Result:
     rng = np.random.default_rng(0)
-    # Centred rows, as the scaling delivers them, and references from elsewhere: of many rows, few are references.
+    # Centred rows, as after scaling, and separate references: in a large table, few rows are
+    # references.
     X = rng.random((ROWS, d), dtype=np.float32) - np.float32(0.5)
     detector = LeSiNNDetector()
     state = detector.prepare(rng.random((400, d), dtype=np.float32) - np.float32(0.5), rng)

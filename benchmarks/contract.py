@@ -1,7 +1,9 @@
-"""scikit-learn's ``check_estimator`` on this library's estimators, scikit-learn's own, PyOD's and isotree's: ``python -m benchmarks.contract``.
+"""scikit-learn's ``check_estimator`` on outlier detectors: ``python -m benchmarks.contract``.
 
-Each estimator leaves one line in ``results/contract.jsonl``; those that have one under the installed versions are not run again. Then
-``docs/explanation/contract.md`` is written from the lines (:mod:`benchmarks.contract_page`). What is not installed is told and left out.
+Runs it on the estimators of this library, scikit-learn, PyOD and isotree. Each estimator adds one
+line to ``results/contract.jsonl``; estimators that have one for the installed versions are not run
+again. ``docs/explanation/contract.md`` is then written from the lines
+(:mod:`benchmarks.contract_page`). Packages that are not installed are reported and left out.
 """
 
 import argparse
@@ -73,7 +75,7 @@ SUBJECTS = [
 def run_checks(estimator: Any) -> list[list[str]]:
     """``[check, status, what went wrong]`` for each of scikit-learn's checks, in their order.
 
-    An estimator that ``check_estimator`` cannot even begin with has one line, under the name of that function.
+    If ``check_estimator`` itself fails for an estimator, there is one line with its name.
     """
     from sklearn.utils.estimator_checks import check_estimator
 

@@ -1,6 +1,7 @@
-"""What a cluster would take for a table of 10^9 x 100, from what one core takes for each pass over a small one: the figures of ``docs/explanation/large-tables.md``.
+"""Cost model of a cluster for a table of 10^9 x 100, for ``docs/explanation/large-tables.md``.
 
-The same way of counting is checked against whole fits in passes of 10^5 to 10^7 rows. All times are processor seconds: waiting for others does not count.
+It is computed from the time of one core for each pass over a small table, and checked against
+complete fits in passes of 10^5 to 10^7 rows. All times are processor seconds, without waiting.
 """
 
 import tempfile
@@ -66,14 +67,15 @@ def cluster() -> list[Result]:
             f"{found.scores * 1e6:.2f} us",
         ),
         _shown(
-            f"hence 10^9 rows on {WORKERS} workers of one core, {CLUSTER_PASSES} passes, without waiting for disks",
+            f"hence 10^9 rows on {WORKERS} workers of one core, {CLUSTER_PASSES} passes, without "
+            "waiting for disks",
             f"{seconds / 60:.1f} min",
         ),
     ]
 
 
 def check(share: float) -> list[Result]:
-    """Fits in passes by one thread, and another that reads ahead, against a constant and what a row costs in each pass."""
+    """Fits with one thread and another that reads ahead, against a constant plus cost per row."""
     results = []
     with tempfile.TemporaryDirectory() as folder:
         constant = _seconds(lambda: _fit(Path(folder) / "small", SMALL_ROWS), 1)
@@ -90,7 +92,8 @@ def check(share: float) -> list[Result]:
         ratio = measured / predicted
         results.append(
             Result(
-                f"cost model: a fit of {n_rows:,} x {CHECKED_COLUMNS} in passes, {len(model._model.scoring)} scoring components, against the model's prediction",
+                f"cost model: a fit of {n_rows:,} x {CHECKED_COLUMNS} in passes, "
+                f"{len(model._model.scoring)} scoring components, against the model's prediction",
                 f"{ratio:.2f} x ({measured:.1f} s, {predicted:.1f} s)",
                 "0.7 to 1.4 x",
                 0.7 <= ratio <= 1.4,
@@ -119,7 +122,7 @@ def _costs(blocks: RowBlocks, model: ODEFS, components: Sequence[Component]) -> 
 
 
 def _passes(blocks: RowBlocks, model: ODEFS) -> float:
-    """Ranges; moments, with all samples; rows that components learn from, once where learning is not worth a second round; final scores."""
+    """Ranges; moments and all samples; training rows (once if learning is not trusted); scores."""
     engine, fitted = StreamEngine(blocks, 1), model._model
     passes = (
         engine.ranges,

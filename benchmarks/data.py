@@ -1,4 +1,4 @@
-"""The paper's datasets, from the folder that ``ODEFS_DATA`` names; benchmarks that need them say so where it names none."""
+"""Datasets of the paper, from the folder ``ODEFS_DATA``; benchmarks report if it is not set."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""``odefs detect`` on a csv file of a million rows, as a process of its own: time, memory, and what it costs beside reading and the estimator."""
+"""``odefs detect`` on a csv file of a million rows, in a separate process.
+
+Time, memory, and the cost in addition to reading and the estimator.
+"""
 
 import subprocess
 import sys
@@ -61,7 +64,7 @@ def run() -> list[Result]:
 
 
 def _beside_reading(path: Path) -> tuple[float, float]:
-    """The best of three each, taken in turns, as a slow moment of the machine would hit one of them."""
+    """Best of three each, alternating, so that a slow moment of the machine affects all."""
     table = open_table(path).table
     assert isinstance(table, HeldTable)
     times = []
@@ -78,7 +81,7 @@ def _beside_reading(path: Path) -> tuple[float, float]:
 
 
 def _table() -> pl.DataFrame:
-    """Twenty measurements, four counts, five categories and a date; 500 rows are odd in one measurement."""
+    """20 measurements, 4 counts, 5 categories and a date; 500 rows have one outlier cell."""
     rng = np.random.default_rng(0)
     columns = {f"measure{j}": np.round(rng.normal(50, 10, ROWS), 3) for j in range(20)}
     columns["measure3"][:500] += 200

@@ -1,7 +1,9 @@
-"""``ODEFS.paper(engine="torch").fit(X)`` with the paper's full number of components on census, on a GPU; with the floor below which no program gets.
+"""``ODEFS.paper(engine="torch").fit(X)`` with all components of the paper on census, on a GPU.
 
-The floor counts what must be done, at rates measured in the same run: rows to the device once; in training, products in float64 for every choice of nearest references
-and ``G`` read once for every step of the solver; in scoring, products of rows and references in half precision, rows read and scores written once.
+The time is compared with a lower bound that counts the necessary work at rates measured in the same
+run: copying rows to the device once; in training, float64 products for every choice of nearest
+references and one read of ``G`` per solver step; in scoring, half-precision products of rows and
+references, reading rows and writing scores once.
 """
 
 import importlib.util
@@ -46,7 +48,10 @@ def _table() -> tuple[str, np.ndarray]:
 def like_census(
     n_rows: int = ROWS, n_columns: int = COLUMNS, n_distinct: int = DISTINCT
 ) -> np.ndarray:
-    """Zeros and ones: 40 categories one-hot, few values of each frequent, most rows several times; 1 in 50 rows has rare values."""
+    """Zeros and ones: 40 one-hot categories with few frequent values, most rows repeated.
+
+    1 in 50 rows has rare values.
+    """
     rng = np.random.default_rng(0)
     edges = np.sort(rng.choice(np.arange(1, n_columns), size=39, replace=False))
     X = np.zeros((n_distinct, n_columns), dtype=np.uint8)
@@ -92,15 +97,18 @@ def _fit(where: str, X: np.ndarray, rates: dict[str, float]) -> list[Result]:
     print("floor in ms: " + ", ".join(f"{what} {1e3 * value:.2f}" for what, value in floor.items()))
     return [
         Result(
-            f"ODEFS.paper(engine='torch').fit(X), training scores included: {where}, {len(components)} components",
-            f"{seconds:.2f} s (the first, with compilation, {first:.1f} s); floor {whole:.3f} s, of which {whole / seconds:.0%} reached; "
+            f"ODEFS.paper(engine='torch').fit(X), training scores included: {where}, "
+            f"{len(components)} components",
+            f"{seconds:.2f} s (the first, with compilation, {first:.1f} s); floor {whole:.3f} s, "
+            f"of which {whole / seconds:.0%} reached; "
             f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GiB of device memory",
             f"under {SECONDS:.0f} s",
             seconds < SECONDS,
         ),
         Result(
             f"The same, scoring alone: {n_rows:,} distinct rows",
-            f"{1e3 * scoring:.0f} ms; floor {1e3 * floor['scoring']:.1f} ms, of which {floor['scoring'] / scoring:.0%} reached",
+            f"{1e3 * scoring:.0f} ms; floor {1e3 * floor['scoring']:.1f} ms, of which "
+            f"{floor['scoring'] / scoring:.0%} reached",
             "told",
             True,
         ),
@@ -113,7 +121,7 @@ def _floor(model: ODEFS, n_rows: int, n_columns: int, rates: dict[str, float]) -
     components = model._model.components
     n_references = components[0].state.rows.shape[0]
     n_examples = info["n_outlier_examples"] + info["n_unlabeled_examples"]
-    # Choices are found once to begin with and once after every weight step; each takes two products.
+    # References are chosen once at the start and after every weight step, with two products each.
     choices = sum(len(trace) + 1 for trace in info["objective_traces"])
     cells = n_examples * n_columns
     training = 2 * 2 * choices * cells * n_references / rates["float64 products per s"]

@@ -1,4 +1,4 @@
-"""The compiled kernel against the NumPy path, and how near its inner loop comes to the arithmetic limit of a core."""
+"""Compiled kernel against the NumPy path and against the arithmetic limit of a core."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -34,7 +34,8 @@ def run() -> list[Result]:
 
 def _one(d: int, dtype: np.dtype) -> list[Result]:
     rng = np.random.default_rng(0)
-    # Centred rows, as the scaling delivers them, and references from elsewhere: of many rows, few are references.
+    # Centred rows, as after scaling, and separate references: in a large table, few rows are
+    # references.
     X = (rng.random((ROWS, d)) - 0.5).astype(dtype)
     detector = LeSiNNDetector()
     states = [
@@ -55,7 +56,8 @@ def _one(d: int, dtype: np.dtype) -> list[Result]:
 
     packed = states[0].packed(None, False)
     on_registers = _products_alone(packed, dtype)
-    # Taken in turns, so that a slow moment of the machine hits all. One component alone starts threads for itself, as no fit does.
+    # Alternating, so that a slow moment of the machine affects all. A single component starts its
+    # own threads, unlike in a fit.
     times = [
         [
             seconds(*way, n) / n
@@ -107,7 +109,7 @@ def _against_numpy(what: str, d: int, by_numpy: float, compiled: float) -> Resul
 
 
 def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], None]:
-    """The products of all rows and references on the registers of all threads, nothing loaded or stored."""
+    """Products of rows and references in the registers of all threads, without memory access."""
     level = compiled.levels_here()[-1]
     n_products = ROWS * packed.n_subsets * packed.n_members * packed.n_columns
     repeats = round(n_products / THREADS / compiled.registers_only(level, dtype, True, 1))
@@ -119,7 +121,7 @@ def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], No
 
 
 def _share_of_peak(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float]:
-    """Products per second of one call, over those of a loop without memory; and floating-point operations per second that they stand for."""
+    """Products per second relative to a loop without memory access, and the equivalent FLOP/s."""
     level, expanded = compiled.levels_here()[-1], packed.product is not None
     n_pairs = X.shape[0] * packed.n_subsets * packed.n_members
     of_limit = compiled.registers_only(level, X.dtype, expanded, REPEATS)

@@ -1,4 +1,4 @@
-"""LeSiNN against scikit-learn's isolation forest on a million rows, and the memory it takes above its input."""
+"""LeSiNN against scikit-learn's isolation forest on a million rows, and its memory use."""
 
 import multiprocessing
 from pathlib import Path
@@ -24,7 +24,8 @@ def run() -> list[Result]:
     megabytes = peak_memory()
     return [
         Result(
-            f"LeSiNN().fit(X).score_samples(X), {ROWS:,} x {COLUMNS} float32, against IsolationForest(n_jobs=2)",
+            f"LeSiNN().fit(X).score_samples(X), {ROWS:,} x {COLUMNS} float32, against "
+            "IsolationForest(n_jobs=2)",
             f"{ratio:.2f} x ({ours:.2f} s, {theirs:.2f} s)",
             "at most 0.35 x",
             ratio <= 0.35,

@@ -1,4 +1,7 @@
-"""Peaks of memory under ``ODEFS_MEMORY``: ``python -m benchmarks.memory_limits`` prints the table in docs/explanation/large-tables.md."""
+"""Peak memory under ``ODEFS_MEMORY``: ``python -m benchmarks.memory_limits``.
+
+Prints the table in docs/explanation/large-tables.md.
+"""
 
 import os
 import subprocess

@@ -21,16 +21,23 @@ TITLES = {
 }
 
 REMARKS = {
-    "kernel": "Its products alone are what would be left if loads, minimums and roots took no time: a target beyond them is out of reach of that machine.",
+    "kernel": (
+        "Its products alone are what would be left if loads, minimums and roots took no time: a "
+        "target beyond them is out of reach of that machine."
+    ),
 }
 """What helps to read a table."""
 
-INTRODUCTION = """Written by `python -m benchmarks` (`--all` for all datasets) from `results/performance.jsonl`. Every number is a ratio, a size or a difference measured within one run on one machine; each \
-column is a machine. Machines are shared and runs differ: a line whose target was met in one recorded run of a machine and missed in another says so."""
+INTRODUCTION = (
+    "Written by `python -m benchmarks` (`--all` for all datasets) from "
+    "`results/performance.jsonl`. Every number is a ratio, a size or a difference measured within "
+    "one run on one machine; each column is a machine. Machines are shared and runs differ: a "
+    "line whose target was met in one recorded run of a machine and missed in another says so."
+)
 
 
 def write_page(records: Sequence[Record], docs: Path) -> Path:
-    """Write the page from the last record of each benchmark and machine, and the verdicts of those before it."""
+    """Write the page from the latest record of each benchmark and machine and earlier verdicts."""
     machines = list(dict.fromkeys(record["machine"] for record in records))
     parts = ["# Performance", INTRODUCTION, _machines(records, machines)]
     for benchmark, title in TITLES.items():

@@ -1,4 +1,4 @@
-"""What was measured on which machine: one line of ``results/performance.jsonl`` for each run of a benchmark."""
+"""Benchmark records: one line of ``results/performance.jsonl`` per run and machine."""
 
 import json
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def read_records(path: Path = RECORDS) -> list[Record]:
 
 
 def add_record(record: Record, path: Path = RECORDS) -> None:
-    """Add a run, and forget the oldest one of the same benchmark and machine where there are enough."""
+    """Add a run, and drop the oldest one of the same benchmark and machine if there are enough."""
     records = [*read_records(path), record]
     same = [place for place, one in enumerate(records) if _subject(one) == _subject(record)]
     kept = [one for place, one in enumerate(records) if place not in same[:-KEPT]]

@@ -1,6 +1,6 @@
-"""Growth in rows and columns, tables larger than memory, one row alone, and Dask: what the promise of linear time is worth.
+"""Growth in rows and columns, tables larger than memory, single rows, and Dask.
 
-Every measurement that has to do with memory runs in a process of its own.
+Tests whether time is linear. Every measurement of memory runs in a separate process.
 """
 
 import json
@@ -34,8 +34,10 @@ begin = time.perf_counter()
 model = ODEFS(random_state=0).fit(X if how == "memory" else blocks)
 seconds = time.perf_counter() - begin
 # Not ru_maxrss, which begins at what the parent process had.
-peak = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")) * 1024
-print(json.dumps({"s": seconds, "peak": peak, "flagged": int(model.is_outlier_.sum()), "components": len(model.feature_subsets_)}))
+status = Path("/proc/self/status").read_text().splitlines()
+peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+flagged, components = int(model.is_outlier_.sum()), len(model.feature_subsets_)
+print(json.dumps({"s": seconds, "peak": peak, "flagged": flagged, "components": components}))
 """
 
 
@@ -72,7 +74,7 @@ def columns(share: float = 1.0) -> list[Result]:
 
 
 def _fit(X: np.ndarray) -> ODEFS:
-    # A fixed number of components: where the ranking settles depends on the data, and growth would measure that.
+    # A fixed number of components, since with "auto" it depends on the data.
     return ODEFS(random_state=0, n_estimators=32).fit(X)
 
 
@@ -96,11 +98,15 @@ def stream(share: float = 1.0) -> list[Result]:
     n = round(10_000_000 * share)
     with tempfile.TemporaryDirectory() as folder:
         write_wide(Path(folder), n, 50)
-        # In turns, and the better of two: each takes half a minute, in which the machine has slow moments.
+        # Alternating, and the better of two: each takes half a minute, with slow moments of the
+        # machine.
         runs = [[_child(how, folder, n) for how in ("stream", "memory")] for _ in range(2)]
     there, here = (min(same, key=lambda run: run["s"]) for same in zip(*runs, strict=True))
     ratio, peak = there["s"] / here["s"], max(run["peak"] for run, _ in runs) / 1e9
-    told = f"{there['s'] / n * 1e6:.2f} and {here['s'] / n * 1e6:.2f} us, {there['components']} components"
+    told = (
+        f"{there['s'] / n * 1e6:.2f} and {here['s'] / n * 1e6:.2f} us, {there['components']} "
+        "components"
+    )
     what = f"{n:,} x 50 parquet fitted and scored in passes"
     return [
         Result(

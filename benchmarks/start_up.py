@@ -1,4 +1,4 @@
-"""How long ``import odefs`` and ``odefs --help`` take, as time of a process on top of a bare interpreter's."""
+"""Start-up time of ``import odefs`` and ``odefs --help``, in addition to a bare interpreter."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A real browser without a window, and what it must not do: complain, or ask anything of the network."""
+"""A headless browser, with checks for errors and network requests."""
 
 import importlib.util
 import json
@@ -47,7 +47,7 @@ def forget_logs(browser):
 
 
 def check_quiet(browser, may_say=()):
-    """Nothing has gone wrong in the page and nothing was asked of the network since :func:`forget_logs`."""
+    """The page had no errors and sent no requests since :func:`forget_logs`."""
     assert [entry for entry in browser.get_log("browser") if entry["level"] not in may_say] == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [

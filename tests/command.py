@@ -25,7 +25,10 @@ def odefs(*arguments, cwd, command=(ODEFS,), stdin=None, **environment):
 
 
 def messages(result):
-    """The lines of standard error (of a finished process, or as text) without those on progress, whose number depends on how busy the machine is."""
+    """Lines of standard error without progress, whose number depends on how busy the machine is.
+
+    Takes a finished process or text.
+    """
     text = getattr(result, "stderr", result)
     text = text if isinstance(text, str) else text.decode()
     return [line for line in text.splitlines() if not line.startswith("[progress] ")]

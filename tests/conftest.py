@@ -1,4 +1,7 @@
-"""Shared data, and the package as it is built. Tests that need the paper's datasets skip where ``ODEFS_DATA`` does not name their folder."""
+"""Shared data, and the package as it is built.
+
+Tests that need the paper's datasets skip if ``ODEFS_DATA`` does not name their folder.
+"""
 
 import os
 import sys
@@ -10,7 +13,8 @@ import pytest
 from building import copy_sources, run
 from odefs.kernels.compiled import check_kernel_request
 
-# Workers of a local cluster start late on a busy machine. Set before Dask is imported, and for the processes of its workers.
+# Workers of a local cluster start late on a busy machine. Set before Dask is imported, and for the
+# processes of its workers.
 for _timeout in ("CONNECT", "TCP"):
     os.environ.setdefault(f"DASK_DISTRIBUTED__COMM__TIMEOUTS__{_timeout}", "300s")
 

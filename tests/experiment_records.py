@@ -1,4 +1,4 @@
-"""What the tests of the experiments share: a small job's data, the command, and records with made-up numbers."""
+"""Shared by the tests of experiments: a small job's data, the command, and made-up records."""
 
 import sys
 from pathlib import Path

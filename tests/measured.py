@@ -1,4 +1,7 @@
-"""A command in a child process whose memory is watched, so that a fault cannot take the machine down: an address-space limit, and the peak afterwards."""
+"""A command in a child process with a limited address space, and its peak memory.
+
+A fault cannot take the machine down.
+"""
 
 import os
 import resource
@@ -14,7 +17,9 @@ SAFE_BYTES = 8 * 10**9
 
 CHILD = """
 import json, resource, subprocess, sys
-done = subprocess.run(sys.argv[1:], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+done = subprocess.run(
+    sys.argv[1:], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL
+)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 print(json.dumps([done.returncode, done.stdout, done.stderr, peak]))
 """
@@ -54,7 +59,7 @@ def measured(*arguments, cwd, group=None, **environment):
 
 @contextmanager
 def control_group(n_bytes):
-    """A control group of its own below this process's, with a memory limit; ``OSError`` where none can be made."""
+    """A control group below this process's, with a memory limit; ``OSError`` if not possible."""
     base = Path("/sys/fs/cgroup")
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     first = next((path for _, names, path in lines if "memory" in names.split(",")), None)

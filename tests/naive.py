@@ -1,10 +1,10 @@
-"""The paper's equations written out as slowly and plainly as possible: oracles for the fast code."""
+"""The paper's equations written out slowly and plainly: oracles for the fast code."""
 
 import numpy as np
 
 
 def distance_squared(x, y, w):
-    """``sum_k w_k (x_k - y_k)^2`` over the columns both have, divided by the share of the weight these cover."""
+    """``sum_k w_k (x_k - y_k)^2`` over shared columns, divided by their share of the weight."""
     total, covered = 0.0, 0.0
     for x_k, y_k, w_k in zip(x, y, w, strict=True):
         if not (np.isnan(x_k) or np.isnan(y_k)):

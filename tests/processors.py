@@ -1,4 +1,4 @@
-"""The tests of arithmetic as other processors would run them: ``python -m tests.processors``, or ``make processors``.
+"""Arithmetic tests as on other processors: ``python -m tests.processors``, ``make processors``.
 
 OpenBLAS can be told to use the kernels of an older processor, odefs to use any of its instruction
 sets. The tests of kernels, distances, determinism and engines are run under each, and next to two
@@ -25,7 +25,7 @@ KERNELS = (
     *("kernels/test_stable_products", "kernels/test_distances", "kernels/test_kernel"),
     "engines/test_stream",
 )
-"""Tests in which BLAS shows, and in which the compiled kernel does; those go through all instruction sets by themselves."""
+"""Tests that depend on BLAS, and on the compiled kernel, which try all instruction sets."""
 
 CORE_TYPES = (
     *(
@@ -47,12 +47,13 @@ import json, numpy, threadpoolctl
 for dtype in "fd":
     a = numpy.random.default_rng(0).random((200, 200)).astype(dtype)
     assert numpy.allclose(a @ a, numpy.einsum("ij,jk->ik", a, a), rtol=1e-3)
-print(json.dumps([pool.get("architecture") for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]))
+pools = threadpoolctl.threadpool_info()
+print(json.dumps([pool.get("architecture") for pool in pools if pool["user_api"] == "blas"]))
 """
 
 
 def core_types() -> list[str]:
-    """The core types that OpenBLAS can imitate here: the probe runs, and with other kernels than those before."""
+    """Core types that OpenBLAS can emulate here: the probe runs, with kernels not seen before."""
     found: dict[str, str] = {}
     for name in CORE_TYPES:
         probe = subprocess.run(
@@ -126,7 +127,10 @@ def main() -> int:
                 check=False,
             )
         summary = done.stdout.strip().splitlines()[-1:] or [done.stderr.strip()]
-        described = f"OpenBLAS {core_type or 'as it is'}, kernel {kernel}{', busy machine' if is_busy else ''}"
+        described = (
+            f"OpenBLAS {core_type or 'as it is'}, kernel "
+            f"{kernel}{', busy machine' if is_busy else ''}"
+        )
         print(
             f"{described}: {summary[0].strip('= ')} [{time.monotonic() - start:.0f} s]", flush=True
         )

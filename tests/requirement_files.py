@@ -36,6 +36,6 @@ def lines_of(name):
 
 
 def pins_up_to(layer):
-    """``name==version`` of a layer and all below it, without hashes: as constraints, which pip takes for files without hashes too."""
+    """``name==version`` of a layer and all below it, as constraints without hashes."""
     layers = LAYERS[: LAYERS.index(layer) + 1]
     return [f"{line.name}=={line.version}" for name in layers for line in lines_of(name)]

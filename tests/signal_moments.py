@@ -1,4 +1,7 @@
-"""A command that gets a real signal at a chosen moment of its start, told in imports and not in seconds: those depend on how busy the machine is."""
+"""A command that gets a real signal at a chosen import of its start.
+
+Moments are counted in imports, since seconds depend on how busy the machine is.
+"""
 
 import os
 import subprocess
@@ -34,7 +37,7 @@ class Counter:
 
 sys.meta_path.insert(0, Counter())
 """
-"""Counts imports that were not made before, from the one of the entry point on, which is number 0."""
+"""Counts new imports from that of the entry point on, which is number 0."""
 
 AS_SCRIPT = """
 sys.argv = ["odefs", *sys.argv[5:]]
@@ -60,7 +63,7 @@ class Ended:
 
 
 def run_until(moment, number, arguments, cwd, as_module=False):
-    """Run the command, and signal it at the n-th import; -1 for never, which notes how many there are."""
+    """Run the command, and signal it at the n-th import; -1 for never, which counts the imports."""
     noted = cwd.parent / f"{cwd.name}.noted"
     noted.unlink(missing_ok=True)
     script = HOOK + (AS_MODULE if as_module else AS_SCRIPT)

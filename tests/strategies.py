@@ -1,4 +1,4 @@
-"""Hypothesis strategies for tables as estimators meet them: shapes, types, orders in memory, ties, extremes, missing cells, and columns of every kind."""
+"""Hypothesis strategies for tables: shapes, types, memory orders, ties, extremes, gaps."""
 
 from datetime import date, datetime, timedelta
 
@@ -28,7 +28,7 @@ DTYPES = (np.float64, np.float32, np.float16, np.int64, np.int8, np.uint16, np.b
 
 @st.composite
 def columns(draw, n_rows):
-    """One column of numbers: any floats, few values, extremes, one value, or a value that stands out."""
+    """One numeric column: any floats, few values, extremes, a constant, or one outlier."""
     kind = draw(st.sampled_from(["any", "ties", "extremes", "constant", "outlier", "noise"]))
     if kind == "constant":
         return np.full(n_rows, draw(st.sampled_from(EXTREMES)))
@@ -50,7 +50,7 @@ def columns(draw, n_rows):
 
 @st.composite
 def tables(draw, missing=True, max_rows=24, max_columns=5):
-    """A table of numbers of one type, C-ordered. Some have more rows than the shortcuts for repeated rows need."""
+    """A C-ordered table of one numeric type; some have enough rows for the repeated-row path."""
     n_rows = draw(st.integers(2, max_rows))
     n_columns = draw(st.integers(1, max_columns))
     X = np.column_stack([draw(columns(n_rows)) for _ in range(n_columns)])

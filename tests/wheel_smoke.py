@@ -1,6 +1,7 @@
-"""What an installed wheel must do, with nothing but the core's dependencies: run by the workflow that builds wheels.
+"""Smoke test of an installed wheel with only the core dependencies, run by the wheel workflow.
 
-``ODEFS_REQUIRE_KERNEL=1`` demands that the compiled kernel is in use. Run from anywhere but the repository's root, whose ``src`` is not on the path.
+``ODEFS_REQUIRE_KERNEL=1`` requires the compiled kernel. Run it outside the root of the repository,
+whose ``src`` is not on the path.
 """
 
 import importlib.metadata

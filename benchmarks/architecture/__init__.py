@@ -1,1 +1,1 @@
-"""Size and shape of the code, not timed: ``python -m benchmarks.architecture`` prints the numbers."""
+"""Size and structure of the code, not timed: ``python -m benchmarks.architecture`` prints them."""

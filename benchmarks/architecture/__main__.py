@@ -1,4 +1,4 @@
-"""Print the numbers of the architecture as Markdown tables, of one checkout or of two side by side."""
+"""Print architecture metrics as Markdown tables, for one checkout or two side by side."""
 
 import argparse
 from pathlib import Path
@@ -26,9 +26,8 @@ def main() -> None:
     for tables, checkout in zip(found, [] if given.source else checkouts, strict=False):
         tables["Calls"] = trace_actions(checkout, table, installed=checkout == HERE)
     for title, rows in found[0].items():
-        print(
-            f"## {title}\n\n{_markdown(_beside(found[1][title], rows) if given.compare else rows)}\n"
-        )
+        shown = _beside(found[1][title], rows) if given.compare else rows
+        print(f"## {title}\n\n{_markdown(shown)}\n")
 
 
 def count(checkout: Path) -> dict[str, dict[str, list]]:

@@ -1,7 +1,8 @@
 """Files and functions that typical actions go through, by a profiler in a process for each action.
 
-Counted are functions (``CO_OPTIMIZED``: no bodies of classes and modules) called on any thread, also by
-imports on the way. From Python 3.12 on, list comprehensions are part of the function around them.
+Functions (``CO_OPTIMIZED``: not bodies of classes and modules) called on any thread are counted,
+including calls by imports. From Python 3.12 on, list comprehensions are part of the function around
+them.
 """
 
 import inspect
@@ -30,7 +31,7 @@ ACTIONS = {
 
 
 def trace_actions(checkout: Path, table: Path, installed: bool) -> dict[str, list]:
-    """A row per action; the console script of a checkout that is not the installed one stands in its project file."""
+    """A row per action; the console script of another checkout is read from its project file."""
     rows = {"": ["files", "functions", "packages", "lines of these files"]}
     project = (checkout / "pyproject.toml").read_text(encoding="utf-8")
     script = "" if installed else tomllib.loads(project)["project"]["scripts"]["odefs"]

@@ -1,4 +1,4 @@
-"""Numbers read off the source files: lines, complexity, ``Any`` in signatures, imports and their cycles."""
+"""Metrics of source files: lines, complexity, ``Any`` in signatures, imports and their cycles."""
 
 import ast
 import re
@@ -40,7 +40,7 @@ def read_source(path: Path, root: Path) -> Source:
     lines = path.read_text(encoding="utf-8").splitlines()
     nodes = list(ast.walk(ast.parse("\n".join(lines))))
     functions = [node for node in nodes if isinstance(node, FUNCTIONS)]
-    # A string that stands alone documents what is around it or, below an assignment, the name above it.
+    # A string on its own documents its scope or, below an assignment, the name above it.
     texts = [
         node
         for node in nodes
@@ -106,7 +106,7 @@ def n_cycles(sources: Sequence[Source]) -> int:
 
 
 def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Decisions plus one, counted as radon does: not those of functions inside, nor within assertions."""
+    """Decisions plus one, counted as by radon: without inner functions and assertions."""
     total, left = 1, [*function.body]
     while left:
         node = left.pop()

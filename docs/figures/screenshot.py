@@ -1,4 +1,7 @@
-"""Take the README's picture of the report: ``python docs/figures/screenshot.py`` (needs chromium)."""
+"""Take the README's picture of the report: ``python docs/figures/screenshot.py``.
+
+Needs chromium.
+"""
 
 import os
 import shutil

@@ -1,7 +1,8 @@
 """Builds the site: ``python docs/site/build.py [FOLDER]``, by default into ``build/docs``.
 
-Pages are staged first, so that nothing is generated among the sources: everything under ``docs``, and the pages that lie elsewhere in the
-repository because readers of the repository look for them there. Links between them are turned into the site's. Sphinx then stops at any warning.
+Pages are staged first, so that nothing is generated among the sources: everything under ``docs``,
+and pages that are elsewhere in the repository because readers look for them there. Links between
+them are rewritten for the site. Sphinx then stops at any warning.
 """
 
 import os
@@ -26,7 +27,7 @@ FENCE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
 
 
 def places(root: Path = ROOT) -> dict[str, str]:
-    """Files of the repository that the site is made of, and their places among the staged sources."""
+    """Files of the repository that make up the site, and their places among the staged sources."""
     docs = root / "docs"
     own = (path.relative_to(docs) for path in sorted(docs.rglob("*")) if path.is_file())
     found = {
@@ -40,7 +41,7 @@ def places(root: Path = ROOT) -> dict[str, str]:
 
 
 def turn_links(text: str, name: str, staged: dict[str, str]) -> str:
-    """The text of the file ``name`` with its links to other files leading to where those are staged."""
+    """Text of the file ``name`` with links to other files rewritten to their staged places."""
     here = PurePosixPath(staged[name]).parent
 
     def turned(match: re.Match[str]) -> str:
@@ -51,7 +52,8 @@ def turn_links(text: str, name: str, staged: dict[str, str]) -> str:
         if origin not in staged:
             if name.startswith("docs/") and not origin.startswith("docs/"):
                 raise SystemExit(
-                    f"{name} links to {target}, which is no part of the site: add it to ELSEWHERE in {__file__}."
+                    f"{name} links to {target}, which is no part of the site: add it to ELSEWHERE "
+                    f"in {__file__}."
                 )
             return target
         return os.path.relpath(EXAMPLE.sub(r"gallery/\1.rst", staged[origin]), here)
@@ -61,7 +63,7 @@ def turn_links(text: str, name: str, staged: dict[str, str]) -> str:
 
 
 def stage(source: Path, root: Path = ROOT) -> None:
-    """Bring ``source`` up to date; files that have not changed keep their times, so that they are not built again."""
+    """Update ``source``; unchanged files keep their times, so that they are not built again."""
     staged = places(root)
     for name, place in staged.items():
         path, content = source / place, (root / name).read_bytes()

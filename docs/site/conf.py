@@ -32,7 +32,7 @@ extensions = [
 exclude_patterns = ["site", "examples", "figures"]
 templates_path = ["site/templates"]
 
-# Docstrings speak of other libraries' types in words; only names of this library must lead somewhere.
+# Types of other libraries are described in words; only names of this library must resolve.
 nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!odefs\b).*"), (r"py:class", r"odefs\.baselines")]
 
@@ -73,7 +73,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         ["tutorial.py", "which_columns.py", "threshold.py", "when_selection_helps.py", "peers.py"]
     ),
-    "run_stale_examples": True,  # a page shows what the library does today, though its script is the same
+    # Pages show the current behaviour of the library even if their scripts have not changed.
+    "run_stale_examples": True,
     "download_all_examples": False,
     "write_computation_times": False,  # that page loads scripts from other hosts
     "show_memory": False,
@@ -93,7 +94,7 @@ def skip_member(app, what, name, thing, skip, options):
 
 
 def escape_shapes(app, what, name, thing, options, lines):
-    """``(n_features_in_,)`` in the type of a parameter is a shape: an invisible word joiner keeps Sphinx from looking for a link in it."""
+    """Keep Sphinx from linking shapes such as ``(n_features_in_,)``, with a word joiner."""
     lines[:] = [
         re.sub(
             r"(?<=of shape \().*?(?=\))", lambda shape: shape[0].replace("in_", "in\u2060_"), line
@@ -103,7 +104,7 @@ def escape_shapes(app, what, name, thing, options, lines):
 
 
 def leave_out_unwritten(app, docname, source):
-    """Lines of a toctree that end with ``*`` name pages that scripts write: they are left out while there are none."""
+    """Remove lines of a toctree that end with ``*`` while their generated pages are absent."""
     folder = (HERE / docname).parent
     lines = source[0].splitlines(keepends=True)
     source[0] = "".join(

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: no script, no font and no other host is needed to read a page."""
+"""Formulas as MathML, which browsers render without scripts, fonts or other hosts."""
 
 from typing import Any
 

@@ -1,6 +1,7 @@
-"""No competitor but RegFS grows with the square of the columns, and none with the square of the rows: peaks of memory, no clock.
+"""Only RegFS grows with the square of the columns, and none with that of the rows.
 
-Peak memory bounds the largest array that is ever formed. A table of all pairs of rows or columns would show.
+Measured by peak memory, not time: it bounds the largest array, and would show a table of all pairs
+of rows or columns.
 """
 
 import tracemalloc
@@ -13,7 +14,8 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 LINEAR = 2.8
 """Growth by doubling: 2 with some play, against 4 of a square."""
 
-# Small limits, so that twice the rows are twice the rows of the table and not of a sample that is still growing.
+# Small limits, so that twice the rows are twice the rows of the table and not of a sample that is
+# still growing.
 CAPPED = {
     RandFS: {},
     RegFS: {"max_rows": 500},
@@ -50,7 +52,7 @@ def test_twice_the_columns_need_no_more_than_twice_the_memory(make):
 
 @pytest.mark.slow
 def test_a_square_would_show():
-    """RegFS inverts a matrix of columns by columns; DisFS without its limits compares rows with rows."""
+    """RegFS inverts a matrix of columns by columns; DisFS without limits compares all rows."""
     model = RegFS()
     assert peak(model, 150, 2000) > LINEAR * peak(model, 150, 1000)
     model = DisFS(max_rows=10**6, max_candidates=10**6, candidate_threshold=0.0)

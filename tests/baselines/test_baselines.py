@@ -50,7 +50,7 @@ def test_fitted_attributes_agree(estimator, noisy):
 
 @pytest.mark.parametrize(("make", "signs"), [(DisFS, [-1, 1]), (CINFO, [1])])
 def test_planted_columns_are_found(make, signs):
-    """Rows that stand out from their neighbours, hence on all sides; for the lasso on one side, or nothing is linear."""
+    """Rows that stand out on all sides; for the lasso on one side, or nothing is linear."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 12))
     X[:60, [3, 4]] += rng.uniform(6, 20, size=(60, 2)) * rng.choice(signs, size=(60, 2))
@@ -134,7 +134,7 @@ def test_one_hot_blocks_are_found():
 
 
 def test_one_hot_columns_do_not_predict_themselves():
-    """Two independent nominal columns: within its block each value is certain, across blocks nothing is."""
+    """Two independent nominal columns: values are certain within their block, not across blocks."""
     rng = np.random.default_rng(2)
     X = np.hstack([np.eye(4)[rng.integers(0, 4, 500)] for _ in range(2)])
     alone, blocks = (
@@ -237,10 +237,7 @@ def test_too_few_candidates_are_said(make, noisy):
 
 def test_regressions_that_do_not_settle_are_said(noisy, monkeypatch):
     monkeypatch.setattr("odefs.baselines.cinfo.ITERATIONS", 1)
-    assert (
-        "sparse regressions stopped before they settled"
-        in fallbacks_of(CINFO(), noisy)["not_converged"]
-    )
+    assert "sparse regressions did not converge" in fallbacks_of(CINFO(), noisy)["not_converged"]
 
 
 @pytest.mark.parametrize("make", [CINFO, DisFS, RegFS, RandFS])

@@ -1,4 +1,4 @@
-"""The command where standard streams are closed, as cron and service managers start it, and where the width of the screen is no width."""
+"""The command with closed standard streams, as under cron, and with an invalid screen width."""
 
 import shutil
 import subprocess

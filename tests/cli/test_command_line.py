@@ -305,21 +305,21 @@ def test_wrong_usage_exits_2_and_a_traceback_comes_only_when_asked(tmp_path):
 WRONG = {
     "two ways to flag": (
         ["--flag", "3", "--threshold", "2"],
-        "--threshold and --flag contradict each other",
+        "--threshold and --flag are mutually exclusive",
     ),
-    "share": (["--contamination", "0.9"], "0.9 must lie above 0 and not above 0.5"),
-    "threshold": (["--threshold", "nan"], "nan is not a number"),
+    "share": (["--contamination", "0.9"], "0.9 must be greater than 0 and at most 0.5"),
+    "threshold": (["--threshold", "nan"], "nan must be a finite number"),
     "setting": (
         ["--set", "n_estimators=-3"],
         "or a whole number of at least 1",
     ),
-    "delimiter": (["--delimiter", "::"], "'::' is not one plain character"),
+    "delimiter": (["--delimiter", "::"], "'::' is not a single ASCII character"),
     "standard output twice": (
         ["-o", "-", "--json"],
         "-o - and --json both write to standard output",
     ),
-    "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is named twice"),
-    "the input": (["-o", "gone.csv", "--force"], "gone.csv is named twice"),
+    "one target twice": (["--report", "x.json", "--save", "./x.json"], "x.json is given twice"),
+    "the input": (["-o", "gone.csv", "--force"], "gone.csv is given twice"),
 }
 
 
@@ -389,7 +389,10 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     assert f"{'long name ' * 12} = 900" in first
     assert "c = gr\\xfcn [31mred" in first
     assert "\x1b" not in shown.stdout
-    closed = f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv --json | head -c 1"
+    closed = (
+        f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv "
+        "--json | head -c 1"
+    )
     done = odefs("-c", closed, command=("bash",), cwd=tmp_path)
     assert (done.returncode, messages(done)) == (0, [])
     # A reader that is gone before anything is written.
@@ -422,7 +425,10 @@ def test_the_page_is_named_after_the_table(tmp_path, monkeypatch):
 
 def test_a_page_about_another_table_is_not_replaced(tmp_path):
     page = tmp_path / "t.outliers.html"
-    head = '<meta name="generator" content="odefs">\n<meta name="odefs-source" content="a &amp; &#34;b&#34;.csv">'
+    head = (
+        '<meta name="generator" content="odefs">\n<meta name="odefs-source" content="a &amp; '
+        '&#34;b&#34;.csv">'
+    )
     page.write_text(head)
     assert is_own_page(page, 'a & "b".csv')
     assert not is_own_page(page, "b.csv")
@@ -444,7 +450,7 @@ def test_data_sets_are_made_whole_or_not_at_all(tmp_path):
     assert "cannot be written" in gone.output
     assert make("-o", tmp_path / "u.npz", "--rows", -5).exit_code == 2
     assert (
-        "--relevant 9 is more"
+        "--relevant 9 is larger"
         in make("-o", tmp_path / "u.npz", "--columns", 3, "--relevant", 9).output
     )
     assert [path.name for path in tmp_path.iterdir()] == ["t.npz"]

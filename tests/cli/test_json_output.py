@@ -1,4 +1,4 @@
-"""JSON documents of all commands, error documents and JSON log lines, against the schema that the package ships."""
+"""JSON documents, error documents and JSON log lines of all commands against the schema."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""``odefs score --max-flagged``: shares, percentages, multiples of the share in training; the guides' own commands raise no alarm."""
+"""``odefs score --max-flagged``: shares, percentages, multiples; commands of the guides pass."""
 
 import re
 import shlex
@@ -45,7 +45,7 @@ def test_what_is_no_limit(folder, limit):
 
 
 def test_a_multiple_compares_rows_above_the_same_threshold(folder):
-    """Training flagged two rows as it was asked to; the model's own threshold flags more, then and now."""
+    """Training flagged two rows as requested; the model's own threshold flags more."""
     assert (
         odefs("detect", TABLE, "--save", "two.odefs", "--flag", 2, *FAST, cwd=folder).returncode
         == 0

@@ -1,4 +1,7 @@
-"""Interrupts and SIGTERM from the command's first line on: exit codes, no traceback, nothing left, and little work after the signal."""
+"""Interrupts and SIGTERM from the first line of the command on.
+
+Exit codes, no traceback, nothing left behind, and little work after the signal.
+"""
 
 import os
 import signal
@@ -79,7 +82,7 @@ sys.exit(__import__(entry, fromlist=["main"]).main())
 @pytest.mark.slow
 @pytest.mark.parametrize("k", range(10))
 def test_a_signal_from_outside(k, n_imports, tmp_path):
-    """At a moment that only the scheduler knows, between bytecodes or within an extension module."""
+    """At a moment that the scheduler determines: between bytecodes or in an extension module."""
     number = NUMBERS[k % 2]
     line = [
         sys.executable,
@@ -164,7 +167,7 @@ with raising_on_signals():
 
 
 def test_an_interrupt_that_a_library_replaces_is_still_one(tmp_path):
-    """Such as the RuntimeError that Python 3.11 makes of whatever is raised while a class is made."""
+    """Such as the RuntimeError of Python 3.11 for exceptions while a class is created."""
     script = """
 import os, signal
 import click

@@ -199,9 +199,15 @@ from sklearn.metrics import roc_auc_score
 from odefs.compat.pyod import ODEFS, LeSiNN
 
 if __name__ == "__main__":
-    X, new, y, y_new = generate_data(n_train=200, n_test=100, n_features=6, contamination=0.1, random_state=42)
+    X, new, y, y_new = generate_data(
+        n_train=200, n_test=100, n_features=6, contamination=0.1, random_state=42
+    )
     for n_jobs in (1, 2):
-        members = [ODEFS(n_estimators=3, random_state=0), LeSiNN(random_state=1), LeSiNN(n_subsets=20, random_state=2)]
+        members = [
+            ODEFS(n_estimators=3, random_state=0),
+            LeSiNN(random_state=1),
+            LeSiNN(n_subsets=20, random_state=2),
+        ]
         ensemble = SUOD(members, n_jobs=n_jobs, contamination=0.1, bps_flag=False).fit(X)
         assert ensemble.decision_scores_.shape == (200,)
         assert roc_auc_score(y, ensemble.decision_scores_) >= 0.8
@@ -213,7 +219,10 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_in_suod(tmp_path):
-    """In a process of its own, as importing SUOD changes how joblib starts workers; without its cost forecast, which writes into the folder SUOD is installed in."""
+    """In a separate process, since importing SUOD changes how joblib starts workers.
+
+    Without its cost forecast, which writes to the folder where SUOD is installed.
+    """
     (tmp_path / "in_suod.py").write_text(IN_SUOD)
     done = subprocess.run(
         [sys.executable, tmp_path / "in_suod.py"], capture_output=True, text=True, check=False

@@ -119,7 +119,7 @@ def test_forest_draws_columns_in_proportion_to_weights():
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_forest_sends_missing_cells_where_most_rows_go(side):
-    """A cut anywhere in the gap leaves the crowd on one side: left for ``side = 1``, right for its mirror image."""
+    """A cut in the gap leaves the crowd left for ``side = 1``, right for its mirror image."""
     rng = np.random.default_rng(5)
     X = side * np.r_[rng.random((250, 1)), [[100.0]] * 6]
     state = IForestDetector(n_trees=50).prepare(X, rng)

@@ -87,7 +87,7 @@ def test_parquet_paths_and_lesinn(client, X, tmp_path):
 
 
 def test_a_file_that_was_replaced_is_read_again(client, X, tmp_path):
-    """Rows of the old one may still be kept by the workers, as long as anything holds on to them."""
+    """Workers may keep rows of the old one while anything refers to them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -131,7 +131,8 @@ def test_rows_stay_with_the_workers(client, X, monkeypatch):
     monkeypatch.setattr(dask_engine.DaskEngine, "_results", counted)
     rows = np.tile(X, (20, 1)) + np.random.default_rng(0).normal(scale=1e-3, size=(60_000, 12))
     ODEFS(random_state=0, n_estimators=3).fit(da.from_array(rows, chunks=(10_000, 12)))
-    # References of 24 members, trial and baseline rows, and rounds of eight and three components of 64 + 384 + 400.
+    # References of 24 members, trial and baseline rows, and rounds of eight and three components of
+    # 64 + 384 + 400.
     assert sum(moved) <= 24 * 400 + 8192 + 512 + (8 + 3) * 848
 
 
@@ -192,7 +193,7 @@ def test_no_partition_is_not_all_of_them(client, X):
 
 
 def test_starting_workers_leaves_this_process_its_threads(monkeypatch):
-    """distributed sets OMP_NUM_THREADS=1 here before it starts a worker, and again where one is started in the place of another."""
+    """distributed sets OMP_NUM_THREADS=1 before it starts or restarts a worker."""
     monkeypatch.setenv("MKL_NUM_THREADS", "3")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
 
@@ -277,7 +278,8 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch, kept_s
     def hit(self, task, *arguments, **named):
         coming = results(self, task, *arguments, **named)
         first = next(coming)
-        # The nannies know their processes; asking workers would fail for one that is just being started again.
+        # The nannies know their processes; asking the workers would fail for one that is
+        # restarting.
         while not (
             pids := [nanny.pid for nanny in self.client.cluster.workers.values() if nanny.pid]
         ):

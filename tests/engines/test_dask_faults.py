@@ -1,4 +1,7 @@
-"""Clusters that cannot finish: partitions too large for workers, a scheduler or workers that are lost. Each ends in a ClusterError, in bounded time."""
+"""Clusters that cannot finish: partitions too large for workers, lost scheduler or workers.
+
+Each ends in a ClusterError, in bounded time.
+"""
 
 import gc
 import json
@@ -17,7 +20,7 @@ pytest.importorskip("distributed")
 waiting = pytest.importorskip("odefs.engines.dask.waiting")
 
 LONGEST = 400
-"""Seconds for starting and losing a cluster on a busy machine; a fit that waits for ever takes longer."""
+"""Seconds for starting and losing a cluster on a busy machine; a hanging fit takes longer."""
 
 FIT = """
 import json, os, sys, time
@@ -41,7 +44,8 @@ def slow(block):
 
 
 def fit(change):
-    X = da.random.default_rng(0).normal(size=(3000, 12), chunks=(100, 12)).map_blocks(change, dtype=float, meta=np.empty((0, 0)))
+    X = da.random.default_rng(0).normal(size=(3000, 12), chunks=(100, 12))
+    X = X.map_blocks(change, dtype=float, meta=np.empty((0, 0)))
     try:
         ODEFS(random_state=0).fit(X)
         error = None
@@ -54,7 +58,9 @@ def fit(change):
 
 if __name__ == "__main__":
     if sys.argv[1] == "local":
-        cluster = LocalCluster(n_workers=1, threads_per_worker=1, memory_limit="1GB", dashboard_address=None)
+        cluster = LocalCluster(
+            n_workers=1, threads_per_worker=1, memory_limit="1GB", dashboard_address=None
+        )
         client = Client(cluster)
         print("ready", flush=True)
         fit(too_large)

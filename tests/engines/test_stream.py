@@ -1,4 +1,4 @@
-"""Rows that come in blocks: the same result as in memory, whatever the blocks, with nothing of the length of the table in memory."""
+"""Rows in blocks: the same result as in memory for any blocks, with bounded memory."""
 
 import gc
 import tempfile
@@ -98,7 +98,7 @@ def test_missing_values(X):
 
 
 def test_repeated_rows_and_many_short_slabs(X, monkeypatch):
-    """Equal rows are scored once in memory and every time here; slabs of 1,024 rows leave nothing to luck."""
+    """Equal rows are scored once in memory and every time here, in slabs of 1,024 rows."""
     monkeypatch.setattr(stream, "SLAB_BYTES", 1)
     monkeypatch.setattr(out_of_core, "IN_MEMORY", 0)
     X = np.repeat(np.round(X[:800]), 4, axis=0)
@@ -179,7 +179,10 @@ def test_order_statistics_of_numbers_in_a_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("trust", "expected"), [(0.5, 6), ("auto", 4)])
 def test_passes(X, trust, expected):
-    """Ranges, moments, components, scores; a given trust sweeps the full space first, and a second round of learning reads its rows."""
+    """Ranges, moments, components, scores.
+
+    A given trust first scores on all columns; a second round of learning reads its rows.
+    """
     passes = []
 
     def read():
@@ -196,7 +199,7 @@ def test_passes(X, trust, expected):
 
 
 def test_nothing_of_the_length_of_the_table_is_in_memory(monkeypatch, tmp_path):
-    """A table of 64 MB goes through with a few of them in memory; scores are in files that go when the model does."""
+    """A table of 64 MB is read with a few MB in memory; scores are in temporary files."""
     n, d = 400_000, 20
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(8192, d))
@@ -376,7 +379,7 @@ def test_shapes_and_names_that_do_not_fit_are_refused(X):
     ],
 )
 def test_every_pass_has_the_rows_of_the_first(model, later, X):
-    """Rows that do not come again would be scored 0 or not be there, and components would learn from what lay in memory."""
+    """Rows missing from a later pass would be scored 0 and learned from stale memory."""
     parts = [X[:1000], X[1000:2000], X[2000:]]
 
     def blocks(first, then):

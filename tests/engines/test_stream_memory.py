@@ -1,4 +1,4 @@
-"""``odefs detect`` and ``odefs score`` on a csv file that is said not to fit: four times the rows take hardly more memory."""
+"""``odefs detect`` and ``score`` on a csv file in parts: memory hardly grows with the rows."""
 
 import sys
 
@@ -48,7 +48,7 @@ def make_file(n_rows, folder):
 
 
 def peak_of(n_rows, folder, command, *options):
-    """Bytes of memory that is no copy of a file: the working files' pages are the system's to drop."""
+    """Bytes of memory without file pages, which the system can drop."""
     arguments = (
         *command,
         make_file(n_rows, folder),
@@ -57,7 +57,8 @@ def peak_of(n_rows, folder, command, *options):
         f"{n_rows}.out.csv",
         *options,
     )
-    # What several arenas hold back, what many threads fill and what polars reads ahead, up to 400 MB of a file of 200 MB, is more than what is looked for.
+    # Allocator arenas, many threads and read-ahead of polars take up to 400 MB for a file of 200
+    # MB, more than the effect under test.
     settings = {
         "ODEFS_IN_PARTS": "1",
         "MALLOC_ARENA_MAX": "1",

@@ -1,4 +1,4 @@
-"""The engine on PyTorch gives what the local one gives: on the processor, and on a GPU where there is one."""
+"""The PyTorch engine agrees with the local one, on the CPU and on a GPU if there is one."""
 
 import subprocess
 import sys
@@ -120,7 +120,7 @@ def test_every_loss_and_pacing_learns_the_same(loss, self_paced, on):
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 def test_long_solves_end_at_the_same_objective(loss):
-    """Hundreds of steps carry rounding into directions that hardly matter: there the weights may differ, the objective does not."""
+    """Rounding grows in flat directions: weights may differ there, the objective does not."""
     local, torched = both(
         normal(),
         "torch:cpu",
@@ -168,7 +168,7 @@ def test_the_parts_it_is_done_in_change_nothing(monkeypatch):
 
 @pytest.mark.parametrize("far", [1e8, 1e10])
 def test_rows_are_told_apart_beside_far_ones(far):
-    """Numbers that stand for missing cells: squares of ordinary distances are below the rounding of theirs."""
+    """Codes for missing cells: squares of ordinary distances are below their rounding errors."""
     X = normal()
     X[:9] = far * (1 + 1e-3 * X[:9])
     here, there = both(X, "torch:cpu", contamination=0.05)
@@ -485,7 +485,8 @@ except ModuleNotFoundError as error:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == (
-        "engine='torch' needs PyTorch, which is not installed: pip install 'odefs[gpu]', or use engine='local'."
+        "engine='torch' needs PyTorch, which is not installed: pip install 'odefs[gpu]', or use "
+        "engine='local'."
     )
 
 

@@ -15,7 +15,7 @@ from odefs.engines.torch import contributions  # noqa: E402
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
 def test_shares_of_components_of_any_width_are_found_together(dtype, metric, monkeypatch):
-    """Widths from 1 to all columns, with weights and without, other numbers of references; a device with little room takes them in parts."""
+    """All widths, weights and numbers of references; a device with little memory takes parts."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 40)).astype(dtype)
     components = []

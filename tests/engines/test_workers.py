@@ -1,6 +1,6 @@
-"""Threads and processes that fit and score at once: the bits of one after the other, and nobody waits for ever.
+"""Threads and processes that fit and score at once: the same bits as in sequence, no deadlock.
 
-Processes run in a program of its own, which is killed where it does not end.
+Processes run in a separate program, which is killed if it does not end.
 """
 
 import subprocess
@@ -87,7 +87,8 @@ X = np.random.default_rng(0).normal(size=(400, 12))
 def digest(seed):
     model = ODEFS(n_estimators=2, n_subsets=10, random_state=seed, n_jobs=2).fit(X)
     bare = LeSiNN(random_state=seed, n_jobs=2).fit(X)
-    return hashlib.sha256(b"".join(a.tobytes() for a in (model.outlier_scores_, model.explain(X[:50]).values, bare.outlier_scores_))).hexdigest()
+    found = (model.outlier_scores_, model.explain(X[:50]).values, bare.outlier_scores_)
+    return hashlib.sha256(b"".join(a.tobytes() for a in found)).hexdigest()
 
 def score(model, part):
     return model.outlier_scores(X[part::4]).tobytes()
@@ -111,7 +112,7 @@ def pooled(map):
     return [list(map(digest, range(3))), list(map(partial(score, model), range(4)))]
 
 def forked_while_others_work():
-    "Another thread is inside a fit, a third holds the lock on BLAS's threads: neither exists in the child."
+    "Another thread is in a fit, a third holds the lock on BLAS threads: not in the child."
     entered, leave = threading.Event(), threading.Event()
     def hold():
         with threads.one_blas_thread(), threads._lock:
@@ -137,9 +138,12 @@ if __name__ == "__main__":
             same = not there.replace(here[0][0], "")
         elif way == "loky":
             from joblib import Parallel, delayed
-            same = here == pooled(lambda task, items: Parallel(n_jobs=2)(delayed(task)(item) for item in items))
+            same = here == pooled(
+                lambda task, items: Parallel(n_jobs=2)(delayed(task)(item) for item in items)
+            )
         elif way == "executor":
-            with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("forkserver")) as pool:
+            context = multiprocessing.get_context("forkserver")
+            with ProcessPoolExecutor(2, mp_context=context) as pool:
                 same = here == pooled(pool.map)
         else:
             with multiprocessing.get_context(way).Pool(2) as pool:

@@ -11,7 +11,10 @@ from odefs.ensemble.combine import component_weights
 
 
 def test_final_scores_are_the_papers(noisy):
-    """Scores of ``ODEFS.paper()`` are Eq. "final_score" times the number of rows, from the subsets and losses it reports."""
+    """``ODEFS.paper()`` scores are Eq. "final_score" times the number of rows.
+
+    Computed from the subsets and losses that it reports.
+    """
     noisy = noisy[:100]
     model = ODEFS.paper(random_state=0, selection__candidate_threshold=1.0).fit(noisy)
     # The model's references have another origin, which no distance sees.

@@ -1,4 +1,4 @@
-"""Known cases: what they change in a fit, what is refused, and that all engines, frames and the command line take them alike."""
+"""Known cases: their effect on a fit, invalid ones, and all engines, frames and the command."""
 
 import json
 from typing import ClassVar
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
 
 @pytest.fixture(scope="module")
 def hidden():
-    """Outliers in two of 40 columns that the full space hardly sees, and a louder kind that is none of them."""
+    """Outliers in two of 40 columns, hardly visible on all columns, and a louder unrelated kind."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(1200, 40))
     X[:40, 5:7] += 2.6

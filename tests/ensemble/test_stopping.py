@@ -1,4 +1,4 @@
-"""How many components ``n_estimators="auto"`` takes: the first of the paper's sequence, until the ranking has settled."""
+"""Number of components with ``n_estimators="auto"``: added until the ranking is stable."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def stopping(model):
 
 @pytest.fixture(scope="module")
 def clear():
-    """4,000 rows whose outliers all stand out in the same columns: every component learns the same."""
+    """4,000 rows with outliers in the same columns: every component learns the same."""
     rng = np.random.default_rng(0)
     X = rng.random((4000, 8))
     X[:400, :2] += 3
@@ -71,7 +71,7 @@ def test_a_murky_case_takes_more(murky):
 
 @pytest.mark.parametrize("table", ["clear", "murky"])
 def test_auto_is_the_head_of_the_paper(table, request):
-    """Component i is the same whatever the total, and the model is the one that many components give when asked for by number."""
+    """Component i does not depend on the total, and "auto" equals the same explicit number."""
     X = request.getfixturevalue(table)
     settings = TRUSTED | {"selection": SOME_CANDIDATES}
     auto, paper = ODEFS(**settings).fit(X), ODEFS(n_estimators="paper", **settings).fit(X)
@@ -121,9 +121,10 @@ def test_batches_cover_every_component_once(limit):
 @pytest.mark.parametrize("noise", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("skewed", [False, True])
 def test_agreement_predicts_the_correlation_of_two_ensembles(noise, skewed):
-    """Against what it is an estimate of: the rank correlation of two independent ensembles of the same size.
+    """Against the rank correlation of two independent ensembles of the same size.
 
-    Spearman-Brown is exact for plain correlation. With ranks of skewed scores it is near, and nearest where it decides.
+    Spearman-Brown is exact for plain correlation. With ranks of skewed scores it is close, and
+    closest where it decides.
     """
     rng = np.random.default_rng(2)
     truth = rng.gamma(2.0, size=1500) if skewed else rng.normal(size=1500)

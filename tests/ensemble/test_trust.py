@@ -1,4 +1,4 @@
-"""How far learned subsets are trusted: where they find planted columns, and not where there is nothing to find."""
+"""Trust in learned subsets: high if they find planted columns, low if there are none."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The agreement: the definition written out, the same on all engines, in files, tables and on the screen."""
+"""Agreement: its definition, equal on all engines, in files, tables and on the screen."""
 
 import json
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")
 
 
 def written_out(model, X, rows):
-    """The share of components above mean + 2 std of their scores of the rows that normalisers come from."""
+    """Share of components above mean + 2 std of their scores of the normalization rows."""
     frozen = model._model
     scaled = InMemoryEngine(X).take(np.arange(len(X)), frozen.scaling)
     total = np.zeros(len(X))

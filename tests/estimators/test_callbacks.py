@@ -1,4 +1,7 @@
-"""Progress through scikit-learn's callbacks: a well-formed tree of tasks, the same fit, and nothing where scikit-learn has none."""
+"""Progress through scikit-learn callbacks: a valid tree of tasks and the same fit.
+
+Older scikit-learn versions have no callbacks.
+"""
 
 import subprocess
 import sys
@@ -28,7 +31,7 @@ def test_callbacks_are_there_from_their_first_version_on():
 
 
 class Recorder:
-    """Keeps what it is called with. With ``max_propagation_depth`` it is handed on to the steps of a pipeline."""
+    """Records its calls. ``max_propagation_depth`` passes it on to the steps of a pipeline."""
 
     max_propagation_depth = None
 
@@ -231,7 +234,8 @@ def test_estimators_work_where_scikit_learn_has_no_callbacks():
         "from odefs import ODEFS, ODEFSSelector\n"
         "X = np.random.default_rng(0).normal(size=(200, 5))\n"
         "assert not hasattr(ODEFS(), 'set_callbacks')\n"
-        "print(ODEFS(random_state=0).fit(X).outlier_scores_[0], ODEFSSelector(keep=2).fit_transform(X).shape)"
+        "print(ODEFS(random_state=0).fit(X).outlier_scores_[0], "
+        "ODEFSSelector(keep=2).fit_transform(X).shape)"
     )
     shown = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False

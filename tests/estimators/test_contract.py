@@ -141,7 +141,7 @@ def test_the_tag_for_missing_values_is_honest(noisy):
 
 
 def test_the_paper_is_pinned():
-    """Every parameter that bears on the result is named, so that a new default cannot change the paper's method."""
+    """Every parameter that affects the result is set: new defaults do not change the paper's."""
     free = {"missing", "contamination", "engine", "n_jobs", "random_state", "verbose", "selection"}
     assert set(PAPER) == set(ODEFS().get_params(deep=False)) - free
     assert set(feature_selection.PAPER) == set(FeatureSelection().get_params())
@@ -153,7 +153,7 @@ def test_paper_takes_overrides():
 
 
 def test_pipelines_and_grid_searches(noisy):
-    """The planted rows are known here, so a scorer can choose; numbers of NumPy go in as a grid gives them."""
+    """The planted rows are known here, so a scorer can choose; grids pass NumPy numbers."""
     y = np.arange(500) < 15
 
     def auc(model, X, labels):

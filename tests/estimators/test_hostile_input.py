@@ -229,7 +229,7 @@ def test_missing_cells_are_no_reasons(model):
 
 
 def test_equal_rows_with_holes_are_no_outliers():
-    """Three distinct rows, cells missing at random: every row is found again among the references."""
+    """Three distinct rows with random missing cells: every row is among the references."""
     X = np.random.default_rng(5).normal(size=(3, 6))[np.random.default_rng(6).integers(0, 3, 400)]
     X[np.random.default_rng(7).random(X.shape) < 0.05] = np.nan
     model = LeSiNN(subset_size=32, missing="ignore", random_state=0).fit(X)

@@ -119,7 +119,7 @@ def test_the_selector(keep, X, layout):
 @given(frame=frames(), seed=st.integers(0, 9))
 @settings(SETTINGS, max_examples=12)
 def test_tables_of_any_kind_of_column(frame, seed):
-    """``odefs.detect``: finite scores, the same again, the same for rows in another order, the same after loading."""
+    """``odefs.detect``: finite scores, the same when repeated, reordered and loaded."""
     model = ODEFS(n_estimators=2, n_subsets=6, random_state=0, n_jobs=1, scaling="none")
     found = odefs.detect(frame, model=model)
     assert np.isfinite(found.scores).all()

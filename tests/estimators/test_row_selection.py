@@ -1,4 +1,4 @@
-"""Rows are named by one rule everywhere: numbers, masks and labels; whatever could be read in two ways is refused."""
+"""Row selection by numbers, masks and labels follows one rule; ambiguous input is rejected."""
 
 import datetime
 import re

@@ -1,4 +1,4 @@
-"""The estimators among scikit-learn's own parts: pipelines, column transformers, searches with its scorers, output containers, clones."""
+"""Estimators with scikit-learn: pipelines, column transformers, searches, containers, clones."""
 
 import re
 
@@ -202,7 +202,7 @@ DATES = {
 @pytest.mark.parametrize("missing", ["error", "ignore"])
 @pytest.mark.parametrize("make", DATES.values(), ids=DATES)
 def test_tables_of_dates_alone_are_refused_too(make, missing):
-    """numpy would make numbers of them: of a unit that another table need not have, and of missing ones the lowest."""
+    """NumPy would convert them to integers of any unit, and missing ones to the lowest."""
     dates = make()
     with pytest.raises(ValueError, match=r"Dates and times \([A-Za-z]+") as caught:
         ODEFS(missing=missing).fit(dates)

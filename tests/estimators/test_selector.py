@@ -1,4 +1,4 @@
-"""The selector keeps the columns it says it keeps, in every kind of table, and works with the rest of scikit-learn."""
+"""The selector keeps the columns that it reports, in every kind of table and with scikit-learn."""
 
 import importlib
 
@@ -60,7 +60,7 @@ def test_a_number_keeps_the_most_important(noisy, keep):
 @pytest.mark.filterwarnings("ignore:.*candidate threshold")
 @pytest.mark.parametrize("seed", range(4))
 def test_where_nothing_learned_is_trusted_the_score_decides(seed):
-    """One outlier in one column: there is nothing to learn columns from, and the column that holds it is kept all the same."""
+    """One outlier in one column: nothing can be learned, but its column is kept."""
     X = np.random.default_rng(seed).normal(size=(300, 3))
     X[17, 0] = 60
     for table in (X, X.tolist(), pandas.DataFrame(X), sparse.csr_matrix(X)):

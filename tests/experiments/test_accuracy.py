@@ -1,4 +1,4 @@
-"""Accuracy as an experiment: its jobs, the bare detector they are compared with, real runs, and the page of the records."""
+"""Accuracy experiment: its jobs, the bare detector, real runs, and the page of the records."""
 
 import subprocess
 
@@ -37,7 +37,7 @@ def record(method, dataset, seed, auc, options=(), **more):
 
 
 def fake_records(lift=0.05, datasets=(*plan.ELEVEN, *plan.MORE), seeds=3):
-    """Every part of the plan but agreement and known cases; ``ODEFS()`` is better than the bare detector by ``lift``."""
+    """All parts but agreement and known cases; ``ODEFS()`` beats the bare detector by ``lift``."""
     rng = np.random.default_rng(0)
     reliance = {
         "contrast": 2.0,

@@ -105,7 +105,7 @@ def test_an_empty_machine_is_told_what_is_missing(tmp_path):
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 1
     assert "odefs datasets get census" in done.stderr
-    assert "speech is not on this machine" in done.stderr
+    assert "speech is not available locally" in done.stderr
     assert "Traceback" not in done.stderr
     own = subprocess.run(
         [*line, "--datasets", "nowhere.npz"],
@@ -122,7 +122,7 @@ def test_an_empty_machine_is_told_what_is_missing(tmp_path):
         check=True,
         env=environment,
     )
-    assert listed.stdout.count("not here") == 12
+    assert listed.stdout.count("not downloaded") == 12
 
 
 def test_a_file_that_changed_is_run_again(tmp_path):
@@ -191,4 +191,4 @@ def test_competitors_are_read_in_several_ways(tmp_path):
     assert table.count("±") == 7
     refused = subprocess.run([*line, "--peers"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
-    assert "competitors is about RegFS and DisFS" in refused.stderr
+    assert "competitors compares RegFS and DisFS" in refused.stderr

@@ -1,4 +1,4 @@
-"""Detectors of other libraries as further columns: they run, refuse what is hopeless, and stand in the tables."""
+"""Detectors of other libraries as further columns: they run, reject large tables, are listed."""
 
 import subprocess
 

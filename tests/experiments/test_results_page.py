@@ -81,7 +81,7 @@ def test_the_page_lists_every_difference_from_the_paper(tmp_path):
             paper = paper_number(method, dataset, measure)
             listed = f"| {shown} | {dataset} | {method} |" in section
             assert listed == (paper is not None and abs(cell.mean - paper) > 0.02)
-    # Nine columns are retained in these records; the paper has 9 on u2r, and many more on the others.
+    # Nine columns are kept in these records; the paper has 9 on u2r and many more on the others.
     assert "| musk | 9 | 24 | 0.38 |" in section
     assert "| u2r | 9 | 9 |" not in section
 
@@ -118,8 +118,8 @@ def test_splits_and_peers_have_sections_with_their_commands(tmp_path):
     page = page_of([*records, *split, *theirs, refused], tmp_path)
     section = section_of(page, "New rows")
     assert (
-        "odefs reproduce table2 --protocol split --datasets bank,u2r,mnist,musk --repeats 3 -o results"
-        in section
+        "odefs reproduce table2 --protocol split --datasets bank,u2r,mnist,musk --repeats 3 -o "
+        "results" in section
     )
     section = section_of(page, "Detectors of PyOD")
     assert "odefs reproduce table2 --peers --datasets bank,musk --repeats 2 -o results" in section
@@ -172,7 +172,10 @@ def test_all_datasets_with_all_repeats_need_no_options():
 
 
 def test_readings_are_measured_by_their_distance_from_the_paper(tmp_path):
-    """A reading that gives the paper's numbers is the nearest, with distance 0; seeds without other readings are left out."""
+    """A variant with the paper's numbers is the nearest, with distance 0.
+
+    Seeds without other variants are left out.
+    """
     records = []
     for job in reading_jobs(["bank", "apascal"], 2, "transductive"):
         paper = paper_number(job.method, job.dataset, "auc")

@@ -7,7 +7,7 @@ from odefs import theory
 
 
 def test_terms_at_the_papers_setting():
-    """d=100, d'=20, m*=32, m=192: the two terms are .85 and 1.81 if the constant is 1 and delta drops out."""
+    """d=100, d'=20, m*=32, m=192: the two terms are .85 and 1.81 with constant 1, without delta."""
     unlabeled, outliers = (np.sqrt(theory.kappa(m, 100, 20, 1 - 1e-12) / m) for m in (192, 32))
     assert unlabeled == pytest.approx(0.85, abs=0.005)
     assert outliers == pytest.approx(1.81, abs=0.03)
@@ -25,7 +25,7 @@ def test_bounds_by_hand():
 
 
 def test_bounds_follow_from_the_decomposition():
-    """The theorem's two sides are the extremes of the decomposition over the precisions and Deltas it allows."""
+    """The theorem's sides are extremes of the decomposition over allowed precisions and Deltas."""
     bounds = theory.theorem1(2, 192, 32, 100, 20, 0.1, 0.9)
     values = [
         theory.candidate_auc(p, 0.1, 0.9, delta)

@@ -1,5 +1,6 @@
-"""Recorded runs: what the command line and the Python interface give for fixed inputs, so that a redesign can be checked against it.
+"""Recorded runs of the command line and the Python interface for fixed inputs.
 
-``python -m tests.frozen record`` writes ``record.jsonl``, ``python -m tests.frozen compare`` runs everything again and prints each difference.
-Only the command and public names are used, as everything inside the package may move.
+``python -m tests.frozen record`` writes ``record.jsonl``, and ``python -m tests.frozen compare``
+runs everything again and prints each difference, to check a redesign. Only the command and public
+names are used, since everything inside the package may move.
 """

@@ -1,4 +1,7 @@
-"""``python -m tests.frozen record``, ``compare [--sentences]`` and, for one call in a process of its own, ``call NAME``."""
+"""``python -m tests.frozen record``, ``compare [--sentences]``, or ``call NAME``.
+
+``call`` makes one call in a separate process.
+"""
 
 import argparse
 import json
@@ -66,7 +69,8 @@ def main():
         records = _execute_all(names, given.workers)
         n_different = len(names) - len(records) + _compare(read_record(), records, given.sentences)
     print(
-        "\nScores that should be the same (run, reference, bits, largest relative difference, facts that differ):"
+        "\nScores that should be the same (run, reference, bits, largest relative difference, "
+        "facts that differ):"
     )
     for line in bit_table([RUNS[name] for name in names], records):
         print(line)

@@ -1,4 +1,7 @@
-"""Calls of the Python interface. Each function gives what was found: an estimator, a detection, or facts of its own."""
+"""Calls of the Python interface.
+
+Each function returns its result: an estimator, a detection, or facts.
+"""
 
 import tempfile
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Content of the input tables as plain lists, the same on every machine: numbers, categories, dates, missing cells and an id."""
+"""Content of the input tables as plain lists, the same on every machine.
+
+Numbers, categories, dates, missing cells and an id.
+"""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +13,7 @@ RARE = ["Ürümqi", "Napoli", "Łódź"]
 
 
 def mixed(n_rows=180, seed=0, drifted=False):
-    """A table of mixed columns, as lists with ``None`` for missing cells; about one row in 30 stands out."""
+    """A table of mixed columns, as lists with ``None`` for missing; one row in 30 is unusual."""
     rng = np.random.default_rng(seed)
     shop = rng.integers(0, len(SHOPS), n_rows)
     quantity = rng.integers(1, 9, n_rows)
@@ -46,7 +49,7 @@ def mixed(n_rows=180, seed=0, drifted=False):
 
 
 def is_odd(table):
-    """1 for rows whose price or weight was made to stand out, for columns of labels and known cases."""
+    """1 for rows with an extreme price or weight, for columns of labels and known cases."""
     pairs = zip(table["price"], table["weight"], strict=True)
     return [int((price or 0) > 110 or (weight or 0) > 15) for price, weight in pairs]
 
@@ -65,7 +68,7 @@ def with_known(table):
 
 
 def with_codes(table):
-    """Codes with leading zeros, numbers that are categories, a code for missing, text that reads as numbers."""
+    """Codes with leading zeros, numeric categories, a code for missing, numbers as text."""
     n_rows = len(table["id"])
     return table | {
         "zip": [f"{(k * 37) % 23:05d}" for k in range(n_rows)],
@@ -85,7 +88,7 @@ def with_formulas(table):
 
 
 def matrix(n_rows=400, n_columns=12, seed=1, dtype=float, missing=0.0):
-    """Numbers for the estimators: 14 rows differ in three columns, the last column is noise of its own."""
+    """Numbers for the estimators: 14 rows differ in three columns, the last column is noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns)) @ (np.eye(n_columns) + 0.3)
     X[:14, :3] += 7

@@ -1,7 +1,7 @@
-"""Differences between two records of a run, and a table of the runs that should have the same scores bit for bit."""
+"""Differences between two records of a run, and runs that should have identical scores."""
 
 RELATIVE, ABSOLUTE = 2e-4, 1e-6
-"""Kernels and instruction sets agree to 5 digits in float32, and sums of such scores to a little less."""
+"""Kernels and instruction sets agree to 5 digits in float32, sums of scores to a little less."""
 
 
 def differences(before, after, path=""):
@@ -42,7 +42,7 @@ def run_differences(before, after, sentences=False):
 
 
 def bit_table(runs, records):
-    """One line for each run that should have the scores of another: whether bits, flags and all facts are the same."""
+    """One line for each run that should have the scores of another: bits, flags and facts."""
     first = {}
     for run in runs:
         record = records.get(run.name, {"skipped": ""})
@@ -61,7 +61,10 @@ def bit_table(runs, records):
             else "DIFFERENT"
         )
         apart = sum(1 for _ in differences(other["facts"], record["facts"]))
-        yield f"{run.name:<40} {reference.name:<40} {bits:<10} {_furthest(other, record):>9.1e} {apart:>5}"
+        yield (
+            f"{run.name:<40} {reference.name:<40} {bits:<10} {_furthest(other, record):>9.1e} "
+            f"{apart:>5}"
+        )
 
 
 def _furthest(one, other):

@@ -1,4 +1,4 @@
-"""Carry out a run in processes of its own, in an empty folder, and reduce what it left to facts and sentences."""
+"""Execute a run in separate processes, in an empty folder, and extract facts and sentences."""
 
 import json
 import os
@@ -20,7 +20,7 @@ LIMIT = 600
 
 
 def execute(run):
-    """The record of a run: ``facts``, ``sentences`` and ``bits``; ``skipped`` names a package that is not installed."""
+    """Record of a run: ``facts``, ``sentences``, ``bits``; ``skipped`` names a missing package."""
     with tempfile.TemporaryDirectory(prefix="frozen-") as name:
         folder = Path(name)
         if run.call is not None:

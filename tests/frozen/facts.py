@@ -1,7 +1,8 @@
-"""What is kept of a JSON document: facts, which must not change, and sentences, which may be reworded.
+"""Content of a JSON document: facts, which must not change, and sentences, which may.
 
-Left out is what differs from run to run or follows from the rest: versions, the command, ranks (near ties may swap), the page's histograms.
-Rows are kept by their numbers and reasons by their columns, so that near ties do not change their place.
+Left out is what differs between runs or follows from the rest: versions, the command, ranks (near
+ties may swap), histograms. Rows are stored by number and reasons by column, so that near ties do
+not change their place.
 """
 
 import hashlib
@@ -13,8 +14,9 @@ import numpy as np
 TEXT_FILES = (".csv", ".tsv", ".dat", ".ndjson")
 SCORE_FACTS = ("lowest", "median", "highest", "threshold", "scale")
 AS_THEY_ARE = (
-    "schema_version", "identifier", "rows", "flagged", "sampled", "labels", "agreement", "columns_used",
-    "kinds_of_columns", "hidden", "drift", "max_flagged", "written", "skipped", "flagged_in_training", "without_input",
+    "schema_version", "identifier", "rows", "flagged", "sampled", "labels", "agreement",
+    "columns_used", "kinds_of_columns", "hidden", "drift", "max_flagged", "written", "skipped",
+    "flagged_in_training", "without_input",
 )  # fmt: skip
 ROW_FACTS = ("name", "score", "agreement", "count", "twins", "outlier")
 REASON_FACTS = ("kind", "value", "hidden", "direction", "share", "percentile", "frequency", "usual")
@@ -35,7 +37,7 @@ def digest(scores):
 
 
 def exact(value):
-    """Cells of the table: numbers as text, to be compared as they are, since six digits of a time stamp are a day."""
+    """Cells of the table: numbers as text, since six digits of a time stamp are only a day."""
     if isinstance(value, list | tuple):
         return [exact(part) for part in value]
     return f"{value:.12g}" if isinstance(value, float) else plain(value)

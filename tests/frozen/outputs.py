@@ -1,4 +1,4 @@
-"""What is kept of a file of scores: names and types of its columns, scores, flagged rows, its first cells, and the reasons as sentences."""
+"""Content of a file of scores: columns and types, scores, flags, first cells, and reasons."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ HEAD = 4
 
 
 def output_facts(path):
-    """Facts, sentences and the digest of the scores; of a folder those of its files one after the other."""
+    """Facts, sentences and the digest of the scores; for a folder, those of its files in order."""
     path = Path(path)
     if path.is_dir():
         columns = [_columns(file) for file in sorted(path.glob("*.parquet"))]

@@ -1,19 +1,25 @@
-"""The recorded runs as data. A run of the command has input files (``tables.FILES``), steps and modes; one in Python has a function of ``calls.CALLS``.
+"""Recorded runs as data.
 
-Covered, in memory and in parts (``ODEFS_IN_PARTS=1``) unless said otherwise:
+A run of the command has input files (``tables.FILES``), steps and modes; a run in Python has a
+function of ``calls.CALLS``. Covered, in memory and in parts (``ODEFS_IN_PARTS=1``) unless noted:
 
-- reading: csv in UTF-8 with and without mark, Windows text, UTF-16, gzipped, semicolons with decimal commas, short lines, no header
-  (named or not), duplicate and empty names, quoted line breaks, codes with leading zeros; tsv, bars in a ``.dat`` file, parquet, dictionaries, unsigned
-  ids, decimals, nanoseconds, a folder and a glob of parts of different types, arrow, feather, ndjson, xlsx with ``--sheet``, standard input (memory);
-- detect: --id, --keep, --hide, --known, --label, both, --category, --na, --number, --drop, --flag, --contamination, --threshold, --top, --profile,
-  --set, --seed, --report, the bundled example;
+- reading: csv in UTF-8 with and without byte order mark, Windows text, UTF-16, gzip, semicolons
+  with decimal commas, short lines, no header (named or not), duplicate and empty names, quoted
+  line breaks, codes with leading zeros; tsv, bars in a ``.dat`` file, parquet, dictionaries,
+  unsigned ids, decimals, nanoseconds, a folder and a glob of parts of different types, arrow,
+  feather, ndjson, xlsx with ``--sheet``, standard input (memory);
+- detect: --id, --keep, --hide, --known, --label, both, --category, --na, --number, --drop, --flag,
+  --contamination, --threshold, --top, --profile, --set, --seed, --report, the bundled example;
 - output: csv, tsv, ndjson, arrow, xlsx, --with-data, --reasons all, --raw, --excel;
-- score: alike, the training table, --id, --hide, --threshold, --contamination, drift with --max-flagged (exit code 3), parts as one table, a
-  table that lacks a column, a folder to a folder, twice;
-- explain (memory): the foremost, by number, by id, a range; report (memory): json and md;
-- refused: no such file, unreadable files, no rows, one row, no columns, wrong and contradictory options, wrong models, files that exist;
-- Python: every engine on one matrix, float32, missing cells, known cases, LeSiNN, the paper's settings, both other detectors, sparse input, solvers, the
-  selector, ``odefs.detect`` on all kinds of frames, saved and loaded pipelines, scores in batches, reasons.
+- score: a similar table, the training table, --id, --hide, --threshold, --contamination, drift
+  with --max-flagged (exit code 3), parts as one table, a table that lacks a column, a folder to a
+  folder, twice;
+- explain (memory): top-ranked rows, by number, by id, a range; report (memory): json and md;
+- rejected: no such file, unreadable files, no rows, one row, no columns, wrong and contradictory
+  options, wrong models, existing files;
+- Python: every engine on one matrix, float32, missing cells, known cases, LeSiNN, the paper's
+  settings, both other detectors, sparse input, solvers, the selector, ``odefs.detect`` on all kinds
+  of frames, saved and loaded pipelines, scores in batches, reasons.
 """
 
 from dataclasses import dataclass
@@ -26,7 +32,7 @@ OUT = "--json -o scores.parquet"
 
 @dataclass(frozen=True)
 class Run:
-    """One run. Runs of the same ``group`` differ only in mode or engine, and their scores are compared bit for bit."""
+    """One run. Runs of a ``group`` differ only in mode or engine, and have the same scores."""
 
     name: str
     group: str

@@ -1,4 +1,4 @@
-"""Input files of the recorded runs. Each function writes into a folder; ``FILES`` names them for the runs."""
+"""Input files of the recorded runs: each function in ``FILES`` writes into a folder."""
 
 import csv
 import gzip
@@ -173,7 +173,7 @@ def ns_parquet(folder):
 
 @_file
 def mixed_parts(folder):
-    """Parts whose types differ: int32 and int64, dictionary and text, time stamps of two precisions, an empty column."""
+    """Parts with different types: integers, dictionary and text, time stamps, an empty column."""
     (folder / "parts").mkdir()
     types = [
         {"quantity": pa.int32(), "at": pa.timestamp("us")},
@@ -228,7 +228,7 @@ def plain_xlsx(folder):
 
 @_file
 def csv_and_others(folder):
-    """A table to learn from, others to score: alike, drifted, as parquet, in parts, and one that lacks a column."""
+    """A training table, and others to score: similar, drifted, parquet, parts, a missing column."""
     _save(folder / "table.csv", as_text(mixed(240, 30)))
     _save(folder / "other.csv", as_text(mixed(90, 31)))
     _save(folder / "drifted.csv", as_text(mixed(90, 32, drifted=True)))

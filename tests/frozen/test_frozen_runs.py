@@ -1,4 +1,7 @@
-"""Every recorded run again: its facts are those of the record (``tests/frozen``). Sentences may be reworded and are not compared."""
+"""Every recorded run again: facts must equal the record (``tests/frozen``).
+
+Sentences may be reworded and are not compared.
+"""
 
 import pytest
 

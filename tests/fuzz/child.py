@@ -1,4 +1,7 @@
-"""The process that opens the files, one after the other: a path comes in by standard input, a line of JSON goes out. It may die; whoever started it sees that."""
+"""Process that opens files one after the other: paths on standard input, JSON lines as output.
+
+It may die, which the parent process detects.
+"""
 
 import faulthandler
 import json
@@ -10,7 +13,7 @@ import traceback
 from pathlib import Path
 
 ADDRESS_SPACE = 6 * 2**30
-"""A fence far above what is allowed, so that the machine is safe from what has not been seen to grow yet."""
+"""A limit far above the allowed memory, which protects the machine."""
 UNIT = 1 if sys.platform == "darwin" else 1024
 STATUS = Path("/proc/self/status")
 

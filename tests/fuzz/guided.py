@@ -1,7 +1,8 @@
-"""Coverage-guided fuzzing by atheris: ``python -m tests.fuzz.guided models`` or ``csv``, from the root of the repository; options of libFuzzer may follow.
+"""Coverage-guided fuzzing with atheris: ``python -m tests.fuzz.guided models`` or ``csv``.
 
-It begins with the kept corpus, keeps what reaches new code in ``build/fuzz``, and stops at the first finding, which it writes there. Without options it runs for
-ten minutes. Needs ``requirements/fuzz.txt``.
+Run from the root of the repository; options of libFuzzer may follow. It starts with the kept
+corpus, stores what reaches new code in ``build/fuzz``, and stops at the first finding, which it
+writes there. Without options it runs for ten minutes. Needs ``requirements/fuzz.txt``.
 """
 
 import random
@@ -43,7 +44,10 @@ def main(kind: str, options: list[str]) -> None:
         targets.judge(targets.USES[kind], path)
 
     def mutate(content: bytes, longest: int, seed: int) -> bytes:
-        """Half of the time by what is known of the format, otherwise blindly, with the checksum put right mostly: without that nothing behind it is reached."""
+        """Half of the time by the format, otherwise blindly, mostly with a corrected checksum.
+
+        Without a valid checksum nothing behind it is reached.
+        """
         rng = random.Random(seed)
         if rng.random() < 0.5:
             return MUTATE[kind](rng, content, rng.choice(list(files.values())))[:longest]

@@ -1,4 +1,7 @@
-"""Model files taken apart and put together again with lengths and checksum that fit, so that what is wrong inside is reached."""
+"""Model files taken apart and put together again with valid lengths and checksum.
+
+Faults inside the file are then reached.
+"""
 
 import hashlib
 import json
@@ -17,7 +20,7 @@ def take_apart(content: bytes) -> tuple[Any, bytes]:
 
 
 def assembled(header: Any, data: bytes) -> bytes:
-    """A file of this header, an object or its text, and these bytes, with the right lengths and checksum."""
+    """A file with this header (an object or its text) and bytes, and valid lengths and checksum."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     body = text + (bytes(-len(text) % ALIGNMENT) + data if data else b"")
     front = struct.pack("<8sIIQQ", MAGIC, VERSION, 0, len(text), PREAMBLE.size + len(body))
@@ -25,7 +28,7 @@ def assembled(header: Any, data: bytes) -> bytes:
 
 
 def repaired(content: bytes) -> bytes:
-    """The same bytes with a preamble that fits them as far as it can: magic, version, length and checksum."""
+    """The same bytes with the best possible preamble: magic, version, length, checksum."""
     if len(content) < PREAMBLE.size:
         return content
     header_length = min(struct.unpack_from("<Q", content, 16)[0], len(content) - PREAMBLE.size)

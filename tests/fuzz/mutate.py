@@ -1,7 +1,8 @@
-"""Mutated files by the thousand: ``python -m tests.fuzz.mutate models 10000`` and ``python -m tests.fuzz.mutate csv 10000``, from the root of the repository.
+"""Mutated files by the thousand: ``python -m tests.fuzz.mutate models 10000`` or ``csv 10000``.
 
-Each file must be used or refused with one sentence of the project's own, within 5 s and 1 GB. What comes of the run is printed; findings are written into a folder, and the
-exit code is 1 where there are any. The same seed gives the same files.
+Run from the root of the repository. Each file must be used or rejected with one message of the
+project, within 5 s and 1 GB. The outcome is printed, findings are written to a folder, and the exit
+code is 1 if there are any. The same seed gives the same files.
 """
 
 import argparse

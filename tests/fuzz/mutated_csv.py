@@ -1,4 +1,4 @@
-"""Mutations of delimited text: of the bytes, and of cells, rows, columns, delimiters, quotes, line ends and encodings."""
+"""Mutations of delimited text: bytes, cells, rows, columns, delimiters, quotes, encodings."""
 
 import gzip
 import random
@@ -258,7 +258,7 @@ def other_header(rng: random.Random, content: bytes, other: bytes) -> bytes:
 
 
 def packed(rng: random.Random, content: bytes, other: bytes) -> bytes:
-    """Packed by gzip, and then perhaps damaged; twice packed, with something behind, far too well, or in another way."""
+    """Compressed with gzip, perhaps damaged, twice, with a tail, extremely, or otherwise."""
     out = gzip.compress(content, mtime=0)
     match rng.randrange(10):
         case 0:

@@ -1,4 +1,4 @@
-"""Mutations of model files: of the bytes, and of the header and the arrays behind a checksum that is put right again."""
+"""Mutations of model files: bytes, and header and arrays with a corrected checksum."""
 
 import copy
 import json
@@ -161,7 +161,7 @@ MODELS: tuple[Mutation, ...] = (
 
 
 def mutated_model(rng: random.Random, content: bytes, other: bytes) -> bytes:
-    """One mutation of a model file; files that are none any more, as findings may be, only change in their bytes."""
+    """One mutation of a model file; files that are not valid models only change in their bytes."""
     try:
         return rng.choice(MODELS)(rng, content, other)
     except (ValueError, TypeError, LookupError, AttributeError, struct.error):
@@ -169,7 +169,7 @@ def mutated_model(rng: random.Random, content: bytes, other: bytes) -> bytes:
 
 
 def _aimed(rng: random.Random, found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The list of arrays is the longest part of a header; half of the time the others are looked at only."""
+    """The list of arrays dominates the header; half of the time only other parts change."""
     others = [path for path in found if path[0] != "arrays"]
     return others if others and rng.random() < 0.7 else found
 

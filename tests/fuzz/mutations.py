@@ -1,4 +1,7 @@
-"""Mutations of any bytes: bits, cuts, pieces repeated, removed, or taken from another file. All chance comes from the generator that is given."""
+"""Mutations of any bytes: bits, cuts, pieces repeated, removed, or taken from another file.
+
+All randomness comes from the given generator.
+"""
 
 import random
 from collections.abc import Callable, Sequence

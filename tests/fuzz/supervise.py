@@ -1,4 +1,7 @@
-"""Hands files to a long-lived child process and watches it: it is killed when a file takes too long, and started again when it has died."""
+"""Supervisor of a long-lived child process that opens files.
+
+The child is killed if a file takes too long, and restarted if it has died.
+"""
 
 import json
 import os
@@ -16,7 +19,7 @@ from .targets import ENDINGS
 
 MEMORY = 10**9
 SECONDS = 5.0
-"""That a process works on one file: on a busy machine it may have to wait for its turn, which is no finding."""
+"""Processor seconds for one file; waiting on a busy machine is not a finding."""
 PATIENCE = 60.0
 """By the clock, for those that wait and do not work."""
 STARTUP = 120.0
@@ -25,7 +28,10 @@ ROOT = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one file: ``accepted``, ``refused``, or one of the kinds of findings, ``error``, ``crash``, ``hang``, ``memory``."""
+    """Outcome of one file: ``accepted``, ``refused``, or a finding.
+
+    Findings are ``error``, ``crash``, ``hang`` and ``memory``.
+    """
 
     verdict: str
     said: str
@@ -38,7 +44,7 @@ class Outcome:
 
 
 def seconds_worked(pid: int) -> float:
-    """Processor time of a process with all its threads; by the clock where the system does not tell."""
+    """Processor time of a process with its threads; wall-clock time if that is not available."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -70,7 +76,7 @@ class Supervisor:
         self._folder.cleanup()
 
     def outcome(self, content: bytes) -> Outcome:
-        """What comes of a file. Too much memory counts if a fresh process says so again: what earlier files left behind is no finding."""
+        """Outcome of a file. Too much memory counts only if a fresh process confirms it."""
         found = self._try(content)
         if found.verdict == "memory":
             self._stop()
@@ -148,7 +154,7 @@ class Supervisor:
     def _answer(
         child: subprocess.Popen[bytes], limit: float, patience: float
     ) -> dict[str, Any] | None:
-        """One line from the child; ``None`` where it has died, has worked longer than ``limit``, or lets wait longer than ``patience``."""
+        """One line from the child; ``None`` if it died or exceeded ``limit`` or ``patience``."""
         assert child.stdout is not None
         began, worked = time.monotonic(), seconds_worked(child.pid)
         while not select.select([child.stdout], [], [], 0.2)[0]:

@@ -1,4 +1,7 @@
-"""What must come of a file: it is used as far as it goes, or refused by the project in one sentence. Everything else is a finding and is raised."""
+"""Allowed outcomes for a file: it is used, or rejected by the project in one sentence.
+
+Everything else is a finding and is raised.
+"""
 
 import linecache
 import os
@@ -71,7 +74,7 @@ def _raised_here(error: BaseException) -> bool:
 
 
 def judge(use: Callable[[Path], None], path: Path) -> str:
-    """Empty where the file could be used, the sentence where it was refused; raises what should not have come."""
+    """Empty if the file could be used, the message if it was rejected; raises anything else."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -85,7 +88,7 @@ def judge(use: Callable[[Path], None], path: Path) -> str:
 
 
 def use_model(path: Path) -> None:
-    """Load a model as Python and as the command line do, and score and explain rows with it: what was loaded must work."""
+    """Load a model as in Python and on the command line, and score and explain rows with it."""
     model = odefs.load(path)
     repr(model)
     if not hasattr(model, "steps"):
@@ -121,7 +124,7 @@ def _use_pipeline(model: Any, saved: Any, frame: pl.DataFrame) -> None:
 
 
 def _frame(encoder: Any) -> pl.DataFrame:
-    """Rows that fit the encoder: two of its categories and a new one, numbers around its range, and blanks."""
+    """Rows for the encoder: known and new categories, numbers around its range, and blanks."""
     columns: dict[str, pl.Series] = {}
     for spec in encoder.specs_:
         if spec.kind == "category":

@@ -1,7 +1,7 @@
 """Write the golden files of the current format version: ``python tests/golden/write.py``.
 
-They are written once, when a format version is new, and then kept: every later version must read them and score as is written beside them. Files that are there are not
-written again.
+They are written once for a new format version and then kept: every later version must read them and
+reproduce the stored scores. Existing files are not written again.
 """
 
 import json
@@ -38,7 +38,10 @@ def models():
 
 
 def table():
-    """Columns of all kinds: numbers, truth values, times with their time of day, text that is read as numbers and as dates, few and many categories, and blanks."""
+    """Columns of all kinds: numbers, booleans, times, text read as numbers and dates, categories.
+
+    With few and many categories, and with blanks.
+    """
     rng = np.random.default_rng(1)
     n = 80
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The distance kernels against the plain formula, and their independence of batch, place and neighbours."""
+"""Distance kernels against the plain formula, independent of batch, position and neighbours."""
 
 import numpy as np
 import pytest
@@ -160,7 +160,7 @@ def test_distinct_rows_ignore_the_sign_of_zero():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_first_of_equal_references_is_chosen(weighted):
-    """Rows of categories: many distances are equal, and rounding must not say which reference counts."""
+    """Categorical rows: many distances are equal, and rounding must not choose the reference."""
     rng = np.random.default_rng(11)
     unit = rng.random(9) + 0.5
     X, rows = (rng.integers(0, 2, size=(n, 9)) * unit for n in (300, 60))

@@ -1,4 +1,4 @@
-"""The compiled kernel against the NumPy path and the plain formula, on every instruction set of this machine."""
+"""Compiled kernel against NumPy and the plain formula, on every instruction set available."""
 
 import os
 import shutil
@@ -68,7 +68,10 @@ def make(kind, shape, rng):
     seed=st.integers(0, 2**32 - 1),
 )
 def test_training_sees_the_same_squares(kind, n_rows, n_columns, n_subsets, size, weighted, seed):
-    """Every kernel takes the first of the nearest members; squares of differences are exact, products lose digits in large columns."""
+    """Every kernel takes the first of the nearest members.
+
+    Squares of differences are exact, while products lose digits in large columns.
+    """
     rng = np.random.default_rng(seed)
     rows = make(kind, (n_rows + n_subsets * size, n_columns), rng)
     X, references = rows[:n_rows], rows[n_rows:]
@@ -126,7 +129,8 @@ def test_kernels_agree(n, d, size, n_subsets, kind, missing, weighted, dtype, se
     X, rows = both[:n].copy(), both[n:].copy()
     X[rng.random(X.shape) < missing[0]] = np.nan
     rows[rng.random(rows.shape) < missing[1]] = np.nan
-    # Weights from 0.1 on: smaller ones on extreme columns would ask float32 for digits that it does not have.
+    # Weights of at least 0.1: smaller ones on extreme columns would need more digits than float32
+    # has.
     w = rng.uniform(0.1, 1, size=d) if weighted else None
     detector = LeSiNNDetector(n_subsets=n_subsets, subset_size=size)
     state = detector.prepare(rows, rng)
@@ -154,7 +158,7 @@ def test_kernels_agree(n, d, size, n_subsets, kind, missing, weighted, dtype, se
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["normal", "binary"])
 def test_expanded_squares_that_cancel_are_computed_directly(name, dtype, kind):
-    """Rows on and beside references, among rows far from all of them: what is expanded for most must be exact for these."""
+    """Rows on and near references, among rows far from all: expansions must be exact for these."""
     rng = np.random.default_rng(5)
     rows = (
         rng.normal(size=(80, 20))

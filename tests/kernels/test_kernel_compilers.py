@@ -1,4 +1,4 @@
-"""The kernel from other compilers and for other systems: its flags, what it exports, and what it computes where it can be run."""
+"""The kernel from other compilers and for other systems: flags, exports, and results."""
 
 import os
 import re
@@ -65,7 +65,7 @@ def test_microsofts_compiler_is_refused_with_another_one_named(required, tmp_pat
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", RUNNERS)
 def test_the_kernel_computes_the_formula(compiler, tmp_path):
-    """Without Python, so that kernels for other systems can be run, too, where there is an emulator."""
+    """Without Python, so that kernels for other systems can run in an emulator."""
     needs(compiler)
     program = tmp_path / "check.exe"
     source = ROOT / "tests" / "kernel_check.c"

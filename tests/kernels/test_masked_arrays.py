@@ -1,4 +1,4 @@
-"""Masked cells of ``numpy.ma`` are missing cells wherever a table comes in; the values they hide are never looked at."""
+"""Masked cells of ``numpy.ma`` are missing cells in all tables; their values are never used."""
 
 import numpy as np
 import pandas as pd

@@ -63,7 +63,10 @@ def test_the_command_line_shows_the_kernel(order, capsys, monkeypatch):
 
 
 def test_plain_version_loads_nothing_heavy():
-    script = "import sys; sys.argv = ['odefs', '--version']\nfrom odefs.cli.main import main\ntry: main()\nfinally: print(*sys.modules)"
+    script = (
+        "import sys; sys.argv = ['odefs', '--version']\nfrom odefs.cli.main import main\ntry: "
+        "main()\nfinally: print(*sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )

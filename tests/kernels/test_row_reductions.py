@@ -1,4 +1,4 @@
-"""Ranks, counts, percentiles and measures over numbers in files: those of NumPy and scikit-learn, ties and all."""
+"""Ranks, counts, percentiles and metrics over numbers in files, as by NumPy and scikit-learn."""
 
 import tracemalloc
 

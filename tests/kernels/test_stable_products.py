@@ -1,4 +1,4 @@
-"""Products in slabs: a row's bits depend on that row alone, whatever BLAS does with the places of a call."""
+"""Products in slabs: the bits of a row depend on that row alone, whatever BLAS does."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_any_part_of_a_table_has_the_bits_of_the_whole(n_rows, n_columns, n_refe
 
 
 def _unsteady(bad_places):
-    """BLAS that gives other bits at some places of a call, as OpenBLAS does with float32 on AVX2."""
+    """BLAS with other bits at some positions of a call, as OpenBLAS with float32 on AVX2."""
 
     def product(references, rows, out):
         stable_products._by_einsum(references, rows, out)

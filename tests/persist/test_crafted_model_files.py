@@ -1,4 +1,4 @@
-"""Hostile model files: no damage goes unnoticed, and a crafted file with a valid checksum is refused or is a working model, never a crash."""
+"""Hostile model files: damage is detected, and crafted files are rejected or work."""
 
 import copy
 import struct
@@ -223,7 +223,10 @@ def test_promises_beyond_the_file_cost_nothing(shape, tmp_path):
 
 
 def changed(name, **values):
-    """The file with some arrays replaced by others of the same size; names as in the header, with slashes as two underscores."""
+    """The file with some arrays replaced by others of the same size.
+
+    Names as in the header, with two underscores for slashes.
+    """
     header, rest = parts(FILES[name])
     rest, position = bytearray(rest), 0
     for entry in header["arrays"]:
@@ -452,7 +455,7 @@ def test_what_is_said_about_the_table_is_checked(key, value, tmp_path):
 
 
 def test_many_categories_cost_no_time(tmp_path):
-    """Two hundred thousand names in the header are compared with each other once, not each with all."""
+    """Two hundred thousand names in the header are compared in linear time."""
     header, rest = parts(TABLE)
     spec("category", levels=[str(i) for i in range(200_000)], units=[1.0] * 200_002)(
         header["extra"]["encoder"]

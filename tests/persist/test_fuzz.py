@@ -1,4 +1,7 @@
-"""The kept corpus, and some mutated files of each kind: used or refused in one sentence, within time and memory. ``make fuzz`` tries many more."""
+"""The kept corpus and some mutated files: used or rejected, within time and memory.
+
+``make fuzz`` tries many more.
+"""
 
 import pytest
 

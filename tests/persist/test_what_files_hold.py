@@ -1,4 +1,4 @@
-"""What a model file gives away: no cell of columns that are not used, and of the header's parts those that SECURITY.md names."""
+"""What a model file reveals: no cell of unused columns, and only header parts in SECURITY.md."""
 
 from pathlib import Path
 

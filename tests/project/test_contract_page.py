@@ -1,4 +1,4 @@
-"""The page of scikit-learn's checks: it says what the committed records say, and the runner tells what an estimator breaks."""
+"""Page of scikit-learn's checks: it agrees with the records, and the runner finds failures."""
 
 import pytest
 from benchmarks.contract import SUBJECTS, Subject, run_checks, run_missing

@@ -1,4 +1,4 @@
-"""The package as strangers get it: built, installed into an empty environment, run from elsewhere; quick to import."""
+"""The package as users get it: built, installed into an empty environment, quick to import."""
 
 import subprocess
 import sys
@@ -100,7 +100,10 @@ def test_the_core_needs_no_extras(built, tmp_path):
         ("import odefs.compat.pyod", "pyod"),
         ("odefs.LeSiNN().fit(X).explain(X).to_shap()", "shap"),
     ):
-        script = f"import numpy, odefs; X = numpy.random.rand(50, 3)\ntry: {use}\nexcept ModuleNotFoundError as error: print(error)"
+        script = (
+            f"import numpy, odefs; X = numpy.random.rand(50, 3)\ntry: {use}\nexcept "
+            "ModuleNotFoundError as error: print(error)"
+        )
         assert run(python, "-c", script, cwd=tmp_path).endswith(
             f"not installed: pip install 'odefs[{extra}]'.\n"
         )
@@ -162,7 +165,10 @@ for use in {list(uses)!r}:
 
 @pytest.mark.parametrize("package", ["click", "rich", "polars"])
 def test_the_command_line_names_what_it_lacks(package, tmp_path):
-    script = f"ABSENT = {{{package!r}}}\n{WITHOUT}\nfrom odefs.cli.main import main\nsys.argv = ['odefs', 'detect']\nmain()"
+    script = (
+        f"ABSENT = {{{package!r}}}\n{WITHOUT}\nfrom odefs.cli.main import main\nsys.argv = "
+        "['odefs', 'detect']\nmain()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path
     )
@@ -182,7 +188,10 @@ def test_importing_loads_nothing_heavy():
 
 
 def test_help_loads_nothing_heavy():
-    script = "sys.argv = ['odefs', '--help']; from odefs.cli.main import main\ntry: main()\nexcept SystemExit: pass"
+    script = (
+        "sys.argv = ['odefs', '--help']; from odefs.cli.main import main\ntry: main()\nexcept "
+        "SystemExit: pass"
+    )
     loaded = set(
         run(
             sys.executable, "-c", f"import sys; {script}\nprint('\\n'.join(sys.modules))", cwd=ROOT

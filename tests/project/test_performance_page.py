@@ -1,4 +1,4 @@
-"""The page of measurements: it says what the committed records say, and hides no run that ended otherwise."""
+"""Page of measurements: it agrees with the committed records and includes missed targets."""
 
 import json
 

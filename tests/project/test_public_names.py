@@ -1,4 +1,4 @@
-"""What ``import odefs`` offers is complete: whatever a public function returns has a public name too."""
+"""Public names of ``odefs`` are complete: types that public functions return are public too."""
 
 import inspect
 import typing

@@ -1,4 +1,4 @@
-"""The pinned requirements: every pin has hashes, layers agree and are complete, the lowest versions are those of pyproject.toml, no host is named."""
+"""Pinned requirements: hashes, complete and consistent layers, lowest versions, no hosts."""
 
 import importlib.metadata
 import re
@@ -70,7 +70,7 @@ def test_each_list_is_in_its_layer():
 
 
 def test_the_tests_run_on_the_pins():
-    """Installed versions are the pinned ones, and nothing that they need is missing from the lists."""
+    """Installed versions are the pinned ones, and all their dependencies are listed."""
     pinned = {line.name: line for layer in (*LAYERS, "torch") for line in lines_of(layer)}
     for line in (*(line for layer in LAYERS for line in lines_of(layer)), pinned["torch"]):
         if line.marker and not Requirement(f"{line.name} ; {line.marker}").marker.evaluate():
@@ -107,7 +107,7 @@ def bounds():
 
 
 def test_the_lowest_versions_are_those_that_are_allowed():
-    """The first release at or above a bound is its number, or a patch of it where that one was withdrawn."""
+    """The first release at or above a bound is its number, or a patch if that was withdrawn."""
     lowest = {line.name: line.version for line in lines_of("lowest")}
     for name, bound in bounds():
         assert Version(lowest[name]).release[:2] == (*Version(bound).release, 0)[:2], (

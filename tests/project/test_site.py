@@ -1,4 +1,4 @@
-"""The site is built once, without a warning; its links lead somewhere, it names every public name, and a browser reads it without the network."""
+"""The site is built without warnings; links work, public names are listed, no network needed."""
 
 import importlib.util
 import os
@@ -77,7 +77,7 @@ def named_in_api(html):
 
 
 def check_links(html):
-    """Nothing is loaded from elsewhere; links within the site lead to files and places that exist."""
+    """Nothing is loaded from other hosts; links within the site resolve."""
     pages = {path: Page(path) for path in html.rglob("*.html") if "_static" not in path.parts}
     assert len(pages) > 60
     for path, page in pages.items():
@@ -98,7 +98,7 @@ def check_links(html):
 
 @pytest.mark.slow
 def test_the_site(tmp_path):
-    """One test: the build is the costly part, and workers that share tests out would build it again."""
+    """One test, since the build is slow and every pytest worker would repeat it."""
     environment = {key: value for key, value in os.environ.items() if key != "ODEFS_DATA"}
     line = [sys.executable, str(BUILD), str(tmp_path / "site")]
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)

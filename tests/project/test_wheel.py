@@ -1,4 +1,4 @@
-"""One wheel per platform: its name, what happens without a compiler, and its kernel under every version of Python that is installed."""
+"""One wheel per platform: its name, builds without a compiler, and all installed Pythons."""
 
 import json
 import os
@@ -33,7 +33,7 @@ print(json.dumps({"python": sys.version_info[:2], "kernel": versions["kernel"], 
 
 
 def interpreters():
-    """Every version of Python from 3.11 on that is on the path or that pyenv has: ``{(3, 11): executable}``."""
+    """Python versions from 3.11 on in the path or in pyenv: ``{(3, 11): executable}``."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     folders = [Path(sys.executable).parent, *map(Path, os.get_exec_path()), *pyenv.glob("*/bin")]
     found = {}

@@ -1,4 +1,4 @@
-"""Workflows and hooks: pinned actions, few permissions, nothing of an event in a script, one version of each tool."""
+"""Workflows and hooks: pinned actions, few permissions, no event data in scripts, one version."""
 
 import re
 import shutil
@@ -74,7 +74,7 @@ def test_jobs_end_and_leave_no_credentials(path):
 
 @every_workflow
 def test_scripts_hold_no_expressions(path):
-    """What comes from an event reaches a script through its environment, never as a part of its text."""
+    """Event data reaches a script through its environment, never as part of its text."""
     for step in steps_of(path):
         assert "${{" not in step.get("run", ""), step
 

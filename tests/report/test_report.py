@@ -69,7 +69,7 @@ def test_summary_is_plain_and_says_what_was_found(found, report):
 
 
 def test_columns_that_set_rows_apart_are_those_of_the_score():
-    """Where the learned columns have no share in the score, they are not said to be what sets rows apart."""
+    """Learned columns without a share in the score are not reported as what separates rows."""
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({name: rng.normal(size=120) for name in "pqr"})
     frame[17, "p"] = 999.0
@@ -249,8 +249,10 @@ def test_same_input_gives_the_same_bytes_in_any_process(report, page):
     code = (
         "import hashlib, polars as pl; from odefs.tables.detect_frame import detect;"
         "from odefs.datasets.transactions import transactions_path;"
-        "r = detect(pl.read_csv(transactions_path()), id='transaction', hide=['hour', 'channel']).report();"
-        "print([hashlib.sha256(t.encode()).hexdigest() for t in (r.html(), r.json(), r.markdown(), r._repr_html_())])"
+        "r = detect(pl.read_csv(transactions_path()), id='transaction', hide=['hour', "
+        "'channel']).report();"
+        "print([hashlib.sha256(t.encode()).hexdigest() for t in (r.html(), r.json(), "
+        "r.markdown(), r._repr_html_())])"
     )
     outputs = {
         subprocess.run(

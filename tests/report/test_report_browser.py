@@ -1,4 +1,4 @@
-"""The page in a real browser: with the mouse, with the keyboard alone, on a phone; no error, no request."""
+"""The report in a real browser: mouse, keyboard, phone; no errors, no requests."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ def start_sentence(summary):
 
 @pytest.fixture
 def page(browser, pages):
-    """The open page; afterwards nothing may have gone wrong in it and nothing may have been asked of the network."""
+    """The open page; afterwards, it must have no errors and no network requests."""
     forget_logs(browser)
     visit(browser, pages / "plain.html")
     yield browser
@@ -125,13 +125,17 @@ def test_charts_are_drawn(page, summary):
 
 def test_bars_are_as_high_as_their_counts_and_the_threshold_stands_between_them(page, summary):
     heights = page.execute_script(
-        "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => b.height.baseVal.value)"
+        "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => "
+        "b.height.baseVal.value)"
     )
     counts = summary["scores"]["counts"]
     by_count = sorted(range(len(counts)), key=lambda k: counts[k])
     assert sorted(heights) == pytest.approx([heights[k] for k in by_count])
     assert [h == 0 for h in heights] == [n == 0 for n in counts]
-    colours = "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => b.classList.contains('above'))"
+    colours = (
+        "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => "
+        "b.classList.contains('above'))"
+    )
     cut, lows = summary["scores"]["short_threshold"], summary["scores"]["edges"][:-1]
     assert page.execute_script(colours) == [low >= cut for low in lows]
 
@@ -248,7 +252,10 @@ def test_counts_command_table_map_and_csv_follow_the_threshold(page, summary):
     flags = page.find_elements(By.CSS_SELECTOR, "#outliers td.flag.yes")
     assert len(flags) == above < summary["flagged"]
     assert count(page, "#chart-map .point.above") == above
-    colours = "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => b.classList.contains('above'))"
+    colours = (
+        "return [...document.querySelectorAll('#chart-scores .bar')].map((b) => "
+        "b.classList.contains('above'))"
+    )
     assert page.execute_script(colours) == [low >= value for low in summary["scores"]["edges"][:-1]]
     page.find_element(By.ID, "save").click()
     saved = page.downloads / "transactions-outliers.csv"
@@ -379,14 +386,15 @@ def test_markup_in_the_data_shows_as_text(page, pages):
 INJECTED = (
     "<script>document.documentElement.dataset.owned = 'element'</script>",
     "<img src='data:,' onerror=\"document.documentElement.dataset.owned = 'handler'\">",
-    "<script src=\"data:text/javascript,document.documentElement.dataset.owned='source'\"></script>",
+    "<script src=\"data:text/javascript,document.documentElement.dataset.owned='source'\">"
+    "</script>",
     "<style>#top { display: none }</style>",
     "<p id='styled' style='position: fixed'>x</p>",
 )
 
 
 def test_nothing_that_is_put_into_the_page_runs(page, pages, tmp_path):
-    """Whoever could slip markup past the escaping still gets no script and no style: the policy names the page's own by hash."""
+    """Markup that passes the escaping gets no script or style: the policy lists hashes."""
     content = (pages / "plain.html").read_text(encoding="utf-8")
     (tmp_path / "injected.html").write_text(
         content.replace("<main>", "<main>" + "".join(INJECTED)), encoding="utf-8"
@@ -401,7 +409,8 @@ def test_nothing_that_is_put_into_the_page_runs(page, pages, tmp_path):
     assert len([said for said in complaints if "Content Security Policy" in said]) >= len(INJECTED)
     evaluated = "document.documentElement.dataset.owned = eval('1')"
     page.execute_script(
-        "const s = document.createElement('button'); s.setAttribute('onclick', arguments[0]); document.body.append(s); s.click()",
+        "const s = document.createElement('button'); s.setAttribute('onclick', arguments[0]); "
+        "document.body.append(s); s.click()",
         evaluated,
     )
     assert page.execute_script("return document.documentElement.dataset.owned ?? null") is None

@@ -83,7 +83,8 @@ def test_the_page_holds_no_script_from_a_cache(tmp_path):
         (planted / f"vega-embed-{version}.js").write_text("window.TAMPERED = 1;")
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
     code = (
-        "import odefs; from odefs.datasets.transactions import transactions_path; import polars as pl;"
+        "import odefs; from odefs.datasets.transactions import transactions_path; import polars "
+        "as pl;"
         "print('TAMPERED' in odefs.detect(pl.read_csv(transactions_path())).report().html())"
     )
     done = subprocess.run(

@@ -55,7 +55,7 @@ def test_a_relation_by_squares_alone_counts(rng):
 
 
 def test_weak_relations_to_many_columns_count(rng):
-    """One row in twenty is shifted by one standard deviation in a fifth of the columns: no pair of columns shows that clearly."""
+    """5 % of rows shifted by one standard deviation in a fifth of the columns: no clear pair."""
     X = rng.normal(size=(5000, 100))
     X[:250, :20] += 1
     found = found_in(X)
@@ -120,7 +120,7 @@ def test_missing_cells_make_no_relation(rng):
 @pytest.mark.parametrize("share", [0.05, 0.3])
 @pytest.mark.parametrize("together", [False, True])
 def test_missing_cells_make_no_tail(rng, share, together):
-    """Normal values with gaps are as normal as without, and columns that miss the same rows are not related by that."""
+    """Gaps do not change normality, and columns with gaps in the same rows are not related."""
     noise = rng.normal(size=(N, 20))
     noise[
         np.repeat(rng.random((N, 1)) < share, 20, axis=1)

@@ -1,4 +1,4 @@
-"""Certificates of the learning: gradients, optimality, agreement of solvers, an objective that never rises."""
+"""Certificates of learning: gradients, optimality, agreement of solvers, falling objective."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def test_solvers_are_first_order_optimal(solver, loss):
     ("loss", "tolerance"), [("logistic", 1e-6), ("hinge", 1e-6), ("sigmoid", 1e-2)]
 )
 def test_solvers_agree(loss, tolerance, seed):
-    """Convex losses have one minimum; the sigmoid may lead two solvers to different ones of nearly the same height."""
+    """Convex losses have one minimum; with the sigmoid, solvers may find similar ones."""
     objective = make_objective(loss, seed)
     v = np.ones(12)
     values = [objective.value(solve(name, objective, v, 1e-8), v) for name in ("proximal", "lbfgs")]
@@ -106,7 +106,11 @@ def test_solvers_agree(loss, tolerance, seed):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_component_is_solved_as_if_alone(solver, loss):
-    """Bit for bit, also beside one that ends at once, one that never ends in time and one whose scores lie too far apart for products of exponentials."""
+    """Bit for bit, also next to problems of other lengths.
+
+    One ends at once, one never ends in time, and one has scores too far apart for products of
+    exponentials.
+    """
     objectives = [make_objective(loss, seed) for seed in range(7)]
     stack = RankingObjective(np.stack([one.G for one in objectives]), 12, LOSSES[loss], L1)
     stack.G[1, :12] = stack.G[1, 12:].mean(axis=0)
@@ -154,7 +158,10 @@ def test_a_component_learns_as_if_alone(loss, self_paced):
 
 
 def test_components_lie_where_blas_gives_the_same_bits():
-    """Some BLAS round products otherwise where a matrix begins at an odd multiple of 8 bytes, as every second one of odd size would."""
+    """Some BLAS round differently if a matrix starts at an odd multiple of 8 bytes.
+
+    Every second matrix of odd size would.
+    """
     G = np.random.default_rng(0).random((5, 7, 3))
     objective = RankingObjective(G, 2, LOSSES["sigmoid"], L1)
     for one in (
@@ -184,7 +191,7 @@ def test_proximal_operator_minimises():
 @pytest.mark.parametrize("scale_loss", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_true_objective_never_rises(loss, self_paced, scale_loss, seed):
-    """The trace is the objective with neighbours found anew at each ``w``; re-finding them alone may well raise it."""
+    """The trace is the objective with neighbours found again at each ``w``, which may raise it."""
     rng = np.random.default_rng(seed)
     X = rng.random((300, 12))
     X[:20, :3] += 0.8

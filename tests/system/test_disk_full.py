@@ -1,6 +1,7 @@
-"""A disk that is really full: a small file system of its own where namespaces are allowed, a limit of the file size elsewhere.
+"""A full disk: a small file system if namespaces are allowed, otherwise a file size limit.
 
-Whatever was to be written is told in one sentence, exit code 1, nothing half-written is left, and the old file is as it was.
+Every failed write gives one message and exit code 1, leaves nothing half-written, and keeps the old
+file.
 """
 
 import subprocess
@@ -55,7 +56,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture(params=["mounted", pytest.param("limited", marks=pytest.mark.slow)])
 def run(request, tmp_path):
-    """A function that runs a command on a full disk which holds the given old files; the finished process."""
+    """A function that runs a command on a full disk with the given old files."""
     mounted = request.param == "mounted" and mounts()
     prefix = ["unshare", "-rm", "bash", "-c", MOUNTED] if mounted else ["bash", "-c", LIMITED]
 
@@ -97,17 +98,21 @@ from odefs.tables.writers.files import WRITABLE, write_table
 
 warnings.simplefilter("ignore")
 table = Path(sys.argv[1])
-found = odefs.detect(pl.read_csv(table), model=odefs.ODEFS(n_estimators=2, random_state=0, scaling="none"))
+model = odefs.ODEFS(n_estimators=2, random_state=0, scaling="none")
+found = odefs.detect(pl.read_csv(table), model=model)
 columns = {name: np.random.default_rng(0).normal(size=4000) for name in "ab"}
 loaded = load_table_model(table.parent / "m.odefs")
 rows = odefs.LeSiNN(random_state=0).fit(np.random.default_rng(0).normal(size=(900, 30)))
-ways = {ending: lambda ending=ending: write_table(Path(f"t{ending}"), [columns]) for ending in WRITABLE}
+ways = {
+    suffix: lambda suffix=suffix: write_table(Path(f"t{suffix}"), [columns]) for suffix in WRITABLE
+}
 ways["model"] = lambda: rows.save("m.odefs")
 ways["table model"] = lambda: found.save("m.odefs")
 ways["graph"] = lambda: odefs.export_onnx(rows, "m.onnx")
 ways["page"] = lambda: found.report().save("r.html")
 ways["summary"] = lambda: found.report().save("r.json")
-ways["folder"] = lambda: score_partitions(BatchScorer(loaded.model, loaded.encoder), table.parent / "parts", Path("."))
+scorer = BatchScorer(loaded.model, loaded.encoder)
+ways["folder"] = lambda: score_partitions(scorer, table.parent / "parts", Path("."))
 for name, write in ways.items():
     try:
         write()
@@ -152,7 +157,7 @@ except OSError as error:
 
 
 def test_the_folder_for_work_in_progress(run, tmp_path):
-    """Arrays in files are written through memory, where a full disk would end the process by a signal."""
+    """Arrays in files are memory-mapped, where a full disk would kill the process by a signal."""
     (tmp_path / "working.py").write_text(WORKING)
     done = run(sys.executable, tmp_path / "working.py")
     assert (done.returncode, done.stdout.strip()) == (

@@ -1,4 +1,4 @@
-"""Who may read what is written: replaced files keep mode and owner, new models are private, other new files follow the umask."""
+"""Permissions: replaced files keep mode and owner, new models are private, others follow umask."""
 
 import os
 import stat

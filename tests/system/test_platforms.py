@@ -1,4 +1,7 @@
-"""The branches of other systems, with stand-ins for what those tell; and a run on a system that lacks everything of POSIX that Python may lack."""
+"""Branches for other systems, with stand-ins for their answers.
+
+Includes a run on a system without the POSIX features that Python may lack.
+"""
 
 import ctypes
 import errno
@@ -88,7 +91,10 @@ def test_memory_on_windows_and_macos(on_windows, monkeypatch, tmp_path):
     assert physical_memory.available_memory() == 3 * 2**30
     assert free_memory(tmp_path) == 3 * 2**30
     monkeypatch.setattr(sys, "platform", "darwin")
-    told = "Mach Virtual Memory Statistics: (page size of 16384 bytes)\nPages free: 10.\nPages active: 99.\nPages inactive: 20.\nPages speculative: 5.\n"
+    told = (
+        "Mach Virtual Memory Statistics: (page size of 16384 bytes)\nPages free: 10.\nPages "
+        "active: 99.\nPages inactive: 20.\nPages speculative: 5.\n"
+    )
     monkeypatch.setattr(subprocess, "run", lambda *line, **options: SimpleNamespace(stdout=told))
     assert physical_memory.available_memory() == 35 * 16384
 
@@ -149,11 +155,14 @@ def test_numbers_of_errors_are_those_of_the_system():
 
 LACKING = """
 import builtins, errno, io, os, pathlib, signal, sys
-import click, joblib, multiprocessing, numpy, polars, pyarrow, pyarrow.parquet, rich.console, scipy, sklearn, sklearn.pipeline
+import click, joblib, multiprocessing, numpy, polars, pyarrow, pyarrow.parquet, rich.console
+import scipy, sklearn, sklearn.pipeline
 import subprocess, tempfile, threadpoolctl
 for module, names in (
-    (os, "fork register_at_fork getuid geteuid getgid getegid chown lchown fchmod fchown mkfifo killpg sysconf pathconf sched_getaffinity"),
-    (signal, "SIGPIPE SIGHUP SIGALRM SIGKILL SIGUSR1 setitimer pthread_kill pthread_sigmask sigwait alarm"),
+    (os, "fork register_at_fork getuid geteuid getgid getegid chown lchown fchmod fchown"),
+    (os, "mkfifo killpg sysconf pathconf sched_getaffinity"),
+    (signal, "SIGPIPE SIGHUP SIGALRM SIGKILL SIGUSR1 setitimer pthread_kill pthread_sigmask"),
+    (signal, "sigwait alarm"),
     (errno, "EDQUOT"),
 ):
     for name in names.split():

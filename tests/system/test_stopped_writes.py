@@ -1,4 +1,4 @@
-"""Writes that are stopped half-way by a real signal, and writes of one file by several processes and threads at once."""
+"""Writes interrupted by a real signal, and concurrent writes of one file."""
 
 import errno
 import os
@@ -44,7 +44,7 @@ sys.argv = ["odefs", *sys.argv[2:]]
 from odefs.cli.main import main
 main()
 """
-"""The command itself, which waits once the n-th file is written under its temporary name and not yet renamed."""
+"""The command, paused when the n-th file has its temporary name and is not yet renamed."""
 
 TARGETS = {"o.csv": 1, "m.odefs": 2, "r.html": 3}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
@@ -144,7 +144,7 @@ for _ in range(15):
 
 
 def test_processes_that_write_one_file(tmp_path):
-    """Whoever looks meanwhile finds a whole file, and the last one is one of those that were written."""
+    """Readers always find a complete file, and the last one is one of those written."""
     line = [sys.executable, "-c", WRITER]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     running = [subprocess.Popen([*line, str(seed)], cwd=tmp_path, **pipes) for seed in range(3)]
@@ -269,7 +269,10 @@ def test_hidden_files_of_others_are_none_of_ours(tmp_path):
     assert (tmp_path / "o.csv").read_bytes() == b"new"
 
 
-SWEEPS = "import sys; from pathlib import Path; from odefs.system.atomic_write import *; take_away_leftovers(Path(sys.argv[1]))"
+SWEEPS = (
+    "import sys; from pathlib import Path; from odefs.system.atomic_write import *; "
+    "take_away_leftovers(Path(sys.argv[1]))"
+)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="namespaces of processes are Linux")

@@ -1,4 +1,4 @@
-"""What the command leaves behind does not depend on hash seed, locale, time zone or working directory, byte by byte, nor on a name that is no text."""
+"""Outputs do not depend on hash seed, locale, time zone, working directory or odd file names."""
 
 import os
 import shutil
@@ -35,14 +35,15 @@ NAME = "täble.csv"
 
 @pytest.fixture(scope="module")
 def table():
-    """Dates around the changes to and from summer time, letters that locales treat differently, numbers with comma and point."""
+    """Dates around daylight saving changes, locale-dependent letters, decimal commas and points."""
     lines = ["zeit,gr\u00f6\u00dfe,\u0130I,preis,anteil,ja"]
     for i in range(90):
         month = 3 if i % 2 else 10
         word = ("gr\u00fcn", "TITLE", "title", "\u0131i")[i % 4]
         price = f"{i % 7}.{i:03},5"
         lines.append(
-            f'2024-{month:02}-{25 + i % 7} 0{i % 4}:30,{word},{(i * 13) % 11},"{price}",{i % 9}.5 %,{i % 2 == 0}'
+            f'2024-{month:02}-{25 + i % 7} 0{i % 4}:30,{word},{(i * 13) % 11},"{price}",{i % 9}.5 '
+            f"%,{i % 2 == 0}"
         )
     lines.append('2031-03-31 02:30,rot,900,"9.999,5",99 %,True')
     return "\n".join(lines) + "\n"
@@ -50,7 +51,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def locales(tmp_path_factory):
-    """Locales made for the test; those that cannot be made here stay unknown to the program, which then uses C."""
+    """Locales made for the test; without them, the program falls back to C."""
     folder = tmp_path_factory.mktemp("locales")
     if shutil.which("localedef"):
         for language, charset in (("de_DE", "UTF-8"), ("tr_TR", "UTF-8"), ("de_DE", "ISO-8859-1")):
@@ -137,14 +138,14 @@ def test_one_thing_changed(leaves):
         }
         for name, settings in SINGLE.items()
     }
-    # In Latin 1 the bytes of the table's name are other letters, and its name stands in these files.
+    # In Latin 1 the bytes of the table's name are other letters, and these files contain its name.
     named = {"m.odefs", "r.html", "r.json"}
     assert differ.pop("Latin 1") <= named
     assert not any(differ.values()), differ
 
 
 def test_a_name_that_is_no_text(tmp_path, table):
-    """Latin 1 in a system of UTF-8, as old disks and archives have it: read, written and named in the page."""
+    """A Latin 1 file name in a UTF-8 system, as on old disks: read, written and reported."""
     name = os.fsdecode(b"t\xe4ble.csv")
     (tmp_path / name).write_text(table, encoding="utf-8")
     output = os.fsdecode(b"o\xe4.parquet")

@@ -1,4 +1,4 @@
-"""Temporary folders: gone with what holds them, kept from children that end, and what a killed process left goes with the next."""
+"""Temporary folders: deleted with their owner, not by child processes, and after a kill."""
 
 import gc
 import os
@@ -42,7 +42,8 @@ tempfile.tempdir = {str(tmp_path)!r}
 import numpy as np
 from odefs import ODEFS
 from odefs.engines.stream import RowBlocks
-model = ODEFS(n_estimators=2, random_state=0).fit(RowBlocks.from_arrays([np.random.default_rng(0).normal(size=(400, 5))]))
+blocks = RowBlocks.from_arrays([np.random.default_rng(0).normal(size=(400, 5))])
+model = ODEFS(n_estimators=2, random_state=0).fit(blocks)
 child = os.fork()
 if child == 0:
     del model

@@ -65,7 +65,9 @@ from threadpoolctl import threadpool_info
 from odefs.system.threads import run_tasks
 
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-blas = lambda: [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+def blas():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
 before, left, interrupts = blas(), 0, 0
 run_tasks(lambda number: None, range(4), 1)
 until = time.monotonic() + 5
@@ -83,7 +85,7 @@ print(interrupts, left)
 
 
 def test_an_interrupt_leaves_blas_as_it_was():
-    """Nothing but pinning and letting go, interrupted at random. An interrupt in the middle of Python's own locks cannot be helped."""
+    """Pinning and releasing threads, interrupted at random, except in Python's own locks."""
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Folders of parquet files whose columns differ in type: one table of one type, whichever way it is read."""
+"""Folders of parquet files with different column types: one table of one type, however read."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -254,7 +254,10 @@ def test_columns_in_another_order(tmp_path):
 
 
 def months():
-    """Three months of a table as pandas writes them: one without decimals, one whose remarks are all missing, one with other columns first."""
+    """Three months of a table as written by pandas.
+
+    One has no decimals, one only missing remarks, and one another order of columns.
+    """
     rng = np.random.default_rng(0)
     found = []
     for month in range(3):

@@ -1,4 +1,4 @@
-"""``odefs detect`` on files that are said not to fit: the same outliers as in memory, from passes over the file."""
+"""``odefs detect`` on files read in parts: the same outliers as in memory."""
 
 import gzip
 import json
@@ -72,7 +72,7 @@ def flags(n=200_000):
     "file", ["t.parquet", "t.csv", "t.csv.gz", "t.ndjson", "t.arrow", "packed.arrow"]
 )
 def test_cells_count_however_small_they_are_in_a_file(file, tmp_path, monkeypatch):
-    """A flag is a bit in parquet and arrow and two bytes in a csv file; in a run each cell is at least a number of 8 bytes, twice."""
+    """A flag is a bit in parquet, two bytes in csv, and 8 bytes, twice, in a run."""
     frame, path = flags(), tmp_path / file
     if file.endswith("arrow"):
         frame.write_ipc(path, compression="zstd" if file == "packed.arrow" else "uncompressed")
@@ -269,7 +269,7 @@ def test_the_highest_scores(monkeypatch):
 
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_text_among_numbers(in_memory, tmp_path, monkeypatch):
-    """Words at the end of the table are missing numbers, also where a batch holds little else; notes name rows of the table."""
+    """Words at the end are missing numbers, even if a batch has little else; notes name rows."""
     monkeypatch.setattr(learning, "SAMPLE_ROWS", 2000)
     monkeypatch.setattr(tables, "rows_at_once", lambda width: 1024)
     rng = np.random.default_rng(0)
@@ -290,7 +290,7 @@ def test_text_among_numbers(in_memory, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_categories_of_files_that_know_different_ones(tmp_path):
-    """pandas gives a file's categories codes of 8 bits where these will do; the next file may have more, or others."""
+    """pandas stores categories with 8-bit codes if possible; the next file may need more."""
     rng = np.random.default_rng(0)
     (tmp_path / "t").mkdir()
     for part, shops in enumerate((np.arange(100), np.arange(300), np.arange(100, 200))):
@@ -312,7 +312,7 @@ def test_categories_of_files_that_know_different_ones(tmp_path):
 
 
 def odd_columns(n, rng):
-    """Columns of types that have no order in pyarrow; those that its oldest version can write, and others where there are such."""
+    """Columns of types without an order in pyarrow, as far as the installed version has them."""
     yield "shop", pa.array(rng.choice(["x", "y", "z"], n).tolist(), pa.string_view())
     yield "raw", pa.array([b"%d" % i for i in range(n)], pa.binary_view())
     if hasattr(pa, "uuid"):

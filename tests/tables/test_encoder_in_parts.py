@@ -1,4 +1,4 @@
-"""What is learned of the columns of a table larger than the sample: units, ranges and counts are those of all rows, however few are looked at first."""
+"""Encoder of a table larger than its sample: units, ranges and counts are those of all rows."""
 
 from dataclasses import replace
 

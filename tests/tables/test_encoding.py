@@ -1,4 +1,4 @@
-"""Tables as matrices: the same bits however rows and columns are shared out, and tables at the edges."""
+"""Tables as matrices: the same bits however rows and columns are split, and edge cases."""
 
 import narwhals as nw
 import numpy as np
@@ -74,7 +74,7 @@ def test_whole_numbers_that_count_the_rows_are_seen():
 
 
 def test_only_frames_of_arrow_are_read_on_several_threads(monkeypatch):
-    """pandas sets the process's warning filters while it converts and puts them back: two threads would mix them up."""
+    """pandas changes the process's warning filters while it converts: threads would mix them up."""
     monkeypatch.setattr(frames, "available_threads", lambda: 64)
     frame = mixed(frames.SHORT_COLUMN_ROWS + 1)
 

@@ -220,7 +220,8 @@ def test_a_sheet_without_room_is_refused_before_the_fit(tmp_path):
     )
     assert done.returncode == 1
     assert messages(done) == [
-        "odefs: y.xlsx: 1,048,576 rows are more than the 1,048,575 that an Excel sheet holds: write parquet, csv, arrow or ndjson."
+        "odefs: y.xlsx: 1,048,576 rows are more than the 1,048,575 that an Excel sheet holds: "
+        "write parquet, csv, arrow or ndjson."
     ]
     assert not (tmp_path / "y.xlsx").exists()
 

@@ -1,4 +1,4 @@
-"""Names of files that are patterns, addresses or not text to some library; names as long as the system has them; text in any locale."""
+"""File names that are patterns, addresses, very long or not text; text in any locale."""
 
 import gzip
 import json
@@ -43,7 +43,7 @@ def write(frame, path):
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "ndjson", "arrow", "xlsx"])
 def test_every_name_is_that_of_one_file(ending, tmp_path, monkeypatch):
-    """All in one folder, where a pattern would match others; each has a number of rows of its own."""
+    """All in one folder, where a pattern would match others; each has its own number of rows."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path.parent / f"{tmp_path.name} work"
     for number, stem in enumerate(STEMS, start=20):
@@ -123,7 +123,7 @@ TABLE = (
     [pytest.param(name, marks=() if name == ASCII_ONLY else pytest.mark.slow) for name in LOCALES],
 )
 def test_letters_survive_any_locale(locale, tmp_path):
-    """On the screen, in csv, JSON and the page, in names of columns that are given, and in errors."""
+    """On the screen, in csv, JSON and the page, in column options, and in errors."""
     name = os.fsdecode("täble.csv".encode())
     (tmp_path / name).write_text(TABLE, encoding="utf-8")
 

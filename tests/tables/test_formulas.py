@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would run as a formula: defused in csv, restored where odefs reads its own output, left alone elsewhere."""
+"""Text that a spreadsheet would evaluate: escaped in csv, restored by odefs, kept elsewhere."""
 
 import csv
 import io

@@ -38,7 +38,8 @@ V1 = {
     "sys/fs/cgroup/cpu/box/cpu.cfs_period_us": "100000\n",
     "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
 }
-# Caches of the groups below count too; the mount has the controllers' names in another order, and no link.
+# Caches of child groups count too; the mount lists the controllers in another order, without a
+# link.
 V1_CHILDREN = {
     "proc/self/cgroup": "5:memory:/box\n4:cpuacct,cpu:/box\n",
     "sys/fs/cgroup/memory/box/memory.limit_in_bytes": "1000\n",

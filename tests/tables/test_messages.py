@@ -1,4 +1,4 @@
-"""The wording of messages: the one place where tests read sentences. Elsewhere they compare kinds."""
+"""Wording of messages: the only tests that compare sentences. Others compare kinds."""
 
 from dataclasses import replace
 from typing import get_args
@@ -55,7 +55,10 @@ EXAMPLES = {
 SENTENCES = {
     "not_utf8": "read as cp1252 text because it is not valid UTF-8",
     "repeated_name": "a occurs twice in the header; the second is called a_duplicated_0",
-    "short_lines": "2 lines have fewer than 3 fields; the absent cells count as missing (first: line 4, with 1)",
+    "short_lines": (
+        "2 lines have fewer than 3 fields; the absent cells count as missing (first: line 4, with "
+        "1)"
+    ),
     "text_format": "a: text read as numbers (currencies, thousands separators)",
     "unreadable_cells": "a: 2 cells are not ISO dates and count as missing (first: 'x' in row 7)",
     "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",

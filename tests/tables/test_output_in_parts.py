@@ -1,4 +1,4 @@
-"""``odefs detect`` on a file of 100,000 rows, in memory and in parts: the same scores, page, labels, reasons and columns."""
+"""``odefs detect`` on 100,000 rows, in memory and in parts: the same results."""
 
 import gzip
 import json
@@ -212,7 +212,10 @@ def test_a_reader_of_standard_output_may_leave(tmp_path):
     pl.DataFrame({"a": rng.normal(size=5000), "b": rng.normal(size=5000)}).write_parquet(
         tmp_path / "t.parquet"
     )
-    line = f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report --quiet --set n_estimators=2 | head -1"
+    line = (
+        f"set -o pipefail; {ODEFS} detect t.parquet -o - --with-data --reasons none --no-report "
+        "--quiet --set n_estimators=2 | head -1"
+    )
     done = run("-c", line, command=("bash",), cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert (done.returncode, messages(done)) == (0, []), done.stderr
     assert done.stdout.startswith("row,")

@@ -1,4 +1,4 @@
-"""Columns whose names polars takes for patterns: they are columns like others, wherever a name is named."""
+"""Columns whose names polars treats as patterns work like others, wherever they are named."""
 
 from datetime import datetime, time, timedelta
 
@@ -178,7 +178,7 @@ def test_frames_are_read_under_them():
 
 
 def test_a_sheet_that_begins_further_down(tmp_path):
-    """With a column that has neither a name nor cells, one of numbers among text, and times of day."""
+    """With a column without name and cells, one of numbers among text, and times of day."""
     from xlsxwriter import Workbook
 
     rows = [["x", 3, None, 1.123456789012, time(1, 2)], ["1.20", 4, None, "u", time(3, 4)]]

@@ -1,4 +1,4 @@
-"""The paper's data: bare scores as it reports them, the learned ones where they were measured to land."""
+"""The paper's data: bare scores as in the paper, learned ones as measured."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def test_a_tenth_of_the_cells_may_be_missing(name, make, dataset):
 @pytest.mark.slow
 @pytest.mark.parametrize("detector", ["iforest", "tails"])
 def test_other_detectors_gain_from_selection_on_advertisements(detector, dataset):
-    """The paper reports similar gains for the isolation forest; most of the 1555 columns say nothing."""
+    """The paper reports similar gains for the isolation forest; most of 1555 columns are noise."""
     X, y = dataset("advertisements")
     _, bare = fit_bare(InMemoryEngine(X), BUILT_IN[detector](), "rootstd", Seeds(0))
     learned = (

@@ -98,7 +98,8 @@ def test_text_is_read_the_same_wherever_batches_are_cut(tmp_path):
         alone = scores_in_batches(model, table, 1)
     for size in (2, 3, 4):
         assert scores_in_batches(model, table, size) == alone
-    # Read plainly where training had no text: 1.032 is little more than one, and what is none of it is missing.
+    # Read plainly if training had no text: 1.032 is slightly more than one, and other text is
+    # missing.
     typed = pa.table(
         {
             "key": [1, 2, 3, 4],
@@ -354,7 +355,7 @@ def test_what_a_folder_refuses(frame, saved, tmp_path):
 
 
 def test_killed_and_started_again(frame, saved, tmp_path):
-    """SIGKILL while a partition is being written: what is there is whole, what is not there is made by the next run."""
+    """SIGKILL while a partition is written: existing files are complete, and a new run resumes."""
     path, found = saved
     many = pl.concat([frame] * 120)
     (tmp_path / "in").mkdir()

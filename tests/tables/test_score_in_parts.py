@@ -1,4 +1,4 @@
-"""``odefs score`` on files that are said not to fit: the scores of the run in memory, from passes over the file."""
+"""``odefs score`` on files read in parts: the same scores as in memory."""
 
 import json
 from decimal import Decimal
@@ -76,7 +76,7 @@ def folder(tmp_path_factory):
 
 
 def both(folder, *arguments, model="m.odefs", **more):
-    """The command in memory and in parts; ``{}`` in arguments becomes a name of its own for each."""
+    """The command in memory and in parts; ``{}`` in arguments becomes a separate name for each."""
     return [
         run(
             "score",

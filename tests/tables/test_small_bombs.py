@@ -41,11 +41,14 @@ PARTS = {
         ' Target="xl/workbook.xml"/></Relationships>'
     ),
     "xl/workbook.xml": (
-        f'<workbook xmlns="{MAIN}" xmlns:r="{KIND}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>'
+        f'<workbook xmlns="{MAIN}" xmlns:r="{KIND}"><sheets><sheet name="S" sheetId="1" '
+        'r:id="rId1"/></sheets></workbook>'
     ),
     "xl/_rels/workbook.xml.rels": (
-        f'<Relationships xmlns="{PACKAGE}"><Relationship Id="rId1" Type="{KIND}/worksheet" Target="worksheets/s.xml"/>'
-        f'<Relationship Id="rId2" Type="{KIND}/sharedStrings" Target="sharedStrings.xml"/></Relationships>'
+        f'<Relationships xmlns="{PACKAGE}"><Relationship Id="rId1" Type="{KIND}/worksheet" '
+        'Target="worksheets/s.xml"/>'
+        f'<Relationship Id="rId2" Type="{KIND}/sharedStrings" Target="sharedStrings.xml"/>'
+        "</Relationships>"
     ),
 }
 
@@ -123,7 +126,7 @@ LARGE = {
     "comment": ([(b"<sheetData><!--", 1), (b"a" * 10**6, 800), (b"--></sheetData>", 1)], ()),
     "far": BOOKS["far apart"],
 }
-"""The same in the size in which they were met: 30 million rows took 6.8 GB, and a string of 800 MB took 2.4 GB."""
+"""The same in their original size: 30 million rows took 6.8 GB, an 800 MB string 2.4 GB."""
 
 
 @pytest.mark.parametrize("kind", BOOKS)
@@ -163,7 +166,7 @@ def test_ordinary_workbooks_are_read(tmp_path):
 
 
 def write_sheets(path, blank=False, far=()):
-    """100 rows of 10 numbers in a sheet, perhaps a formatted blank cell at the very end, and sheets of two distant cells."""
+    """100 rows of 10 numbers, perhaps a formatted blank cell at the end, and two distant cells."""
     with xlsxwriter.Workbook(path) as book:
         sheet = book.add_worksheet("data")
         for k in range(100):
@@ -239,14 +242,21 @@ def write_ods(path, rows):
         book.writestr("META-INF/manifest.xml", "<manifest/>")
         book.writestr(
             "content.xml",
-            f'<office:document-content{spaces}><office:body><office:spreadsheet><table:table table:name="S">{rows}'
+            f"<office:document-content{spaces}><office:body><office:spreadsheet><table:table "
+            f'table:name="S">{rows}'
             "</table:table></office:spreadsheet></office:body></office:document-content>",
         )
 
 
 def ods_row(n, columns=1, rows=1):
-    cell = f'<table:table-cell office:value-type="float" office:value="{n}" table:number-columns-repeated="{columns}">'
-    return f'<table:table-row table:number-rows-repeated="{rows}">{cell}<text:p>{n}</text:p></table:table-cell>{BLANK}</table:table-row>'
+    cell = (
+        f'<table:table-cell office:value-type="float" office:value="{n}" '
+        f'table:number-columns-repeated="{columns}">'
+    )
+    return (
+        f'<table:table-row table:number-rows-repeated="{rows}">{cell}<text:p>{n}</text:p>'
+        f"</table:table-cell>{BLANK}</table:table-row>"
+    )
 
 
 BLANK = '<table:table-cell table:number-columns-repeated="16000"/>'

@@ -1,4 +1,4 @@
-"""Columns of every type of Arrow, through frames of pyarrow, polars and pandas: the same cells, and none of them rounded in silence."""
+"""Columns of every Arrow type, through pyarrow, polars and pandas: equal cells, not rounded."""
 
 import datetime as dt
 import decimal
@@ -235,7 +235,7 @@ def test_a_large_number_for_missing_cells_is_compared_by_all_of_its_digits():
 
 @pytest.mark.parametrize("kind", ["numbers", "text"])
 def test_large_measurements_that_stay_apart_are_numbers(kind):
-    """Nanoseconds and the smallest units of money: float64 tells all of them apart, and the largest stands out."""
+    """Nanoseconds and small units of money: float64 separates them, and the largest stands out."""
     wei = np.random.default_rng(0).integers(10**18 - 10**15, 10**18 + 10**15, size=300)
     wei[7] = 9 * 10**18
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Mixed tables as matrices: the encoder, its roles for columns, and the way back to the user's columns."""
+"""Mixed tables as matrices: the encoder, roles of columns, and the way back to columns."""
 
 import json
 
@@ -245,7 +245,7 @@ def test_the_last_digits_of_large_numbers_are_kept_and_huge_ones_are_cut_off():
 
 
 def planted(**columns):
-    """Ten rows that are eight standard deviations out in one of five columns, and further columns beside them."""
+    """Ten rows are eight standard deviations out in one of five columns, next to other columns."""
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(2000, 5))
     numbers[:10, 0] += 8

@@ -116,7 +116,7 @@ def test_formatted_numbers_are_read_back(values):
 
 
 def test_long_runs_of_spaces_do_not_hang():
-    """A cell of a thousand spaces once took minutes: they were shared out among the parts of a number in every way."""
+    """A cell of a thousand spaces once took minutes, by backtracking in a regular expression."""
     for text in (
         "-" + " " * 50_000 + "x",
         "1" + " " * 50_000 + "x",

@@ -1,4 +1,4 @@
-"""Delimited text and lines of JSON: the table, the lines and the notes are the same in memory and in parts."""
+"""Delimited text and JSON lines: table, lines and notes are the same in memory and in parts."""
 
 import csv
 import errno
@@ -61,7 +61,7 @@ def first_lines(text):
 
 
 def both(path, folder, **options):
-    """What is read in memory, and that it is the same in parts, without any other file left behind."""
+    """What is read in memory, checked to be the same in parts, without other files left behind."""
     folder.mkdir(exist_ok=True)
     here = read_in_memory(path, **options)
     there = read_in_parts(path, folder, **options)

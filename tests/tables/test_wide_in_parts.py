@@ -1,4 +1,4 @@
-"""Wide data in partitions: the same for ever, the beginning of a larger table, and outliers that are found."""
+"""Wide data in partitions: reproducible, a prefix of a larger table, with outliers to find."""
 
 import numpy as np
 import pyarrow.parquet as pq

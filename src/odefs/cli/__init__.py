@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when it is called."""
+"""Command line of odefs: one module per command, imported when the command runs."""
 
 from odefs.cli.main import main
 

@@ -1,4 +1,4 @@
-"""``odefs datasets list|get|make``: the paper's data and its generator."""
+"""Dataset commands, ``odefs datasets list|get|make``: the paper's data and its generator."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from odefs.cli.messages import say_error
 
 def debugging(command: options.Command) -> options.Command:
     return options.log_format(
-        click.option("--debug", is_flag=True, help="Show the traceback of an error.")(command)
+        click.option("--debug", is_flag=True, help="Show the traceback of errors.")(command)
     )
 
 
@@ -23,7 +23,7 @@ def command() -> None:
 @command.command("list")
 @debugging
 def list_all(debug: bool) -> None:
-    """Show the twelve datasets, and which are on this machine."""
+    """List the twelve datasets and where each is stored locally."""
     from odefs.datasets.registry import ENTRIES
     from odefs.datasets.store import find
 
@@ -32,7 +32,7 @@ def list_all(debug: bool) -> None:
             path = find(entry.name)
             rows, columns = entry.shape
             shape = f"{rows:>7,} x {columns:<5} {entry.outliers:>6,} outliers"
-            click.echo(f"{entry.name:<15} {shape}   {path or 'not here'}")
+            click.echo(f"{entry.name:<15} {shape}   {path or 'not downloaded'}")
             click.echo(
                 f"{'':<15} {entry.citation}; {entry.licence}"
                 + (f" ({entry.note})" if entry.note else "")
@@ -41,10 +41,10 @@ def list_all(debug: bool) -> None:
 
 @command.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option("--url", help="Another address of the source file.")
+@click.option("--url", help="URL to download from instead of the default source.")
 @debugging
 def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
-    """Download datasets from their public sources into the user's cache; 'all' for all of them."""
+    """Download datasets from their public sources into the user cache ('all': every dataset)."""
     from odefs.datasets.registry import BY_NAME
     from odefs.datasets.store import DatasetError, download
 
@@ -67,22 +67,32 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
     "--output",
     required=True,
     type=click.Path(path_type=Path),
-    help="shifted: an npz file (X, y, relevant); wide: a folder for parquet files.",
+    help="shifted: .npz file (X, y, relevant); wide: folder for the parquet files.",
 )
-@click.option("--rows", default=10_000, show_default=True, type=click.IntRange(1))
-@click.option("--columns", type=click.IntRange(1), help="100 for shifted, 50 for wide by default.")
+@click.option(
+    "--rows",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of rows.",
+)
+@click.option(
+    "--columns",
+    type=click.IntRange(1),
+    help="Number of columns (default: 100 for shifted, 50 for wide).",
+)
 @click.option(
     "--relevant",
     default=20,
     show_default=True,
     type=click.IntRange(0),
-    help="shifted: columns in which outliers differ.",
+    help="shifted: number of columns in which outliers differ.",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 @click.option(
     "--force",
     is_flag=True,
-    help="Replace a file that exists; wide: all parts of another table in the folder.",
+    help="Overwrite an existing file; wide: replace all files of another table in the folder.",
 )
 @debugging
 def make(
@@ -95,11 +105,14 @@ def make(
     force: bool,
     debug: bool,
 ) -> None:
-    """Generate the paper's synthetic data (shifted), or any number of wide rows in partitions (wide), with the truth about both."""
+    """Generate synthetic data with labels and the relevant columns.
+
+    "shifted" is the paper's synthetic data; "wide" writes any number of rows as parquet files.
+    """
     columns = columns or (50 if name == "wide" else 100)
     if name == "shifted" and relevant > columns:
         raise click.UsageError(
-            f"--relevant {relevant} is more than the {columns} columns there are."
+            f"--relevant {relevant} is larger than the number of columns ({columns})."
         )
     with guarded(debug):
         if name == "wide":
@@ -122,7 +135,8 @@ def _make_shifted(
         np.savez_compressed(file, **made._asdict())
     outliers = int(made.y.sum())
     click.echo(
-        f"{output}: {rows:,} x {columns}, {outliers} outliers, relevant columns {made.relevant.tolist()}"
+        f"{output}: {rows:,} x {columns}, {outliers} outliers, "
+        f"relevant columns {made.relevant.tolist()}"
     )
 
 
@@ -130,9 +144,10 @@ def _make_wide(output: Path, rows: int, columns: int, seed: int, force: bool) ->
     from odefs.datasets.wide import relevant_columns, write_wide
 
     if output.exists() and not output.is_dir():
-        raise click.UsageError(f"{output} is a file; wide data goes to a folder.")
+        raise click.UsageError(f"{output} is a file; wide data is written to a folder.")
     n_outliers = write_wide(output, rows, columns, seed, force)
     relevant = relevant_columns(columns, seed).tolist()
     click.echo(
-        f"{output}: {rows:,} x {columns}, {n_outliers:,} outliers, relevant columns {relevant}; labels in {output / 'truth'}"
+        f"{output}: {rows:,} x {columns}, {n_outliers:,} outliers, "
+        f"relevant columns {relevant}; labels in {output / 'truth'}"
     )

@@ -1,4 +1,4 @@
-"""``odefs detect FILE``: read a table, find its outliers, show the reasons, leave a page."""
+"""Detection command, ``odefs detect FILE``: outliers of a table, their reasons and a report."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     "model_path",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="MODEL",
-    help="Save the model; it holds rows of the table, of a small one all.",
+    help="Save the model. The file contains rows of the table (all rows of a small one).",
 )
 @options.reading
 @options.encoding
 @click.option(
     "--label",
     metavar="COL",
-    help="A 0/1 column (1 = outlier) that is only used to measure the result.",
+    help="Column of 0/1 labels (1 = outlier), used only to evaluate the result.",
 )
 @click.option(
     "--known",
     metavar="COL",
-    help="A column of known cases to learn from: 1 = outlier, 0 = ordinary, empty = unknown.",
+    help="Column of known cases to learn from: 1 = outlier, 0 = normal, empty = unknown.",
 )
 @options.flagging
 @options.training
-@options.telling
+@options.display
 def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
-    """Find the outliers of a table and say which columns gave them away.
+    """Find the outliers of a table and the columns that reveal them.
 
-    FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or - for standard input; without one, a bundled example of card
-    transactions is used.
+    FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
+    for standard input. Without FILE, a bundled example of card transactions is used.
     """
     with guarded(debug):
         _detect(file, quiet, **chosen)
@@ -62,7 +62,9 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     from odefs.datasets.transactions import transactions_path
 
     if chosen["known"] and chosen["known"] in (chosen["label"], chosen["identifier"]):
-        raise click.UsageError(f"--known {chosen['known']} is named twice: a column has one use.")
+        raise click.UsageError(
+            f"--known {chosen['known']} is also given as --label or --id: use different columns."
+        )
     if file is None:
         file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
     large = is_large(file, chosen["delimiter"], chosen["sheet"])
@@ -89,7 +91,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
 def _find(
     file: str, model: "ODEFSModel", folder: Path | None, chosen: dict[str, Any]
 ) -> tuple["Reading", "Detection"]:
-    """The file as it was read, and what was found in it."""
+    """Read the file and detect its outliers."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, labels_of, measure, text_columns
     from odefs.tables.detect import detect_table

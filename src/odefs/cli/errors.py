@@ -1,6 +1,7 @@
-"""What stands between the user and a traceback: errors become one sentence and an exit code.
+"""Error handling of the command line: exceptions become one sentence and an exit code.
 
-0 done, 1 the data cannot be used, 2 wrong usage, 3 more rows flagged than allowed, 130 interrupted, 143 terminated.
+Exit codes: 0 success, 1 the data cannot be used, 2 wrong usage, 3 more rows flagged than allowed,
+130 interrupted, 143 terminated.
 """
 
 import os
@@ -26,7 +27,7 @@ def guarded(debug: bool) -> Iterator[None]:
             yield
         code = received_code()
     except BaseException as error:
-        # Libraries turn the exception of a signal into others, or lose it on the way.
+        # Libraries may convert or swallow the exception that a signal raised.
         code = received_code() or (130 if isinstance(error, KeyboardInterrupt) else None)
         if code is None:
             raise
@@ -42,7 +43,7 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
             if "ODEFS_KERNEL" in os.environ:
                 _check_kernel_request()
             yield
-        # Here and not at the end of the program, where a closed pipe could not be answered any more.
+        # Not left to the interpreter's exit, where a closed pipe could no longer be handled.
         sys.stdout.flush()
     except (click.ClickException, SystemExit, click.exceptions.Exit):
         raise
@@ -55,10 +56,10 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
             _show_traceback(error)
         fail(_kind(error), _sentence(error), 1)
     except BaseException as error:
-        # What is written in Rust panics where it cannot go on, in a way that is no Exception.
+        # A panic of a Rust library (polars) is not a subclass of Exception.
         if debug or received_code() is not None or type(error).__name__ != "PanicException":
             raise
-        fail("data", f"the reader of the table gave up: {error} (--debug shows where)", 1)
+        fail("data", f"the table reader failed: {error} (--debug shows the traceback)", 1)
 
 
 def _check_kernel_request() -> None:
@@ -71,7 +72,7 @@ def _check_kernel_request() -> None:
 
 
 def leave_pipe() -> None:
-    """Whoever read the output has seen enough: end quietly."""
+    """Exit silently once the reader of the output has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(0) from None
 
@@ -82,16 +83,16 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, ValueError | DatasetError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this table."
+        return "not enough memory for this table."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    if isinstance(error, ModuleNotFoundError) and (said := to_install(error)):
-        return said
-    return f"{type(error).__name__}: {error} (--debug shows where)"
+    if isinstance(error, ModuleNotFoundError) and (advice := to_install(error)):
+        return advice
+    return f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
 def _kind(error: Exception) -> str:
-    """The kind of an error in JSON documents and log lines; ``schemas/output.json`` lists them."""
+    """Kind of an error in JSON documents and log lines, as listed in ``schemas/output.json``."""
     from odefs.datasets.store import DatasetError
     from odefs.exceptions import ModelFileError
 
@@ -108,7 +109,7 @@ def _kind(error: Exception) -> str:
 
 
 def _show_traceback(error: Exception) -> NoReturn:
-    """Python's own traceback, or where lines are JSON one line that holds it."""
+    """Show Python's traceback, as a field of one line with ``--log-format json``."""
     if logs_json():
         fail(
             _kind(error), _sentence(error), 1, traceback="".join(traceback.format_exception(error))

@@ -1,9 +1,9 @@
-"""``odefs explain MODEL FILE``: every reason for given rows, or for the foremost outliers."""
+"""Explanation command, ``odefs explain MODEL FILE``: reasons for chosen or top-ranked rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,11 @@ from odefs.cli.errors import guarded
 from odefs.cli.messages import document_text, write_document
 from odefs.cli.progress import progress
 
-LONGEST_NUMBER = 4000
-"""Digits of an id that is taken for a number; Python refuses to read some more."""
+if TYPE_CHECKING:
+    from odefs.tables.detection import Detection
+
+MAX_DIGITS = 4000
+"""Longest id read as an integer: Python refuses to parse more than 4,300 digits."""
 
 
 @click.command()
@@ -22,15 +25,19 @@ LONGEST_NUMBER = 4000
 @click.option(
     "--rows",
     metavar="LIST",
-    help="Rows by their ids where there is an id column, otherwise by number from 1, as in 3,17,20-25; the foremost outliers by default.",
+    help="Rows to explain, as in 3,17,20-25: ids if there is an id column, otherwise row numbers "
+    "from 1 (default: the top-ranked outliers).",
 )
 @click.option(
-    "--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown."
+    "--hide",
+    multiple=True,
+    metavar="COL",
+    help="Column that is used but whose values are not shown (repeatable).",
 )
 @options.reading
 @options.flagging
-@click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
-@options.telling
+@click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores).")
+@options.display
 def command(
     model: Path,
     file: str,
@@ -41,7 +48,10 @@ def command(
     as_json: bool,
     **chosen: Any,
 ) -> None:
-    """Say why rows of FILE stand out under a saved MODEL: each reason, where the value lies, and what ordinary rows have there."""
+    """Explain why rows of FILE are outliers under a saved MODEL.
+
+    Each reason is shown with the position of its value in the column and the usual values.
+    """
     with guarded(debug):
         from odefs.cli.in_parts import require_memory
         from odefs.cli.scoring import score_file
@@ -57,8 +67,11 @@ def command(
             show_reasons(Screen(), found, numbers)
 
 
-def _rows(text: str, found: Any) -> list[int]:
-    """Row numbers from 0 for what the user named: all entries are ids where rows are shown by their ids, and numbers where they are shown by these. A row that is named twice comes once."""
+def _rows(text: str, found: "Detection") -> list[int]:
+    """Row numbers from 0 of the rows in ``--rows``, without duplicates.
+
+    Entries are ids if rows are shown with their ids, otherwise row numbers.
+    """
     from odefs.tables.redaction import shown_names
 
     parts = [part.strip() for part in text.split(",")]
@@ -74,13 +87,14 @@ def _by_number(parts: list[str], n_rows: int) -> Iterator[Sequence[int]]:
         first, last = _range(part) or (part, part)
         if not (first.isdecimal() and 1 <= int(first) <= int(last) <= n_rows):
             raise TableError(
-                f"there is no row {part!r}: rows are numbered from 1 to {n_rows:,}, as in --rows 3,17,20-25."
+                f"there is no row {part!r}: rows are numbered from 1 to {n_rows:,}, "
+                "as in --rows 3,17,20-25."
             )
         yield range(int(first) - 1, int(last))
 
 
-def _by_id(parts: list[str], identifier: str, names: Sequence[Any]) -> Iterator[Sequence[int]]:
-    """All rows that have an id, and those whose ids are whole numbers within a range, in the order of the table."""
+def _by_id(parts: list[str], identifier: str, names: Iterable[object]) -> Iterator[Sequence[int]]:
+    """Rows with the given ids, or with integer ids within a range, in table order."""
     from odefs.exceptions import TableError
 
     places: dict[str, list[int]] = {}
@@ -98,8 +112,8 @@ def _by_id(parts: list[str], identifier: str, names: Sequence[Any]) -> Iterator[
         )
         if not within:
             raise TableError(
-                f"no row has {part!r} in the column {identifier!r}: rows are named by that column, as in --rows {next(iter(places), '')}, "
-                "and a range such as 20-25 is all whole numbers in it."
+                f"no row has {part!r} in the column {identifier!r}: give ids of that column, "
+                f"as in --rows {next(iter(places), '')}, or a range of integer ids such as 20-25."
             )
         yield within
 
@@ -110,12 +124,12 @@ def _range(part: str) -> tuple[str, str] | None:
 
 
 def _whole(name: str) -> int:
-    """An id as a number, -1 where it is none."""
+    """The id as an integer, or -1 if it is not one."""
     digits = name.removesuffix(".0")
-    return int(digits) if digits.isdecimal() and len(digits) <= LONGEST_NUMBER else -1
+    return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else -1
 
 
-def _explained(found: Any, rows: list[int]) -> list[dict[str, Any]]:
+def _explained(found: "Detection", rows: list[int]) -> list[dict[str, Any]]:
     from odefs.tables.redaction import shown_names, shown_reason
 
     _, names = shown_names(found)
@@ -135,7 +149,7 @@ def _explained(found: Any, rows: list[int]) -> list[dict[str, Any]]:
 
 
 def _plain(reason: dict[str, Any]) -> dict[str, Any]:
-    """With null for missing cells and bounds that are not finite: JSON has no NaN."""
+    """The reason with null for missing cells and infinite bounds, since JSON has no NaN."""
     from odefs.report.scores import plain
 
     usual = reason["usual"]

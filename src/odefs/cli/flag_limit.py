@@ -1,9 +1,9 @@
-"""``--max-flagged``: a share of the rows (0.02, 5%), or a multiple of the share that was flagged in training (2x)."""
+"""Limit on flagged rows, ``--max-flagged``: a share (0.02, 5%), or a multiple of training (2x)."""
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from odefs.tables.model_files import TableModel
 
 TOO_MANY = 3
-"""Exit code where more rows are flagged than allowed."""
+"""Exit code if more rows are flagged than allowed."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What was given: a share of the rows, or how many times the share in training."""
+    """A limit as given: a share of the rows, or a multiple of the share flagged in training."""
 
     given: str
     share: float | None = None
@@ -32,7 +32,7 @@ class LimitType(click.ParamType):
     name = "limit"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Limit:
         if isinstance(value, Limit):
             return value
@@ -53,17 +53,18 @@ class LimitType(click.ParamType):
         )
 
 
-def require_comparable(limit: Limit | None, **chosen: Any) -> None:
-    """Refuse a multiple where the number of flagged rows is given, before anything is read."""
+def require_comparable(limit: Limit | None, **chosen: float | None) -> None:
+    """Reject a multiple if the number of flagged rows is fixed, before anything is read."""
     given = [f"--{name}" for name in ("contamination", "flag") if chosen[name] is not None]
     if limit is not None and limit.times is not None and given:
         raise click.UsageError(
-            f"--max-flagged {limit.given} compares with training, but {given[0]} fixes how many rows are flagged: give one of them."
+            f"--max-flagged {limit.given} compares with training, but {given[0]} fixes the number "
+            "of flagged rows: give only one of them."
         )
 
 
 def allowed_share(limit: Limit | None, model: Path, threshold: float | None) -> float | None:
-    """The share of flagged rows that the limit allows, None without a limit; of a multiple, read off the model file."""
+    """Share of flagged rows that the limit allows; a multiple is resolved from the model file."""
     if limit is None or limit.times is None:
         return None if limit is None else limit.share
     before = open_table_model(model).share_above(threshold)
@@ -71,31 +72,35 @@ def allowed_share(limit: Limit | None, model: Path, threshold: float | None) -> 
         from odefs.exceptions import ModelFileError
 
         why = (
-            "the model was saved by an older version, which did not store the share of training rows above its threshold"
+            "the model was saved by an older version, which did not store the share of training "
+            "rows above its threshold"
             if threshold is None
-            else f"the share of training rows above --threshold {threshold} is not stored in the model"
+            else f"the share of training rows above --threshold {threshold} is not stored in it"
         )
         raise ModelFileError(
-            f"{model}: --max-flagged {limit.given} cannot be computed because {why}; give a share such as 0.05, or fit the model again."
+            f"{model}: --max-flagged {limit.given} cannot be computed because {why}; "
+            "give a share such as 0.05, or fit the model again."
         )
     return limit.times * before
 
 
 def share_in_training(model: "TableModel", threshold: float | None) -> float:
-    """The share of the training table to compare with: above the same threshold where it is known, otherwise as the detection flagged it."""
+    """Share of training rows above the threshold, or the share flagged in training if unknown."""
     known = model.share_above(threshold)
     return model.flagged_share if known is None else known
 
 
-def as_plain(limit: Limit | None, allowed: float | None, flagged: float) -> dict[str, Any] | None:
-    """For JSON."""
+def as_plain(
+    limit: Limit | None, allowed: float | None, flagged: float
+) -> dict[str, object] | None:
+    """The limit in the JSON document."""
     if limit is None or allowed is None:
         return None
     return {"given": limit.given, "allowed": allowed, "exceeded": flagged > allowed}
 
 
 def exit_if_exceeded(limit: Limit | None, allowed: float | None, flagged: float) -> None:
-    """End with exit code 3 where more rows are flagged than allowed."""
+    """Exit with code 3 if more rows are flagged than allowed."""
     if limit is None or allowed is None or flagged <= allowed:
         return
     from odefs.tables.messages import too_many_flagged

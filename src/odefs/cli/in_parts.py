@@ -1,4 +1,4 @@
-"""What ``detect`` and ``score`` have in common where a file would not fit into memory."""
+"""Files larger than memory: what ``detect`` and ``score`` share to read them in parts."""
 
 import os
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from odefs._extras import command
 
-FRUGAL = 1500 * 10**6
-"""Where a process has less than this, readers are told to spare memory."""
+LOW_MEMORY = 1500 * 10**6
+"""Available bytes below which readers are switched to low memory use."""
 
 
 def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
-    """Whether the file is to be read in parts; refused where there is too little memory even for that."""
+    """Whether the file must be read in parts; raises if memory is too small even for that."""
     from odefs.system.memory import available_memory, reduce_reader_memory
     from odefs.tables.readers.memory_estimate import fits
 
     if file == "-":
         return False
-    if available_memory() < FRUGAL:
+    if available_memory() < LOW_MEMORY:
         reduce_reader_memory()
     with named_errors(file):
         require_memory(file, delimiter, sheet)
@@ -30,7 +30,10 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
 def require_memory(
     file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False
 ) -> None:
-    """Refuse work that there is too little memory for, before it begins; ``whole`` where the file cannot be read in parts."""
+    """Raise before any work if there is too little memory.
+
+    ``whole``: the command cannot read the file in parts.
+    """
     from odefs.exceptions import TableError
     from odefs.system.memory import BASELINE, available_memory, configured_limit
     from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
@@ -42,18 +45,17 @@ def require_memory(
     available = available_memory()
     if needed > available:
         limit = configured_limit()
-        source = (
-            "is what ODEFS_MEMORY allows"
-            if limit is not None and limit <= available
-            else "are free here"
-        )
+        by_limit = limit is not None and limit <= available
+        given = "are allowed by ODEFS_MEMORY" if by_limit else "are available"
         needs = f"{'about' if whole else 'at least'} {needed / 1e6:,.0f} MB of memory"
-        raise TableError(f"{file}: this run needs {needs}, and {available / 1e6:,.0f} MB {source}.")
+        raise TableError(
+            f"{file}: this run needs {needs}, but only {available / 1e6:,.0f} MB {given}."
+        )
 
 
 @contextmanager
 def working_folder(large: bool) -> Iterator[Path | None]:
-    """A folder for what lies in files while a large table is looked at; none for others."""
+    """A temporary folder for the intermediate files of a large table, otherwise ``None``."""
     if not large:
         yield None
         return
@@ -65,9 +67,9 @@ def working_folder(large: bool) -> Iterator[Path | None]:
 
 @contextmanager
 def named_errors(file: str, output: str | None = None) -> Iterator[None]:
-    """Errors that begin with the file's name, and say what to install where something lacks.
+    """Prefix errors with the name of the file, and name the package to install if one is missing.
 
-    Those that begin with the name of the ``output`` are about that file.
+    Errors that start with the name of the ``output`` concern that file and stay as they are.
     """
     from odefs.exceptions import TableError
     from odefs.tables.readers.open import table_name

@@ -1,44 +1,56 @@
-"""The entry point ``odefs``. Commands live in modules of their own and are imported when called, so that help comes at once."""
+"""Entry point ``odefs``: a command group whose commands are imported when they run.
+
+Help and version are therefore shown without loading NumPy or polars.
+"""
 
 import os
 import sys
 from codecs import lookup
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING
 
-from odefs._extras import require_extra
+if TYPE_CHECKING:
+    import click
 
-COMMANDS = {
-    "detect": "Find the outliers of a table and say which columns gave them away.",
-    "score": "Score the rows of another table with a saved model.",
-    "explain": "Say why rows stand out under a saved model.",
-    "report": "Write the report page of a table under a saved model.",
-    "datasets": "List, download and generate the paper's datasets.",
-    "reproduce": "Run the paper's experiments again.",
-}
+COMMANDS = ("detect", "score", "explain", "report", "datasets", "reproduce")
+"""Names of the modules with the commands, in the order of the help text."""
 
 
 def main() -> None:
-    # First of all, for whoever calls this function without the console script.
+    # Before anything else, for callers that do not use the console script.
     from odefs.cli.signals import leave_on_signals
 
     leave_on_signals()
-    # Whoever starts it with an output closed wants nothing of what would be shown there.
+    _prepare_streams()
+    try:
+        with require_extra("the command line", "cli"):
+            import_module("click")
+    except ModuleNotFoundError as error:
+        sys.exit(f"odefs: {error}")
+    try:
+        _group()(prog_name="odefs")
+    except OSError as error:
+        # Help and version are written outside the error handling of the commands.
+        sys.exit(f"odefs: {error.strerror or error}.")
+
+
+def _prepare_streams() -> None:
+    """Make standard output and error usable if they are closed or cannot encode all characters."""
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # ASCII is what systems fall back to that know nothing about the terminal; others show the code of a character that they lack.
+            # Systems that know nothing about the terminal fall back to ASCII. Other encodings
+            # stay, with an escape for characters that they lack.
             encoding = "utf-8" if lookup(stream.encoding).name == "ascii" else None
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
-    try:
-        with require_extra("the command line", "cli"):
-            import click
-    except ModuleNotFoundError as error:
-        sys.exit(f"odefs: {error}")
 
-    import odefs
+
+def _group() -> "click.Group":
+    """The command group; click is imported here because it is an optional dependency."""
+    import click
+
     from odefs.cli.messages import choose_formats, usage_errors
     from odefs.cli.options import as_text
 
@@ -48,7 +60,7 @@ def main() -> None:
             with usage_errors():
                 return super().parse_args(ctx, args)
 
-        def invoke(self, ctx: click.Context) -> Any:
+        def invoke(self, ctx: click.Context) -> object:
             with usage_errors():
                 return super().invoke(ctx)
 
@@ -61,39 +73,39 @@ def main() -> None:
             command: click.Command = import_module(f"odefs.cli.{cmd_name}").command
             return as_text(command)
 
-    def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-        if not wanted or ctx.resilient_parsing:
-            return
-        if ctx.params["verbose"]:
-            odefs.show_versions()
-        else:
-            click.echo(f"odefs, version {odefs.__version__}")
-        ctx.exit()
-
-    # An eager option is read before the others, so that the two may stand in either order.
+    # --verbose is eager, that is, parsed first: the two options may be given in either order.
     @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
     @click.option(
         "--version",
         is_flag=True,
         expose_value=False,
-        callback=show_version,
+        callback=_show_version,
         help="Show the version and exit.",
     )
     @click.option(
         "--verbose",
         is_flag=True,
         is_eager=True,
-        help="With --version: also show the versions of Python and the libraries, and which kernel is in use.",
+        help="With --version: also show the versions of Python and of the libraries, and the "
+        "kernel in use.",
     )
     def group(verbose: bool) -> None:
-        """Find outliers in wide, noisy tables, and say which columns gave them away."""
+        """Find outliers in wide, noisy tables and the columns that reveal them."""
         if verbose:
-            raise click.UsageError(
-                "--verbose goes with --version: use 'odefs --version --verbose'."
-            )
+            raise click.UsageError("--verbose requires --version: use 'odefs --version --verbose'.")
 
-    try:
-        group(prog_name="odefs")
-    except OSError as error:
-        # Help and version are written before any command stands guard.
-        sys.exit(f"odefs: {error.strerror or error}.")
+    return group
+
+
+def _show_version(ctx: "click.Context", param: "click.Parameter", requested: bool) -> None:
+    import click
+
+    import odefs
+
+    if not requested or ctx.resilient_parsing:
+        return
+    if ctx.params["verbose"]:
+        odefs.show_versions()
+    else:
+        click.echo(f"odefs, version {odefs.__version__}")
+    ctx.exit()

@@ -1,17 +1,18 @@
-"""Messages on standard error, as text or (``--log-format json``) as one JSON object per line, and JSON documents on standard output.
+"""Messages on standard error and JSON documents on standard output.
 
-With ``--json`` standard output is one JSON document in every case: the result, or an error document if there is none.
+Messages are text or, with ``--log-format json``, one JSON object per line. With ``--json``,
+standard output is always one JSON document: the result, or an error document if there is none.
 ``schemas/output.json`` describes both; exit codes are the same in every format.
 """
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise, takewhile
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -19,12 +20,12 @@ from odefs._logging import logger
 from odefs.report import SCHEMA_VERSION
 
 PROGRESS_PREFIX = "[progress] "
-"""Start of progress lines where standard error is not a terminal. No other line starts with it, so scripts can filter."""
+"""Start of progress lines if standard error is not a terminal; scripts can filter by it."""
 
 
 @dataclass
 class _Formats:
-    """What the command line asks for."""
+    """Formats requested on the command line, and whether a document has been written."""
 
     json_log: bool = False
     json_output: bool = False
@@ -35,7 +36,7 @@ _formats = _Formats()
 
 
 def choose_formats(arguments: Sequence[str]) -> None:
-    """Look for ``--json`` and ``--log-format`` before the command line is parsed: errors of the parser follow them too."""
+    """Read ``--json`` and ``--log-format`` before parsing, since they apply to usage errors too."""
     given = list(takewhile(lambda argument: argument != "--", arguments))
     separate = [after for option, after in pairwise(given) if option == "--log-format"]
     joined = [option.partition("=")[2] for option in given if option.startswith("--log-format=")]
@@ -47,23 +48,23 @@ def choose_formats(arguments: Sequence[str]) -> None:
 
 
 def logs_json() -> bool:
-    """Whether lines on standard error are JSON."""
+    """Whether messages on standard error are JSON lines."""
     return _formats.json_log
 
 
 class _JSONHandler(logging.Handler):
-    """What the library logs (``--set verbose=1``) as JSON lines."""
+    """Writes log records of the library (``--set verbose=1``) as JSON lines."""
 
     def emit(self, record: logging.LogRecord) -> None:
         level = "info" if record.levelno < logging.WARNING else "warning"
         _write_line("log", level, record.getMessage())
 
 
-def _write_line(event: str, level: str, message: str, **fields: Any) -> None:
+def _write_line(event: str, level: str, message: str, **fields: object) -> None:
     click.echo(_line(event, level, message, **fields), err=True)
 
 
-def _line(event: str, level: str, message: str, **fields: Any) -> str:
+def _line(event: str, level: str, message: str, **fields: object) -> str:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return json.dumps(
         {"timestamp": now, "level": level, "event": event, "message": message, **fields},
@@ -72,7 +73,7 @@ def _line(event: str, level: str, message: str, **fields: Any) -> str:
 
 
 def say_progress(line: str, stage: str, done: int, total: int, seconds_left: float | None) -> None:
-    """How far the work has come; not for terminals, where one line is redrawn."""
+    """Write a line of progress; terminals redraw one line instead."""
     if _formats.json_log:
         _write_line(
             "progress", "info", line, stage=stage, done=done, total=total, seconds_left=seconds_left
@@ -82,29 +83,29 @@ def say_progress(line: str, stage: str, done: int, total: int, seconds_left: flo
 
 
 def say_warning(sentence: str) -> None:
-    """A note about a result that is there nevertheless."""
+    """Write a warning about a result that was produced nevertheless."""
     _say("warning", "warning", sentence)
 
 
 def say_limit(sentence: str, exit_code: int) -> None:
-    """More rows are flagged than ``--max-flagged`` allows; the result is there."""
+    """Report more flagged rows than ``--max-flagged`` allows; the result was written."""
     _say("limit", "error", sentence, exit_code=exit_code)
 
 
-def say_error(sentence: str, kind: str, exit_code: int, **fields: Any) -> None:
-    """An error, also on standard output if ``--json`` was given and nothing has been written there."""
+def say_error(sentence: str, kind: str, exit_code: int, **fields: object) -> None:
+    """Report an error, with ``--json`` also on standard output if nothing was written there."""
     _say("error", "error", sentence, kind=kind, exit_code=exit_code, **fields)
     write_error(sentence, kind, exit_code)
 
 
-def fail(kind: str, sentence: str, exit_code: int, **fields: Any) -> NoReturn:
-    """Report an error and end the command."""
+def fail(kind: str, sentence: str, exit_code: int, **fields: object) -> NoReturn:
+    """Report an error and exit."""
     say_error(sentence, kind, exit_code, **fields)
     raise SystemExit(exit_code) from None
 
 
-def _say(event: str, level: str, sentence: str, **fields: Any) -> None:
-    """One line; names from the data cannot act on the terminal."""
+def _say(event: str, level: str, sentence: str, **fields: object) -> None:
+    """Write one line, without control characters that names from the data may contain."""
     sentence = _one_line(sentence)
     if _formats.json_log:
         _write_line(event, level, sentence, **fields)
@@ -116,29 +117,29 @@ def _one_line(sentence: str) -> str:
     line = " ".join(sentence.split())
     if line.isprintable():
         return line
-    # Imported where it is needed: it brings others along, which takes seconds on a busy machine.
+    # Imported only when needed: it imports NumPy, which is slow on a busy machine.
     from odefs.tables.messages import without_controls
 
     return without_controls(line)
 
 
 def write_document(text: str) -> None:
-    """The result of a command with ``--json``: the only thing on standard output."""
-    # Before it is written: after an output that failed, a second document would make it worse.
+    """Write the result of a command with ``--json``, the only output on standard output."""
+    # Set first: if writing fails, a second document would not be valid JSON output either.
     _formats.is_written = True
-    # JSON is UTF-8 whatever the terminal shows. A lone surrogate is written as the escape that JSON has for it.
+    # JSON is UTF-8 in every locale; a lone surrogate is written as its JSON escape.
     click.echo((text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace"), nl=False)
 
 
-def document_text(document: dict[str, Any]) -> str:
-    """A document of the command line as text."""
+def document_text(document: Mapping[str, object]) -> str:
+    """The document as JSON text, with the schema version."""
     return json.dumps(
-        {"schema_version": SCHEMA_VERSION} | document, ensure_ascii=False, allow_nan=False
+        {"schema_version": SCHEMA_VERSION, **document}, ensure_ascii=False, allow_nan=False
     )
 
 
 def write_error(sentence: str, kind: str, exit_code: int) -> None:
-    """The error document, where one is expected."""
+    """Write the error document if ``--json`` was given and nothing has been written."""
     if _formats.json_output and not _formats.is_written:
         write_document(_error_document(sentence, kind, exit_code))
 
@@ -150,8 +151,11 @@ def _error_document(sentence: str, kind: str, exit_code: int) -> str:
 
 
 def parting_bytes(sentence: str, kind: str, exit_code: int) -> dict[int, bytes]:
-    """What an error writes to each file descriptor, for a process that ends in the middle of anything and may touch no stream."""
-    said = (
+    """Bytes of an error message per file descriptor.
+
+    For signal handlers that end the process at any point and must not use streams.
+    """
+    line = (
         _line("error", "error", sentence, kind=kind, exit_code=exit_code)
         if _formats.json_log
         else f"odefs: {sentence}"
@@ -159,13 +163,13 @@ def parting_bytes(sentence: str, kind: str, exit_code: int) -> dict[int, bytes]:
     document = _formats.json_output and not _formats.is_written
     return {
         1: f"{_error_document(sentence, kind, exit_code)}\n".encode() if document else b"",
-        2: f"{said}\n".encode(),
+        2: f"{line}\n".encode(),
     }
 
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Errors that click would show itself, in the formats that were asked for."""
+    """Report errors of click in the requested formats."""
     try:
         yield
     except click.ClickException as error:

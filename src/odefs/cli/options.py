@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups."""
+"""Command-line options shared by several commands, in groups."""
 
 import functools
 import math
@@ -21,16 +21,18 @@ def _all(*options: Callable[[Command], Command]) -> Callable[[Command], Command]
 
 
 class _Text(click.types.StringParamType):
-    """Names of columns and words of a table: UTF-8, whatever the locale took the command line for."""
+    """Column names and cell values: UTF-8 regardless of the locale."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
         from odefs.tables.readers.file_names import readable
 
         return readable(super().convert(value, param, ctx))
 
 
 def as_text(command: click.Command) -> click.Command:
-    """The command with options that take text as it stands in tables; names of files stay as the system has them."""
+    """Decode text options of the command as UTF-8; file names stay as the system passes them."""
     for option in command.params:
         if (
             isinstance(option, click.Option)
@@ -44,27 +46,27 @@ def as_text(command: click.Command) -> click.Command:
 def _delimiter(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     value = {"tab": "\t", "\\t": "\t"}.get(value, value) if value else value
     if value is not None and (len(value) != 1 or not value.isascii() or value in '"\r\n'):
-        raise click.BadParameter(f"{value!r} is not one plain character; a tab is written 'tab'.")
+        raise click.BadParameter(f"{value!r} is not a single ASCII character; use 'tab' for a tab.")
     return value
 
 
 def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value <= 0.5:
-        raise click.BadParameter(f"{value} must lie above 0 and not above 0.5.")
+        raise click.BadParameter(f"{value} must be greater than 0 and at most 0.5.")
     return value
 
 
 def _score(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a number that scores can be compared with.")
+        raise click.BadParameter(f"{value} must be a finite number.")
     return value
 
 
-def _one_of_them(command: Command) -> Command:
-    """Refuse more than one way to choose the flagged rows, before anything is read."""
+def _exclusive(command: Command) -> Command:
+    """Reject more than one way to choose the flagged rows, before anything is read."""
 
     @functools.wraps(command)
-    def checked(*arguments: Any, **chosen: Any) -> Any:
+    def checked(*arguments: object, **chosen: object) -> object:
         given = [
             f"--{name}"
             for name in ("contamination", "threshold", "flag")
@@ -72,7 +74,7 @@ def _one_of_them(command: Command) -> Command:
         ]
         if len(given) > 1:
             raise click.UsageError(
-                f"{' and '.join(given)} contradict each other: give one of them."
+                f"{' and '.join(given)} are mutually exclusive: give only one of them."
             )
         return command(*arguments, **chosen)
 
@@ -80,19 +82,19 @@ def _one_of_them(command: Command) -> Command:
 
 
 reading = _all(
-    click.option("--sheet", metavar="NAME", help="Sheet of an Excel file; the first by default."),
+    click.option("--sheet", metavar="NAME", help="Sheet of an Excel file (default: the first)."),
     click.option(
         "--delimiter",
         callback=_delimiter,
         metavar="CHAR",
-        help="What divides the fields of a text file; found out by default. 'tab' for a tab.",
+        help="Field delimiter of a text file (default: detected); 'tab' for a tab.",
     ),
     click.option(
         "--no-header",
         is_flag=True,
-        help="The first line of a text file is a row; columns are called by number.",
+        help="Text file has no header; columns are named by number.",
     ),
-    click.option("--id", "identifier", metavar="COL", help="Column that names the rows."),
+    click.option("--id", "identifier", metavar="COL", help="Column with row ids."),
 )
 
 encoding = _all(
@@ -100,18 +102,28 @@ encoding = _all(
         "--drop",
         multiple=True,
         metavar="COL",
-        help="Column to leave out; may be repeated, as all COL options.",
+        help="Column to ignore (repeatable).",
     ),
     click.option(
         "--keep",
         multiple=True,
         metavar="COL",
-        help="Column to use though it looks like an identifier.",
+        help="Column to use even if it looks like an identifier (repeatable).",
     ),
-    click.option("--number", multiple=True, metavar="COL", help="Column to read as numbers."),
-    click.option("--category", multiple=True, metavar="COL", help="Column to read as categories."),
     click.option(
-        "--na", multiple=True, metavar="TEXT", help="A further word or number that means 'missing'."
+        "--number", multiple=True, metavar="COL", help="Column to treat as numeric (repeatable)."
+    ),
+    click.option(
+        "--category",
+        multiple=True,
+        metavar="COL",
+        help="Column to treat as categorical (repeatable).",
+    ),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="TEXT",
+        help="Additional value to treat as missing (repeatable).",
     ),
 )
 
@@ -121,19 +133,19 @@ flagging = _all(
         type=float,
         callback=_share,
         metavar="SHARE",
-        help="Flag this share of the rows, up to 0.5.",
+        help="Flag this share of the rows (at most 0.5).",
     ),
     click.option(
         "--threshold",
         type=float,
         callback=_score,
         metavar="SCORE",
-        help="Flag rows that score above this.",
+        help="Flag rows with a score above this value.",
     ),
     click.option(
-        "--flag", type=click.IntRange(1), metavar="N", help="Flag the N highest scores, and ties."
+        "--flag", type=click.IntRange(1), metavar="N", help="Flag the N highest scores and ties."
     ),
-    _one_of_them,
+    _exclusive,
 )
 
 training = _all(
@@ -142,22 +154,22 @@ training = _all(
         default=0,
         show_default=True,
         type=click.IntRange(0, 2**32 - 1),
-        help="Seed of all random draws.",
+        help="Random seed.",
     ),
-    click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default."),
+    click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."),
     click.option(
         "--profile",
         type=click.Choice(["default", "paper"]),
         default="default",
         show_default=True,
-        help="Settings to start from.",
+        help="Initial settings.",
     ),
     click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter of ODEFS, or selection__NAME for one of FeatureSelection.",
+        help="Parameter of ODEFS, or of FeatureSelection as selection__NAME (repeatable).",
     ),
 )
 
@@ -166,33 +178,35 @@ output = _all(
         "-o",
         "--output",
         metavar="FILE",
-        help="Write all rows' scores: csv, parquet, arrow, ndjson, xlsx by the ending; - for standard output.",
+        help="Write the scores of all rows as csv, parquet, arrow, ndjson or xlsx, depending on "
+        "the suffix; - for standard output.",
     ),
     click.option(
         "--reasons",
         type=click.Choice(["flagged", "all", "none"]),
         default="flagged",
         show_default=True,
-        help="Which rows get reasons in the output.",
+        help="Rows with reasons in the output.",
     ),
-    click.option("--with-data", is_flag=True, help="Keep the input columns in the output."),
+    click.option("--with-data", is_flag=True, help="Include the input columns in the output."),
     click.option(
         "--excel",
         is_flag=True,
-        help="Write csv with the byte order mark by which Excel recognises UTF-8.",
+        help="Write csv with a byte order mark, so that Excel detects UTF-8.",
     ),
     click.option(
         "--raw",
         is_flag=True,
-        help="Write text to csv as it is; by default an apostrophe keeps spreadsheets from running it as a formula.",
+        help="Write text to csv unchanged; by default an apostrophe prevents spreadsheets from "
+        "evaluating it as a formula.",
     ),
     click.option(
         "--hide",
         multiple=True,
         metavar="COL",
-        help="Column to use, but whose values are not shown anywhere.",
+        help="Column that is used but whose values are not shown in any output (repeatable).",
     ),
-    click.option("--force", is_flag=True, help="Replace files that exist."),
+    click.option("--force", is_flag=True, help="Overwrite existing files."),
 )
 
 log_format = click.option(
@@ -200,24 +214,24 @@ log_format = click.option(
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    expose_value=False,  # odefs.cli.messages looks for it before the command line is parsed
-    help="Format of messages and progress on standard error; json is one object per line.",
+    expose_value=False,  # read by odefs.cli.messages before parsing
+    help="Format of messages and progress on standard error; json: one object per line.",
 )
 
-telling = _all(
+display = _all(
     click.option(
         "--top",
         default=10,
         show_default=True,
         type=click.IntRange(0),
-        help="How many outliers to show.",
+        help="Number of outliers to show.",
     ),
     click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON document instead, also for errors."
+        "--json", "as_json", is_flag=True, help="Print one JSON document, also for errors."
     ),
-    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    click.option("--quiet", is_flag=True, help="Print only errors."),
     log_format,
-    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+    click.option("--debug", is_flag=True, help="Show the traceback of errors."),
 )
 
 report_file = _all(
@@ -226,7 +240,7 @@ report_file = _all(
         "report_path",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="HTML",
-        help="Where to leave the page; also .md or .json.",
+        help="File of the report: .html, .md or .json.",
     ),
-    click.option("--no-report", is_flag=True, help="Leave no page."),
+    click.option("--no-report", is_flag=True, help="Do not write a report."),
 )

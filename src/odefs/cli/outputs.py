@@ -1,4 +1,4 @@
-"""The files a command leaves: checked before any work is done, written when it is."""
+"""Output files of a command: checked before any work, written at the end."""
 
 import glob
 import html
@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from odefs.tables.table import Table
 
 PAGES = (".html", ".htm", ".md", ".json")
-PAGE_ENDING = ".outliers.html"
-LONGEST_NAME = 255
-"""Bytes of a file's name on most systems."""
+PAGE_SUFFIX = ".outliers.html"
+MAX_NAME_BYTES = 255
+"""Limit of most file systems on the length of a file name."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Where results go; ``lacks_report`` where a page would be left if its packages were installed."""
+    """Paths of the results.
+
+    ``lacks_report``: no report is written because its packages are not installed.
+    """
 
     scores: Path | None = None
     to_screen: bool = False
@@ -46,9 +49,9 @@ def choose_targets(
     model_read: Path | None = None,
     large: bool = False,
     no_report: bool = False,
-    **_: Any,
+    **_: object,
 ) -> Targets:
-    """All targets of a command, each of which could be written now and is no other file of the command."""
+    """Targets of a command, all writable and different from each other and from its inputs."""
     from odefs.report import missing_packages
     from odefs.tables.readers.file_names import readable
     from odefs.tables.readers.open import require_input, table_name
@@ -56,9 +59,13 @@ def choose_targets(
 
     to_screen = output == "-"
     if no_report and report_path is not None:
-        raise click.UsageError("--report and --no-report contradict each other: give one of them.")
+        raise click.UsageError(
+            "--report and --no-report are mutually exclusive: give only one of them."
+        )
     if to_screen and as_json:
-        raise click.UsageError("-o - and --json both write to standard output: give one of them.")
+        raise click.UsageError(
+            "-o - and --json both write to standard output: give only one of them."
+        )
     scores = Path(output) if output and not to_screen else None
     page, lacks = report_path, False
     by_default = leaves_page and page is None and not to_screen and file != "-"
@@ -67,7 +74,7 @@ def choose_targets(
         page = None if lacks else default_page(file)
     require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
     if scores:
-        # Before a word on the output's name: a folder that is not there cannot be scored into one.
+        # Checked first: a missing input folder would otherwise be reported as a wrong output name.
         require_input(file)
         if large:
             from odefs.tables.writers.excel import refuse_large
@@ -84,14 +91,15 @@ def choose_targets(
 
 
 def require_apart(*paths: Path | None) -> None:
-    """Refuse a command that would write one file twice, or over a file that it reads."""
+    """Reject a command that would write one file twice or overwrite one of its inputs."""
     seen: set[Path] = set()
     for path in paths:
         if path is None:
             continue
         if path.resolve() in seen:
             raise click.UsageError(
-                f"{path} is named twice: a file that is written must be no other file of the command."
+                f"{path} is given twice: output files must differ from all other files of the "
+                "command."
             )
         seen.add(path.resolve())
 
@@ -99,7 +107,7 @@ def require_apart(*paths: Path | None) -> None:
 def require_room_for(
     output: str | None, table: "Table", with_data: bool, hide: Sequence[str] = ()
 ) -> None:
-    """Refuse a file of scores that has no room for them, before the work is done that takes long."""
+    """Reject a spreadsheet that is too small for the scores, before the long part of the work."""
     from odefs.tables.writers.columns import LEAST_RESULTS
     from odefs.tables.writers.excel import is_sheet, require_room
 
@@ -117,7 +125,7 @@ def write_outputs(
     excel: bool,
     raw: bool,
 ) -> tuple["Note", ...]:
-    """Write what was asked for; notes on what the file of scores could not hold."""
+    """Write the requested files; return notes on what the file of scores could not represent."""
     from odefs.tables.model_files import save_detection
 
     notes: tuple[Note, ...] = ()
@@ -151,24 +159,27 @@ def _write_scores(
 
 
 def default_page(file: str) -> Path:
-    """Where the page goes unless it is told: where the user is, named after the table."""
+    """Default path of the report: in the working directory, named after the table."""
     from odefs.tables.readers.open import READABLE, table_name
 
     if glob.has_magic(file) and not Path(file).exists():
-        return Path(f"table{PAGE_ENDING}")
+        return Path(f"table{PAGE_SUFFIX}")
     name = table_name(file)
     if not Path(file).is_dir():
-        for ending in (".gz", *READABLE):
-            stem = name[: -len(ending)] if name.lower().endswith(ending) else ""
+        for suffix in (".gz", *READABLE):
+            stem = name[: -len(suffix)] if name.lower().endswith(suffix) else ""
             name = stem or name
-    # A file may be called by as many bytes as the system takes, and then leaves no room for the page's ending.
-    while len(os.fsencode(name)) + len(PAGE_ENDING) > LONGEST_NAME:
+    # The name of the table may already have the maximum length.
+    while len(os.fsencode(name)) + len(PAGE_SUFFIX) > MAX_NAME_BYTES:
         name = name[:-1]
-    return Path(f"{name}{PAGE_ENDING}")
+    return Path(f"{name}{PAGE_SUFFIX}")
 
 
 def is_own_page(path: Path, source: str) -> bool:
-    """Whether a file is an earlier page of this program about a table of the same name, which may be replaced without asking."""
+    """Whether the file is an earlier report on a table of the same name.
+
+    Such a file is overwritten without ``--force``.
+    """
     try:
         with open(path, encoding="utf-8", errors="replace") as page:
             head = page.read(4096)
@@ -183,16 +194,9 @@ def is_own_page(path: Path, source: str) -> bool:
 
 
 def write_report(found: "Detection", path: Path) -> None:
-    """The report by the file's ending: a page, Markdown or JSON."""
+    """Write the report as HTML, Markdown or JSON, depending on the suffix."""
     from odefs.tables.writers.files import write_text
 
     report = found.report()
-    ending = path.suffix.lower()
-    write_text(
-        path,
-        report.json()
-        if ending == ".json"
-        else report.markdown()
-        if ending == ".md"
-        else report.html(),
-    )
+    render = {".json": report.json, ".md": report.markdown}.get(path.suffix.lower(), report.html)
+    write_text(path, render())

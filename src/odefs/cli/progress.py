@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: one line that is redrawn on a terminal, lines now and then elsewhere."""
+"""Progress on standard error: one redrawn line on a terminal, occasional lines elsewhere."""
 
 import sys
 import threading
@@ -18,7 +18,7 @@ TICK = 0.5
 
 
 class _Progress:
-    """Keeps what was told last. A thread looks now and then, so that a stage that tells nothing for long is shown too."""
+    """Listener that shows the latest progress; a thread also shows stages without updates."""
 
     def __init__(self) -> None:
         self.begin = self.shown = time.monotonic()
@@ -87,7 +87,7 @@ class _Progress:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[None]:
-    """Show how far the work inside the block is, once it has taken two seconds."""
+    """Show the progress of the block once it has taken two seconds."""
     if quiet:
         yield
         return

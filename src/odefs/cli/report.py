@@ -1,4 +1,4 @@
-"""``odefs report MODEL FILE -o HTML``: the report page of a table under a saved model."""
+"""Report command, ``odefs report MODEL FILE -o HTML``: report of a table under a saved model."""
 
 from pathlib import Path
 from typing import Any
@@ -19,22 +19,28 @@ from odefs.cli.progress import progress
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="HTML",
-    help="The page; also .md or .json.",
+    help="File of the report: .html, .md or .json.",
 )
 @click.option(
-    "--hide", multiple=True, metavar="COL", help="Column to use, but whose values are not shown."
+    "--hide",
+    multiple=True,
+    metavar="COL",
+    help="Column that is used but whose values are not shown (repeatable).",
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @options.reading
 @options.flagging
-@click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores).")
+@click.option("--quiet", is_flag=True, help="Print only errors.")
 @options.log_format
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 def command(
     model: Path, file: str, output: Path, force: bool, quiet: bool, debug: bool, **chosen: Any
 ) -> None:
-    """Write the report of FILE under a MODEL that 'odefs detect --save' wrote."""
+    """Write the report of FILE under a saved MODEL.
+
+    MODEL is a file written by 'odefs detect --save'.
+    """
     with guarded(debug):
         from odefs.cli.in_parts import require_memory
         from odefs.cli.outputs import PAGES, require_apart, write_report

@@ -1,4 +1,4 @@
-"""``odefs reproduce``: the paper's tables and figures again, and the page on accuracy."""
+"""Experiment command, ``odefs reproduce``: the paper's tables and figures, and accuracy."""
 
 import os
 import sys
@@ -37,25 +37,29 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 @click.option(
     "--datasets",
     callback=_names,
-    help="Names or paths (npz with X and y; csv:label), separated by commas.",
+    help="Comma-separated names or paths (npz with X and y; csv:label).",
 )
-@click.option(
-    "--methods", callback=_names, help="Names, or package.module:Class, separated by commas."
-)
+@click.option("--methods", callback=_names, help="Comma-separated names, or package.module:Class.")
 @click.option(
     "--peers",
     is_flag=True,
-    help="Add detectors of PyOD and scikit-learn; the costly ones refuse large tables.",
+    help="Add detectors of PyOD and scikit-learn; slow ones skip large tables.",
 )
-@click.option("--repeats", default=20, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--repeats", default=20, show_default=True, type=click.IntRange(1), help="Number of seeds."
+)
 @click.option(
     "--protocol",
     type=click.Choice(["transductive", "split"]),
     default="transductive",
     show_default=True,
+    help="Score the training rows, or rows held out from training.",
 )
 @click.option(
-    "--jobs", default=None, type=click.IntRange(1), help="Processes; one per core by default."
+    "--jobs",
+    default=None,
+    type=click.IntRange(1),
+    help="Number of processes (default: one per core).",
 )
 @click.option(
     "-o",
@@ -63,15 +67,16 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     default="results",
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for records, tables and figures.",
 )
 @click.option(
     "--page",
     default=None,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for accuracy.md and its figures; OUTPUT by default.",
+    help="Folder for accuracy.md and its figures (default: OUTPUT).",
 )
 @options.log_format
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
 def command(
     experiment: str,
     datasets: list[str],
@@ -84,21 +89,25 @@ def command(
     page: Path | None,
     debug: bool,
 ) -> None:
-    """Run an experiment of the paper and write its tables and figures.
+    """Run an experiment of the paper.
 
-    Results are kept in OUTPUT/records.jsonl as they come: a run that was stopped goes on where it was. "accuracy" is not the paper's: it measures
-    what ODEFS() reaches and what each of its parts adds, keeps its results in OUTPUT/accuracy.jsonl and writes a page.
+    Writes its tables and figures. Results are appended to OUTPUT/records.jsonl, so an interrupted
+    run can be resumed. "accuracy" is not an experiment of the paper: it measures the accuracy of
+    ODEFS() and what each of its parts adds, stores its results in OUTPUT/accuracy.jsonl and
+    writes a page.
     """
     with guarded(debug):
         if experiment == "accuracy":
             if methods or peers or protocol != "transductive":
                 raise click.UsageError(
-                    "accuracy is about ODEFS(), its parts and its rivals: --methods, --peers and --protocol do not apply."
+                    "accuracy compares fixed methods: "
+                    "--methods, --peers and --protocol do not apply."
                 )
             written = _accuracy(datasets, repeats, jobs, output, page or output)
         elif page is not None:
             raise click.UsageError(
-                f"{experiment} writes tables and figures to the output folder: --page does not apply."
+                f"{experiment} writes tables and figures to the output folder: "
+                "--page does not apply."
             )
         else:
             written = _reproduce(
@@ -126,14 +135,14 @@ def _reproduce(
 
     if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
         raise click.UsageError(
-            f"{experiment} makes its own data: --datasets and --protocol do not apply."
+            f"{experiment} generates its own data: --datasets and --protocol do not apply."
         )
     if experiment in OWN_METHODS and (methods or peers):
-        about = " and ".join(METHODS[experiment])
+        compared = " and ".join(METHODS[experiment])
         raise click.UsageError(
-            f"{experiment} is about {about}: --methods and --peers do not apply."
+            f"{experiment} compares {compared}: --methods and --peers do not apply."
         )
-    # Methods of one's own may lie in the folder one works in.
+    # Custom methods may be modules in the working directory.
     sys.path.insert(0, "")
     for name in methods:
         resolve_method(name)
@@ -141,11 +150,12 @@ def _reproduce(
     for name in absent:
         say_warning(_absence(name))
     if not planned:
-        raise DatasetError("none of the datasets is on this machine")
+        raise DatasetError("none of the datasets is available locally; see 'odefs datasets list'.")
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
         say_warning(
-            f"{name} is large: at most {most} repeats, and {cap} components for the paper's variants."
+            f"{name} is large: at most {most} repeats, "
+            f"and at most {cap} components for the paper's variants."
         )
     _make_folder(output)
     return reproduce(experiment, planned, output, jobs or available_threads(), _progress())
@@ -166,7 +176,7 @@ def _accuracy(
     unknown = unknown_datasets(datasets)
     if unknown:
         raise click.UsageError(
-            f"accuracy has datasets of its own, and {', '.join(unknown)} is not among them."
+            f"accuracy uses a fixed list of datasets without {', '.join(unknown)}."
         )
     for name in missing_datasets(datasets):
         say_warning(_absence(name))
@@ -182,11 +192,11 @@ def _accuracy(
 def _make_folder(output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     if not os.access(output, os.W_OK):
-        raise ValueError(f"{output}: cannot be written (the folder is read-only).")
+        raise ValueError(f"{output}: the folder is read-only.")
 
 
 def _progress() -> Callable[[int, int, dict[str, Any]], None]:
-    """Tells of each record, and how long the rest may take."""
+    """A callback that shows each record and the estimated remaining time."""
     start = time.monotonic()
     first: list[int] = []
 
@@ -210,10 +220,11 @@ def _result(record: dict[str, Any]) -> str:
 
 
 def _absence(name: str) -> str:
-    """Why a dataset is left out, and what to do about it."""
+    """Why a dataset is left out, and how to get it."""
     from odefs.datasets.registry import BY_NAME
 
     if name not in BY_NAME:
         return f"{name} is left out: there is no such file or dataset."
     note = f" ({BY_NAME[name].note})" if BY_NAME[name].note else ""
-    return f"{name} is not on this machine and is left out: 'odefs datasets get {name}' downloads it{note}."
+    get = f"'odefs datasets get {name}' downloads it{note}"
+    return f"{name} is not available locally and is left out: {get}."

@@ -1,4 +1,4 @@
-"""``odefs score MODEL FILE``: the rows of another table under a saved model, and how that table differs from the training table."""
+"""Scoring command, ``odefs score MODEL FILE``: another table under a saved model, with drift."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ SCORING = (
     "with_data",
     "top",
 )
-"""Options that scoring itself has a use for."""
+"""Options passed on to ``score_file``."""
 
 
 @click.command()
@@ -46,15 +46,21 @@ SCORING = (
     "--max-flagged",
     type=LimitType(),
     metavar="SHARE",
-    help="Exit with 3 if more rows are flagged: a share (0.02, 5%) or a multiple of the share in training (2x).",
+    help="Exit with code 3 if more rows are flagged: a share (0.02, 5%) or a multiple of the "
+    "share in training (2x).",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Threads; all cores by default.")
-@options.telling
+@click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores).")
+@options.display
 def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> None:
-    """Score the rows of FILE with a MODEL that 'odefs detect --save' wrote, and say how FILE differs from the training table.
+    """Score the rows of FILE with a saved MODEL.
 
-    Where FILE is a folder and OUTPUT is none of the file types, OUTPUT is a folder: every parquet file gets one of the same name there. Those that are there already are
-    left as they are and count for --max-flagged, so a run that was stopped can be started again; they must be of the same model, threshold and id, or --force makes them anew.
+    MODEL is a file written by 'odefs detect --save'. The output includes how FILE differs from
+    the training table.
+
+    If FILE is a folder and OUTPUT has none of the file suffixes, OUTPUT is a folder too: every
+    parquet file gets a file of scores of the same name there. Existing files are kept and count
+    for --max-flagged, so an interrupted run can be resumed. They must be from the same model,
+    threshold and id; --force writes them again.
     """
     from odefs.cli.score_folder import goes_to_folder, score_folder
 
@@ -77,7 +83,7 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     require_comparable(limit, contamination=chosen["contamination"], flag=chosen["flag"])
     large = is_large(file, chosen["delimiter"], chosen["sheet"])
     targets = choose_targets(file, model_read=model, large=large, **chosen)
-    # Before the work: whether a multiple can be computed is a matter of the model file.
+    # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(limit, model, chosen["threshold"])
     with working_folder(large) as folder:
         with progress(quiet):
@@ -87,10 +93,8 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             notes = write_outputs(targets, scored.read.table, found, *form)
         for note in () if quiet else notes:
             say_warning(f"{targets.scores}: {note}")
-        flagged, before = (
-            found.n_flagged / found.n_rows,
-            share_in_training(scored.model, chosen["threshold"]),
-        )
+        flagged = found.n_flagged / found.n_rows
+        before = share_in_training(scored.model, chosen["threshold"])
         drift = shown_drift(found, scored.drift)
         if chosen["as_json"]:
             differences = {

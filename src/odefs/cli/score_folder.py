@@ -1,4 +1,4 @@
-"""``odefs score MODEL DIR -o OUTDIR``: one file of scores per parquet file, as many rows as there may be."""
+"""Folder scoring, ``odefs score MODEL DIR -o OUTDIR``: a file of scores per parquet file."""
 
 import warnings
 from pathlib import Path
@@ -12,7 +12,7 @@ from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
 from odefs.cli.scoring import open_table_model
 
-NOT_HERE = (
+UNSUPPORTED = (
     "sheet",
     "delimiter",
     "no_header",
@@ -26,11 +26,11 @@ NOT_HERE = (
     "hide",
     "top",
 )
-"""Options that need all rows at once, or another kind of file."""
+"""Options that need all rows at once or another file format."""
 
 
 def goes_to_folder(file: str, output: str | None) -> bool:
-    """Whether a folder of files is to become a folder of files."""
+    """Whether input and output are both folders."""
     from odefs.tables.writers.files import WRITABLE
 
     return bool(
@@ -43,7 +43,7 @@ def _is_given(option: str) -> bool:
 
 
 def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
-    """Score the partitions and say what became of them."""
+    """Score the partitions and report the counts."""
     from odefs.exceptions import UnreadableColumnWarning
     from odefs.tables.messages import files_scored, outputs_without_input, rows_scored
     from odefs.tables.readers.open import fingerprint
@@ -51,20 +51,22 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
     from odefs.tables.score_folder import score_partitions
 
     asked = [
-        name for name in NOT_HERE if _is_given(name) and (name, chosen[name]) != ("reasons", "none")
+        name
+        for name in UNSUPPORTED
+        if _is_given(name) and (name, chosen[name]) != ("reasons", "none")
     ]
     if asked:
         name = {"report_path": "report"}.get(asked[0], asked[0]).replace("_", "-")
         raise click.UsageError(
-            f"--{name} is for single tables; scores of a folder take --id, --threshold and --force."
+            f"--{name} is for single tables; folders support --id, --threshold and --force."
         )
     limit = chosen["max_flagged"]
     allowed = allowed_share(limit, path, chosen["threshold"])
     loaded = open_table_model(path)
     loaded.model.set_params(n_jobs=chosen["jobs"])
     identifier = chosen["identifier"] or loaded.identifier
-    with warnings.catch_warnings(record=True) as told, progress(quiet):
-        # The command shows no other warnings; without this one, nothing would tell that a column cannot be read.
+    with warnings.catch_warnings(record=True) as caught, progress(quiet):
+        # Other warnings stay hidden; this one is the only sign that a column cannot be read.
         warnings.simplefilter("once", UnreadableColumnWarning)
         done = score_partitions(
             BatchScorer(loaded.model, loaded.encoder),
@@ -75,7 +77,7 @@ def score_folder(path: Path, folder: Path, quiet: bool, **chosen: Any) -> None:
             chosen["force"],
             fingerprint(path)[1],
         )
-    for message in () if quiet else told:
+    for message in () if quiet else caught:
         say_warning(str(message.message))
     if done.without_input and not quiet:
         say_warning(outputs_without_input(chosen["output"], done.without_input))

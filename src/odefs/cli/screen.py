@@ -1,13 +1,14 @@
-"""What the terminal shows: what was read, what stands out and why, what the model relies on.
+"""Terminal output: the table, its outliers with reasons, and the columns of the model.
 
-Names and values are the user's: square brackets in them are no markup, and control characters do not reach the terminal.
+Names and values come from the user's data: square brackets in them are not markup, and control
+characters do not reach the terminal.
 """
 
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -27,21 +28,21 @@ if TYPE_CHECKING:
     from odefs.tables.drift import ColumnDrift
 
 UNLIMITED = 10_000
-"""Width where nobody looks at a screen: what reads a pipe wants whole lines."""
+"""Width if standard output is not a terminal, where lines must not be wrapped."""
 
 
 class Screen(Console):
-    """Standard output as it is: plain in a pipe, coloured and wrapped on a terminal."""
+    """Standard output: plain in a pipe, coloured and wrapped on a terminal."""
 
     def __init__(self) -> None:
-        asked = os.environ.get("COLUMNS", "")
-        # A width of no columns would show nothing: it counts as none.
-        given = asked.isdecimal() and int(asked) > 0
+        columns = os.environ.get("COLUMNS", "")
+        # COLUMNS=0 would show nothing, so it is ignored.
+        given = columns.isdecimal() and int(columns) > 0
         width = shutil.get_terminal_size().columns if given or sys.stdout.isatty() else UNLIMITED
         super().__init__(highlight=False, markup=False, emoji=False, width=width)
 
     def say(self, text: str = "", style: str | None = None) -> None:
-        """A line, or several."""
+        """Print one or more lines without control characters."""
         self.print("\n".join(map(without_controls, text.split("\n"))), style=style)
 
     def on_broken_pipe(self) -> None:
@@ -49,7 +50,7 @@ class Screen(Console):
 
 
 def show_detection(out: Screen, found: "Detection", top: int) -> None:
-    """The foremost outliers with their reasons; identical rows once, with their number."""
+    """Show the table, its top-ranked outliers with reasons, and the columns of the model."""
     name = found.source.get("name", "table")
     out.say(
         f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used",
@@ -73,7 +74,10 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
 
 
 def show_columns(out: Screen, found: "Detection") -> None:
-    """The columns that gave flagged rows away, and how far the learned ones count; nothing where the model learns nothing about columns."""
+    """Show which columns reveal the flagged rows, and the weight of the learned columns.
+
+    Models that do not learn about columns show nothing.
+    """
     if not hasattr(found.model, "feature_importances_"):
         return
     out.say(f"\n{_line(messages.importances(found.importances))}")
@@ -84,7 +88,7 @@ def show_columns(out: Screen, found: "Detection") -> None:
 
 
 def outlier_table(found: "Detection", top: int) -> Table:
-    """The foremost rows with their reasons; identical ones once."""
+    """The top-ranked rows with their reasons; identical rows share a line."""
     identifier, names = shown_names(found)
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("rank", justify="right")
@@ -105,13 +109,13 @@ def outlier_table(found: "Detection", top: int) -> Table:
     return table
 
 
-def _line(text: Any) -> str:
-    """A name or value within one line."""
+def _line(text: object) -> str:
+    """A name or value on one line."""
     return without_controls(str(text))
 
 
 def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
-    """What was written where."""
+    """Show the paths of the written files."""
     if targets.scores:
         out.say(f"Scores of all rows: {targets.scores}")
     if targets.model:
@@ -120,20 +124,21 @@ def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
     if targets.page:
         out.say(f"Report: {targets.page}")
     elif targets.lacks_report:
-        out.say(f"No report: it needs further packages, {command('report')}")
+        out.say(f"No report was written, since it needs further packages: {command('report')}")
 
 
 def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
-    """Rows in full: every reason with its place in the column and what ordinary rows have."""
+    """Show rows with every reason, the position of its value in the column and usual values."""
     identifier, names = shown_names(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
         mark = "stands out" if found.is_outlier[row] else "not flagged"
         agree = (
             ""
             if found.agreement is None
-            else f", {percent(found.agreement[row])} of the model agree"
+            else f", {percent(found.agreement[row])} of the model agrees"
         )
-        place = f"score {found.scores[row]:.2f}, rank {found.ranks[row]} of {found.n_rows:,}, {mark}{agree}"
+        rank = f"rank {found.ranks[row]} of {found.n_rows:,}"
+        place = f"score {found.scores[row]:.2f}, {rank}, {mark}{agree}"
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
         for reason in reasons:
             hidden = reason.column in found.hidden
@@ -141,13 +146,13 @@ def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
             text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
             out.say(f"  {text}: {reason.share:.0%} of the score")
         if not reasons:
-            out.say("  no column is out of the ordinary")
+            out.say("  no column is unusual")
 
 
 def show_drift(
     out: Screen, drift: Sequence["ColumnDrift"], flagged: float, flagged_before: float | None
 ) -> None:
-    """How the table differs from the training table."""
+    """Show how the table differs from the training table."""
     out.say(messages.flagged_share(flagged, flagged_before))
     notable = [entry for entry in drift if entry.is_notable]
     if not notable:

@@ -1,29 +1,32 @@
-"""Interrupts and SIGTERM: an exception while a command works, so that everything is undone, and an immediate exit around it.
+"""Signal handling: an exception while a command works, an immediate exit at other times.
 
-While modules are imported an exception is no way out: extension modules swallow it, or fail in ways of their own. The
-process then removes its temporary files and ends at once. Windows knows SIGINT (Ctrl-C) and SIGBREAK (Ctrl-Break, the nearest
-to SIGTERM that another process can send there).
+The exception unwinds the stack and undoes unfinished work. It cannot be used while modules are
+imported, because extension modules swallow it or fail in other ways: the process then removes its
+temporary files and exits at once. Windows has SIGINT (Ctrl-C) and SIGBREAK (Ctrl-Break, the
+closest to SIGTERM that another process can send there).
 """
 
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
 
 from odefs.cli.watchdog import watching
+
+Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
+"""What ``signal.signal`` takes and returns."""
 
 WORDS = {
     130: "interrupted; nothing half-written is left.",
     143: "terminated; nothing half-written is left.",
 }
-"""What is said of each exit code."""
+"""Message of each exit code."""
 
 KINDS = {130: "interrupted", 143: "terminated"}
-"""The kind of error that each exit code is in JSON."""
+"""Error kind of each exit code in JSON."""
 
 IMPORTING = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 
@@ -31,21 +34,21 @@ _received: list[int] = []
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which service managers and batch systems send before they kill: it undoes what an interrupt undoes."""
+    """SIGTERM, which service managers send before SIGKILL; handled like an interrupt."""
 
 
 def leave_on_signals() -> None:
-    """Outside of the work nothing has to be undone by unwinding the stack."""
+    """Exit at once on signals: outside of a command there is no work to undo."""
     for number in _numbers():
         _handle(number, _leave)
 
 
 @contextmanager
 def raising_on_signals() -> Iterator[None]:
-    """Within the block, signals raise ``KeyboardInterrupt`` or ``Terminated``; afterwards they do what they did before."""
+    """Raise ``KeyboardInterrupt`` or ``Terminated`` on signals in the block; restore afterwards."""
     _received.clear()
     before = {number: signal.getsignal(number) for number in _numbers()}
-    # None: set by a program around this one, and not from Python. It could not be put back.
+    # None: the handler was not set from Python, so it could not be restored.
     handled = tuple(
         number
         for number, handler in before.items()
@@ -60,7 +63,7 @@ def raising_on_signals() -> Iterator[None]:
 
 
 def received_code() -> int | None:
-    """The exit code of the signal that came while the last block ran, whatever became of its exception; ``None`` without one."""
+    """Exit code of the signal received in the last block, even if its exception was swallowed."""
     return _exit_code(_received[0]) if _received else None
 
 
@@ -76,7 +79,7 @@ def _exit_code(number: int) -> int:
 
 def _raise(number: int, frame: FrameType | None) -> None:
     _received.append(number)
-    # Whoever asks again means it.
+    # A second signal does not wait for the stack to unwind.
     if len(_received) > 1 or _is_importing(frame):
         _leave(number, frame)
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
@@ -87,7 +90,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
     try:
         for other in _numbers():
             _handle(other, signal.SIG_DFL)
-        # Whatever was not imported made no files; importing it here could end anywhere.
+        # A module that was not imported has made no files, and importing it now is not safe.
         unfinished = sys.modules.get("odefs.system.unfinished_files")
         remove = getattr(unfinished, "remove_unfinished", None)
         if remove is not None:
@@ -98,13 +101,13 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _say(code: int) -> None:
-    said = {2: f"odefs: {WORDS[code]}\n".encode()}
-    # As above: where it was not imported, no format has been chosen yet.
+    output = {2: f"odefs: {WORDS[code]}\n".encode()}
+    # As above: if it was not imported, no format has been chosen yet.
     parting_bytes = getattr(sys.modules.get("odefs.cli.messages"), "parting_bytes", None)
     if parting_bytes is not None:
         with suppress(Exception):
-            said = parting_bytes(WORDS[code], KINDS[code], code)
-    for descriptor, text in said.items():
+            output = parting_bytes(WORDS[code], KINDS[code], code)
+    for descriptor, text in output.items():
         if text:
             os.write(descriptor, text)
 
@@ -117,8 +120,12 @@ def _is_importing(frame: FrameType | None) -> bool:
     return False
 
 
-def _handle(number: int, handler: Any) -> bool:
-    """Whoever started the program with a signal ignored (``nohup``, ``&`` in a script) keeps it so; only the main thread may ask. Whether it was set."""
+def _handle(number: int, handler: Handler) -> bool:
+    """Set a signal handler and return whether it was set.
+
+    A signal that is ignored at the start (``nohup``, ``&`` in a script) stays ignored, and only
+    the main thread can set handlers.
+    """
     if (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(number) is not signal.SIG_IGN

@@ -1,7 +1,7 @@
-"""A thread that ends the command where a signal came and the main thread is inside compiled code, which may not return for long.
+"""Watchdog thread that ends the command if compiled code keeps the main thread from a signal.
 
-Python runs signal handlers in the main thread, between two of its own instructions. The system's part of the handler writes the signal's
-number into a socket at once, and this thread reads it there.
+Python runs signal handlers in the main thread, between two bytecode instructions. The C-level
+handler writes the number of the signal to a socket at once, from which this thread reads it.
 """
 
 import contextlib
@@ -14,16 +14,16 @@ from contextlib import contextmanager
 from functools import cache
 
 GRACE_SECONDS = 0.5
-"""How long the main thread has to take notice."""
+"""Time that the main thread has to handle the signal."""
 
 
 @contextmanager
 def watching(
     n_noticed: Callable[[], int], leave: Callable[[int], None], numbers: tuple[int, ...]
 ) -> Iterator[None]:
-    """Within the block, ``leave`` is called with the number of a signal that the main thread takes no notice of.
+    """Within the block, call ``leave`` with the number of a signal the main thread did not handle.
 
-    ``n_noticed`` counts those that it did take notice of.
+    ``n_noticed`` returns the number of signals that it did handle.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -35,22 +35,23 @@ def watching(
     def watch() -> None:
         n_sent = 0
         with contextlib.suppress(OSError):
-            while told := reader.recv(1):
-                n_sent += told[0] in numbers
-                if told[0] in numbers and not ended.wait(GRACE_SECONDS) and n_noticed() < n_sent:
-                    leave(told[0])
+            while received := reader.recv(1):
+                number = received[0]
+                n_sent += number in numbers
+                if number in numbers and not ended.wait(GRACE_SECONDS) and n_noticed() < n_sent:
+                    leave(number)
 
     thread = threading.Thread(target=watch, daemon=True)
     try:
         thread.start()
     except RuntimeError:
-        # No thread is to be had: signals wait for compiled code to return, and the work goes on.
+        # Without the thread, signals wait until compiled code returns.
         reader.close()
         writer.close()
         yield
         return
     before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    _children_let_go()
+    _detach_children()
     try:
         yield
     finally:
@@ -62,12 +63,12 @@ def watching(
 
 
 @cache
-def _children_let_go() -> None:
-    """A forked child has the same socket, and what it is sent is not meant for its parent."""
+def _detach_children() -> None:
+    """Keep signals of forked children, which inherit the socket, from reaching the parent."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_let_go)
+        os.register_at_fork(after_in_child=_detach)
 
 
-def _let_go() -> None:
+def _detach() -> None:
     with contextlib.suppress(ValueError):  # not forked from the main thread
         signal.set_wakeup_fd(-1)

@@ -1,4 +1,7 @@
-"""The scikit-learn estimators. ``ODEFSSelector`` is loaded by its own name: its base class brings much of scikit-learn along."""
+"""Scikit-learn estimators.
+
+``ODEFSSelector`` is not imported here, because its base class imports much of scikit-learn.
+"""
 
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS

@@ -1,7 +1,7 @@
-"""What all outlier estimators share: scikit-learn's conventions around the models.
+"""Base class of the outlier estimators: scikit-learn's conventions on top of the models.
 
-Models have outlyingness (high = abnormal). Here the signs are scikit-learn's: ``score_samples`` is
-the negated outlier score.
+Outlier scores of models are high for abnormal rows. Scikit-learn's signs are opposite:
+``score_samples`` is the negated outlier score.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from odefs.models.validation import hint_for, require_no_dates
 
 
 class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, OutlierModel):
-    """Base of the estimators; subclasses also inherit from a model."""
+    """Base class of the estimators; subclasses may also inherit from a model."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -30,7 +30,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
         return tags
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The negated outlier score: low = abnormal, as everywhere in scikit-learn."""
+        """Negated outlier scores: low = abnormal, as in scikit-learn."""
         return -self.outlier_scores(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -41,8 +41,11 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
         """-1 for outliers, 1 for inliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None, **more: Any) -> np.ndarray:
-        """Fit, with whatever else ``fit`` takes, and return -1 for outliers and 1 for inliers of the training rows."""
+    def fit_predict(self, X: Any, y: object = None, **more: object) -> np.ndarray:
+        """Fit the model and return -1 for outliers and 1 for inliers of the training rows.
+
+        Further arguments are passed to ``fit``.
+        """
         return np.where(self.fit(X, y, **more).is_outlier_, -1, 1)
 
     @property
@@ -59,7 +62,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
         X = unmasked(X)
         try:
             require_no_dates(X)
-            # The check for infinity adds all values up; huge ones may overflow on the way.
+            # The check for infinity sums all values, and huge ones may overflow.
             with np.errstate(over="ignore", invalid="ignore"):
                 found = validate_data(
                     self,
@@ -70,7 +73,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
                     ensure_min_samples=least,
                 )
                 require_no_dates(found)
-                # Data frames of categories and of polars' texts come through as objects.
+                # Categorical and polars text columns are returned as objects.
                 return found.astype(np.float64) if found.dtype == object else found
         except (TypeError, ValueError) as error:
             if (hint := hint_for(X, error)) is not None:

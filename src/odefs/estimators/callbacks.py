@@ -1,32 +1,38 @@
-"""Progress for scikit-learn's callbacks (``set_callbacks``, as with ``sklearn.callback.ProgressBar``), from scikit-learn 1.9 on.
+"""Scikit-learn callbacks such as ``sklearn.callback.ProgressBar`` (scikit-learn 1.9 or newer).
 
-Older versions have no callbacks: there, estimators have no ``set_callbacks`` and fit as they do without. What ``odefs._progress`` tells becomes tasks: below
-``fit`` one for each stretch of work that is counted, below it one for each part that is done. A callback's wish to stop is not followed.
+With older versions, estimators have no ``set_callbacks``. Progress of ``odefs._progress`` becomes
+tasks: below ``fit`` one task per stage, below it one per finished part. Requests of a callback to
+stop the fit are ignored.
 
-``sklearn.callback`` is imported when a callback is set, not before: it brings Rich along.
+``sklearn.callback`` is imported only when a callback is set, because it imports Rich.
 """
 
 import functools
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from odefs._progress import listening
+
+if TYPE_CHECKING:
+    from sklearn.callback import CallbackContext
 
 AVAILABLE = find_spec("sklearn.callback") is not None
 
 MOST_PARTS = 100
-"""Work that is counted in rows is told in percent."""
+"""Maximum number of tasks per stage: stages that count rows report percentages."""
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 if AVAILABLE:
 
     class CallbackSupport:
-        """``sklearn.callback.CallbackSupportMixin``, loaded when it is used."""
+        """``sklearn.callback.CallbackSupportMixin``, imported on first use."""
 
         def set_callbacks(self, *callbacks: Any) -> Self:
-            """Set scikit-learn's callbacks, which follow the progress of ``fit``; without any, remove those that are set.
+            """Set scikit-learn callbacks that follow the progress of ``fit``.
+
+            Without arguments, all callbacks are removed.
 
             Parameters
             ----------
@@ -40,45 +46,53 @@ if AVAILABLE:
 else:
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """Empty base class for scikit-learn versions without callbacks."""
 
 
 def observed(fit: Fit) -> Fit:
-    """``fit``, with its progress told to the estimator's callbacks."""
+    """Decorate ``fit`` to report its progress to the callbacks of the estimator."""
 
     @functools.wraps(fit)
-    def observed_fit(self: Any, X: Any, y: Any = None, *further: Any, **named: Any) -> Any:
-        if not _is_followed(self):
+    def observed_fit(
+        self: CallbackSupport, X: Any, y: object = None, *further: Any, **named: Any
+    ) -> Any:
+        if not _has_callbacks(self):
             return fit(self, X, y, *further, **named)
         return _managed(
-            _fit_told, self, lambda estimator, X, y: fit(estimator, X, y, *further, **named), X, y
+            _fit_with_tasks,
+            self,
+            lambda estimator, X, y: fit(estimator, X, y, *further, **named),
+            X,
+            y,
         )
 
     return cast(Fit, observed_fit)
 
 
-def fit_inside(outer: Any, inner: Any, X: Any, y: Any = None) -> Any:
-    """Fit an estimator that another one is made of; callbacks of the outer one follow the inner one's progress."""
-    return (
-        _managed(_fit_inside_told, outer, inner, X, y) if _is_followed(outer) else inner.fit(X, y)
-    )
+def fit_inside(outer: CallbackSupport, inner: Any, X: Any, y: object = None) -> Any:
+    """Fit an inner estimator and report its progress to the callbacks of the outer one."""
+    if not _has_callbacks(outer):
+        return inner.fit(X, y)
+    return _managed(_fit_inner_with_tasks, outer, inner, X, y)
 
 
-def _is_followed(estimator: Any) -> bool:
-    """Whether there are callbacks, of the estimator or of one that it is part of."""
+def _has_callbacks(estimator: CallbackSupport) -> bool:
+    """Whether the estimator, or one that it is part of, has callbacks."""
     return AVAILABLE and not vars(estimator).keys().isdisjoint(
         {"_skl_callbacks", "_parent_callback_ctx"}
     )
 
 
-def _managed(fit: Callable[..., Any], estimator: Any, *arguments: Any) -> Any:
-    """Tear callbacks down afterwards, whether the fit succeeds or not."""
+def _managed(fit: Callable[..., Any], estimator: CallbackSupport, *arguments: object) -> Any:
+    """Call ``fit`` and tear the callbacks down afterwards, even if it fails."""
     from sklearn.callback import with_callbacks
 
     return with_callbacks(fit)(estimator, *arguments)
 
 
-def _started(estimator: Any, max_subtasks: int | None, X: Any, y: Any) -> Any:
+def _started(
+    estimator: CallbackSupport, max_subtasks: int | None, X: object, y: object
+) -> "CallbackContext":
     from sklearn.callback import CallbackSupportMixin
 
     context = CallbackSupportMixin._init_callback_context(estimator, max_subtasks=max_subtasks)
@@ -86,18 +100,20 @@ def _started(estimator: Any, max_subtasks: int | None, X: Any, y: Any) -> Any:
     return context
 
 
-def _fit_told(estimator: Any, fit: Callable[..., Any], X: Any, y: Any) -> Any:
+def _fit_with_tasks(
+    estimator: CallbackSupport, fit: Callable[..., Any], X: object, y: object
+) -> Any:
     context = _started(estimator, None, X, y)
     tasks = _Tasks(estimator, context)
     with listening(tasks):
         fitted = fit(estimator, X, y)
     tasks.close()
-    # Whoever wants the fitted estimator gets it as it is.
+    # No attributes to reconstruct: callbacks that ask for the fitted estimator get it as it is.
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})
     return fitted
 
 
-def _fit_inside_told(outer: Any, inner: Any, X: Any, y: Any) -> Any:
+def _fit_inner_with_tasks(outer: CallbackSupport, inner: Any, X: object, y: object) -> Any:
     context = _started(outer, 1, X, y)
     task = context.subcontext(task_name="fit")
     with task.propagate_callback_context(inner):
@@ -109,27 +125,27 @@ def _fit_inside_told(outer: Any, inner: Any, X: Any, y: Any) -> Any:
 
 
 class _Tasks:
-    """A listener that turns what it is told into tasks; stretches that are told of only when they are over have none."""
+    """Progress listener that creates tasks; stages first reported at their end have none."""
 
-    def __init__(self, estimator: Any, root: Any) -> None:
+    def __init__(self, estimator: CallbackSupport, root: "CallbackContext") -> None:
         self.estimator = estimator
         self.root = root
-        self.stretch: Any = None
+        self.stage_task: CallbackContext | None = None
         self.key = ("", 0)
         self.done = self.reached = self.parts = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        if self.stretch is not None and ((stage, total) != self.key or done <= self.done):
+        if self.stage_task is not None and ((stage, total) != self.key or done <= self.done):
             self.close()
-        if self.stretch is None:
+        if self.stage_task is None:
             if done >= total:
                 return
             self.key, self.parts, self.reached = (stage, total), min(total, MOST_PARTS), 0
-            self.stretch = self.root.subcontext(task_name=stage, max_subtasks=self.parts)
-            self.stretch.call_on_fit_task_begin(estimator=self.estimator)
+            self.stage_task = self.root.subcontext(task_name=stage, max_subtasks=self.parts)
+            self.stage_task.call_on_fit_task_begin(estimator=self.estimator)
         self.done = done
         for _ in range(self.reached, done * self.parts // total):
-            part = self.stretch.subcontext(task_name="part")
+            part = self.stage_task.subcontext(task_name="part")
             part.call_on_fit_task_begin(estimator=self.estimator)
             part.call_on_fit_task_end(estimator=self.estimator)
             self.reached += 1
@@ -137,7 +153,7 @@ class _Tasks:
             self.close()
 
     def close(self) -> None:
-        """End the stretch that is going on, if there is one."""
-        if self.stretch is not None:
-            self.stretch.call_on_fit_task_end(estimator=self.estimator)
-            self.stretch = None
+        """End the task of the current stage, if there is one."""
+        if self.stage_task is not None:
+            self.stage_task.call_on_fit_task_end(estimator=self.estimator)
+            self.stage_task = None

@@ -1,6 +1,8 @@
-"""LeSiNN as an estimator of its own: the bare detector on all columns."""
+"""LeSiNN estimator: the detector on all columns, without feature selection."""
 
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from odefs._logging import verbose_logging
 from odefs.ensemble.fit_fixed import fit_bare
@@ -15,9 +17,9 @@ from odefs.models.validation import detector_of
 
 
 class LeSiNN(BaseOutlierEstimator):
-    """Outliers by the mean distance to the nearest row of many small random subsets.
+    """Outlier scores from the mean distance to the nearest rows in many small random subsets.
 
-    Linear in rows and columns, without training. The detector that :class:`ODEFS` learns columns for.
+    Linear in rows and columns, without training. :class:`ODEFS` selects columns for this detector.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ class LeSiNN(BaseOutlierEstimator):
     subset_size : int, default=8
         Rows per subset.
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
-        Distance; the detector's authors use the Euclidean one, the ODEFS paper writes its square.
+        Distance. The authors of LeSiNN use the Euclidean distance, the ODEFS paper its square.
     scaling : {"minmax", "rootstd", "damped", "none"}, default="minmax"
         Column scaling. "minmax" scales to [0, 1]; "rootstd" also divides by the root of the
         standard deviation; "damped" does the same but limits the weight of binary columns.
@@ -52,13 +54,14 @@ class LeSiNN(BaseOutlierEstimator):
     offset_ : float
         ``decision_function = score_samples - offset_``.
     fit_info_ : dict
-        What the fit did, with the fallbacks it took.
+        Number of rows and fallbacks of the fit.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
     References
     ----------
-    G. Pang, K. M. Ting, D. Albrecht: LeSiNN: Detecting anomalies by identifying least similar nearest neighbours. ICDM Workshops 2015.
+    G. Pang, K. M. Ting, D. Albrecht: LeSiNN: Detecting anomalies by identifying least similar
+    nearest neighbours. ICDM Workshops 2015.
 
     Examples
     --------
@@ -87,7 +90,7 @@ class LeSiNN(BaseOutlierEstimator):
         missing: str = "error",
         contamination: float | str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_subsets = n_subsets
@@ -102,8 +105,8 @@ class LeSiNN(BaseOutlierEstimator):
 
     @observed
     @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the subsets and score the training rows.
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Sample the subsets and score the training rows.
 
         Parameters
         ----------

@@ -1,6 +1,8 @@
-"""``ODEFS``, the ensemble with embedded feature selection, for scikit-learn."""
+"""ODEFS estimator: the outlier detection ensemble with embedded feature selection."""
 
 from typing import Any, Self
+
+import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.estimators.base import BaseOutlierEstimator
@@ -12,9 +14,12 @@ from odefs.models.odefs import ODEFSMethod
 class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     """Outlier detection ensemble with embedded feature selection (Cheng et al., AAAI 2020).
 
-    Scores rows with a bare detector (all of them in the paper, up to 8,192 by default), takes those far above the mean as outlier candidates, and trains
-    components that each learn which columns rank a sample of the candidates above ordinary rows. The detector then scores all rows on every component's
-    columns and, as far as these are not trusted, on all columns; the scores are averaged. ``ODEFS()`` is the project's best default, :meth:`ODEFS.paper` follows the paper to the letter.
+    The detector first scores rows on all columns (all rows in the paper, up to 8,192 by default).
+    Rows that score far above the mean are outlier candidates. Each component of the ensemble
+    learns which columns rank a sample of the candidates above ordinary rows. The detector then
+    scores all rows on the columns of every component and, to the extent that these are not
+    trusted, on all columns; the scores are averaged. ``ODEFS()`` has the defaults that work best
+    in this project's experiments, and :meth:`ODEFS.paper` follows the paper exactly.
 
     Parameters
     ----------
@@ -60,13 +65,14 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Share of the training rows to flag. "auto" flags scores above mean + 2 std. This is a
         convention, not an estimate of the number of outliers, and does not depend on
         ``selection``.
-    engine : {"auto", "local", "stream", "dask", "torch", "torch:cpu", "torch:cuda", "torch:cuda:N"}, default="auto"
+    engine : {"auto", "local", "stream", "dask", "torch", "torch:DEVICE"}, default="auto"
         Where the rows are held and scored: in memory; in passes over :class:`odefs.RowBlocks` or
         a parquet file, which may be larger than memory; on the workers of a Dask cluster; on a
         GPU. "auto" depends on the type of ``X``. All engines return the same result, "torch" to
         1e-4. "torch" uses a GPU if PyTorch finds one, otherwise PyTorch on the CPU, which is
-        slower than "local". Detectors other than LeSiNN, sparse tables and tables with missing
-        cells then run as "local", with a warning.
+        slower than "local"; "torch:cpu", "torch:cuda" and "torch:cuda:N" name the device.
+        Detectors other than LeSiNN, sparse tables and tables with missing cells then run as
+        "local", with a warning.
     n_jobs : int or None, default=None
         Number of threads; None uses every core available to the process. Results do not depend
         on it.
@@ -85,33 +91,40 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Scores of the training rows: high = abnormal, 1.0 = an ordinary row.
     is_outlier_ : ndarray of shape (n_samples,) of bool
     agreement_ : ndarray of shape (n_samples,)
-        For each training row the weighted share of the components that put it above their own threshold; see :meth:`agreement`.
+        Weighted share of the components that score a training row above their own threshold; see
+        :meth:`agreement`.
     offset_ : float
         ``decision_function = score_samples - offset_``.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each column in the gap between outlier examples and other rows, averaged over the components; adds up to 1.
+        Share of each column in the gap between outlier examples and other rows, averaged over the
+        components. The shares add up to 1.
     feature_weights_ : ndarray of shape (n_components, n_features_in_)
     feature_subsets_ : list of ndarray
-        Columns each component selected.
+        Columns that each component selected.
     component_loss_, component_weight_ : ndarray of shape (n_components,)
     candidate_indices_ : ndarray
-        Rows that stand out on all columns, and known outliers: the outlier candidates of the first round.
+        Outlier candidates of the first round: rows with high scores on all columns, and known
+        outliers.
     noise_columns_ : ndarray of int
-        Columns that look like pure noise and count a tenth; none with ``noise_columns="keep"``.
+        Columns that look like pure noise and are down-weighted to 10 %; empty with
+        ``noise_columns="keep"``.
     trust_ : float
-        Share of the learned subsets in the score; 0 where the full space ranks alone.
+        Share of the learned column subsets in the score; 0 if only all columns are used.
     fit_info_ : dict
-        What the fit did: sizes, objective traces, fallbacks. ``fit_info_["stopping"]`` says why there are as many components as there are: ``reason``
-        ("settled", "limit", "paper", "given", or "not trusted" where a few components have shown that more would be in vain), ``limit``, the ``paper``'s number, ``agreement`` (pairs of a number of components and the rank
-        correlation at it), what was ``enough``, and all of it as a ``message``.
+        Details of the fit: sizes, objective traces, fallbacks. ``fit_info_["stopping"]`` explains
+        the number of components: ``reason`` ("settled", "limit", "paper", "given", or "not
+        trusted" if the first components showed that more would not help), ``limit``, the number in
+        the ``paper``, ``agreement`` (pairs of a number of components and its rank correlation),
+        the rank correlation that is ``enough``, and a ``message`` with all of this.
     n_iter_ : int
-        Rounds of the longest alternation.
+        Number of rounds of the longest alternation with self-pacing.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
     References
     ----------
-    L. Cheng, Y. Wang, X. Liu, B. Li: Outlier Detection Ensemble with Embedded Feature Selection. AAAI 2020.
+    L. Cheng, Y. Wang, X. Liu, B. Li: Outlier Detection Ensemble with Embedded Feature Selection.
+    AAAI 2020.
 
     Examples
     --------
@@ -140,7 +153,7 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         contamination: float | str = "auto",
         engine: str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         selection: FeatureSelection | None = None,
     ) -> None:
@@ -163,27 +176,28 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
 
     @observed
     def fit(
-        self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None
+        self, X: Any, y: object = None, known_outliers: Any = None, known_normal: Any = None
     ) -> Self:
-        """Learn the ensemble and score the training rows.
+        """Train the ensemble and score the training rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
-            With RowBlocks or a Dask collection, attributes with one entry per row (``outlier_scores_``, ``is_outlier_``) lie in temporary files, which go
-            when they do.
+            With RowBlocks or a Dask collection, attributes with one entry per row
+            (``outlier_scores_``, ``is_outlier_``) are stored in temporary files, which are deleted
+            together with the attributes.
         y : ignored
         known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
-            Rows whose kind is known. Integers are always row numbers from 0 (negative ones are
-            refused), booleans a mask with one value per row, and text names rows by their labels in
-            the index of a pandas frame. Labels of all rows (0 and 1, or 1 and -1) are refused:
-            pass ``y == 1`` or ``y == -1``. A boolean Series of pandas must have the index of ``X``
-            or the default one.
+            Rows known to be outliers or normal. Integers are row numbers from 0 (negative numbers
+            raise an error), booleans are a mask with one value per row, and strings are labels in
+            the index of a pandas DataFrame. Labels of all rows (0 and 1, or 1 and -1) raise an
+            error: pass ``y == 1`` or ``y == -1`` instead. A boolean pandas Series must have the
+            index of ``X`` or the default index.
 
-            Every component learns from the known outliers (from a sample of them where they are
-            more than its examples); known normal rows are never candidates. All rows are scored
-            alike, known or not. Give masks wherever rows are chosen before ``fit``, as in
+            Every component learns from the known outliers, or from a sample if there are more than
+            ``n_outlier_examples``; known normal rows are never candidates. All rows are scored in
+            the same way, known or not. Use masks if rows are selected before ``fit``, as in
             ``GridSearchCV`` and ``cross_validate``: masks are split with the rows, while row
-            numbers reach every fold as they are and mean other rows there.
+            numbers are passed to every fold unchanged and refer to other rows there.
         """
         return ODEFSMethod.fit(self, X, y, known_outliers, known_normal)

@@ -1,4 +1,4 @@
-"""ODEFSSelector, a transformer that keeps the columns which set the most suspicious rows apart."""
+"""ODEFSSelector: a transformer that keeps the columns which separate outliers from other rows."""
 
 import numbers
 from typing import Any, ClassVar, Self
@@ -30,32 +30,35 @@ from odefs.models.constraints import (
 from odefs.models.reset_on_failure import whole
 
 
-def _selects_columns(estimator: Any) -> bool:
+def _selects_columns(estimator: object) -> bool:
     return isinstance(estimator, BaseOutlierEstimator) and not isinstance(estimator, LeSiNN)
 
 
 class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
-    """Keep the columns that tell outliers apart, found without labels.
+    """Feature selector that keeps the columns which separate outliers, found without labels.
 
-    For what comes after it in a pipeline: another detector, a plot, a person. :class:`ODEFS` itself needs no selector before it.
+    For later steps of a pipeline, such as another detector or a plot. :class:`ODEFS` itself needs
+    no selector before it.
 
     Parameters
     ----------
     estimator : ODEFS or one of odefs.baselines, default=None
-        What selects the columns; a copy of it is fitted. None is ``ODEFS()``.
+        Estimator that selects the columns; a clone is fitted. None is ``ODEFS()``.
     keep : "any", int or float, default="any"
-        "any" keeps every column that any component selected (components that learned nothing select nothing; where none learned anything, all columns are
-        kept). A whole number keeps so many columns, those of the highest importance, at most all. A number in (0, 1] keeps the fewest columns whose
-        importances add up to this share. Importances are the estimator's, or where it does not trust what it learned (``trust_`` is 0), shares of the columns in
-        what sets the flagged rows apart.
+        "any" keeps every column that any component selected. Components that learned nothing
+        select nothing; if none learned anything, all columns are kept. An integer is the number of
+        columns to keep, in order of importance (all if it exceeds their number). A float in (0, 1]
+        keeps the fewest columns whose importances add up to this share. Importances are those of
+        the estimator or, if it does not trust the learned columns (``trust_`` is 0), the shares of
+        the columns in the scores of the flagged rows.
     random_state : int, RandomState instance or None, default=None
-        For the default estimator; one that is given has its own.
+        Seed of the default estimator; an explicit ``estimator`` has its own.
 
     Attributes
     ----------
     estimator_ : the fitted estimator
     support_ : ndarray of shape (n_features_in_,) of bool
-        Which columns are kept.
+        Mask of the columns that are kept.
     feature_importances_ : ndarray of shape (n_features_in_,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -77,7 +80,11 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
     }
 
     def __init__(
-        self, estimator: Any = None, *, keep: str | float = "any", random_state: Any = None
+        self,
+        estimator: BaseOutlierEstimator | None = None,
+        *,
+        keep: str | float = "any",
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.keep = keep
@@ -91,8 +98,8 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         return tags
 
     @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the columns.
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Select the columns.
 
         Parameters
         ----------
@@ -114,7 +121,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The columns that are kept.
+        """Return the selected columns.
 
         Parameters
         ----------
@@ -125,35 +132,38 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")
 
-    def _unfitted(self) -> Any:
+    def _unfitted(self) -> BaseOutlierEstimator:
         if self.estimator is None:
             return ODEFS(random_state=self.random_state)
-        return clone(self.estimator)
+        copy: BaseOutlierEstimator = clone(self.estimator)
+        return copy
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
 
 
-def _importances(estimator: Any, X: Any) -> np.ndarray:
+def _importances(estimator: BaseOutlierEstimator, X: Any) -> np.ndarray:
     learned: np.ndarray = estimator.feature_importances_
     if getattr(estimator, "trust_", None) != 0:
         return learned
-    foremost = np.argsort(-estimator.outlier_scores_, kind="stable")[:MOST_ROWS]
-    flagged = foremost[estimator.is_outlier_[foremost]]
+    top_ranked = np.argsort(-estimator.outlier_scores_, kind="stable")[:MOST_ROWS]
+    flagged = top_ranked[estimator.is_outlier_[top_ranked]]
     shares = shares_of_rows(estimator, _rows(X, flagged)) if flagged.size else None
     return learned if shares is None else shares
 
 
 def _rows(X: Any, numbers: np.ndarray) -> Any:
-    """Some rows of whatever a table may be."""
+    """Rows of an array, data frame or sparse matrix by number."""
     if sparse.issparse(X):
         table: Any = X
         return table.tocsr()[numbers]
     return _safe_indexing(X if hasattr(X, "columns") else np.asarray(X), numbers)
 
 
-def _kept_columns(estimator: Any, importances: np.ndarray, keep: Any) -> np.ndarray:
+def _kept_columns(
+    estimator: BaseOutlierEstimator, importances: np.ndarray, keep: str | float
+) -> np.ndarray:
     if isinstance(keep, str):
         subsets = estimator.feature_subsets_
         if hasattr(estimator, "feature_weights_"):

@@ -1,7 +1,8 @@
-"""Which values a parameter may take.
+"""Constraints on the values of parameters.
 
-Every estimator declares its parameters once, in a table from names to constraints. The same table
-checks the values in ``fit``, words the error, and is compared with the documentation by a test.
+Every estimator declares its parameters once, as a mapping from names to constraints. ``fit``
+checks the values with it and takes the error message from it, and a test compares it with the
+documentation.
 """
 
 import math
@@ -14,13 +15,13 @@ import numpy as np
 
 
 class Constraint:
-    """A set of allowed values; ``str`` of it completes the sentence "The value is not ..."."""
+    """A set of allowed values; its ``str`` completes the message "The value is not ..."."""
 
-    def allows(self, value: Any) -> bool:
+    def allows(self, value: object) -> bool:
         raise NotImplementedError
 
     def convert(self, value: Any) -> Any:
-        """An allowed value as a plain Python object."""
+        """Convert an allowed value to a plain Python object."""
         return value
 
     def __or__(self, other: "Constraint") -> "Constraint":
@@ -31,12 +32,12 @@ Constraints = Mapping[str, Constraint]
 
 
 class Choice(Constraint):
-    """One of a few values, compared together with their types, since ``True == 1``."""
+    """One of several values; types are compared as well, since ``True == 1``."""
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: str | bool | None) -> None:
         self.values = values
 
-    def allows(self, value: Any) -> bool:
+    def allows(self, value: object) -> bool:
         return any(isinstance(value, type(choice)) and value == choice for choice in self.values)
 
     def __str__(self) -> str:
@@ -46,13 +47,14 @@ class Choice(Constraint):
 
 @dataclass(frozen=True)
 class Integer(Constraint):
-    """A whole number, NumPy's included, but not a boolean."""
+    """A Python or NumPy integer, but not a boolean."""
 
     low: int | None = None
 
-    def allows(self, value: Any) -> bool:
-        is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        return is_integer and (self.low is None or value >= self.low)
+    def allows(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            return False
+        return self.low is None or int(value) >= self.low
 
     def convert(self, value: Any) -> Any:
         return int(value)
@@ -63,19 +65,19 @@ class Integer(Constraint):
 
 @dataclass(frozen=True)
 class Number(Constraint):
-    """A finite number between two bounds, which are allowed themselves unless they are open."""
+    """A finite number in an interval, which includes its bounds unless they are open."""
 
     low: float
     high: float = math.inf
     open_low: bool = False
     open_high: bool = False
 
-    def allows(self, value: Any) -> bool:
+    def allows(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
         try:
             number = float(value)
-        except OverflowError:  # whole numbers beyond the range of floats
+        except OverflowError:  # integers beyond the range of floats
             return False
         above = number > self.low if self.open_low else number >= self.low
         below = number < self.high if self.open_high else number <= self.high
@@ -94,12 +96,12 @@ class Number(Constraint):
 
 @dataclass(frozen=True)
 class Satisfies(Constraint):
-    """Whatever passes a test; ``text`` names these values."""
+    """Values that pass a test; ``text`` describes them."""
 
-    test: Callable[[Any], bool]
+    test: Callable[[object], bool]
     text: str
 
-    def allows(self, value: Any) -> bool:
+    def allows(self, value: object) -> bool:
         return self.test(value)
 
     def __str__(self) -> str:
@@ -107,12 +109,12 @@ class Satisfies(Constraint):
 
 
 class Either(Constraint):
-    """What the first or the second constraint allows."""
+    """Union of two constraints."""
 
     def __init__(self, first: Constraint, second: Constraint) -> None:
         self.first, self.second = first, second
 
-    def allows(self, value: Any) -> bool:
+    def allows(self, value: object) -> bool:
         return self.first.allows(value) or self.second.allows(value)
 
     def convert(self, value: Any) -> Any:
@@ -123,17 +125,16 @@ class Either(Constraint):
 
 
 def random_state_of(seed: Any) -> np.random.RandomState:
-    """The generator that a ``random_state`` stands for: the global one for None."""
+    """Generator of a ``random_state`` parameter; None is NumPy's global one."""
     if seed is None or seed is np.random:
         return np.random.mtrand._rand
     return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
 
-def _seeds_a_generator(value: Any) -> bool:
-    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+def _seeds_a_generator(value: object) -> bool:
     if value is None or isinstance(value, np.random.RandomState) or value is np.random:
         return True
-    return is_integer and 0 <= value < 2**32
+    return Integer(0).allows(value) and not Integer(2**32).allows(value)
 
 
 RANDOM_STATE = Satisfies(
@@ -142,7 +143,7 @@ RANDOM_STATE = Satisfies(
 
 
 def checked(holder: object, constraints: Constraints) -> dict[str, Any]:
-    """The parameters of an object as plain values; raises ``ValueError`` for the first one that is not allowed."""
+    """Parameters of an object as plain values; raises ``ValueError`` if one is not allowed."""
     values = {}
     for name, constraint in constraints.items():
         value = getattr(holder, name)

@@ -1,4 +1,4 @@
-"""The sentences for every fallback a fit may take."""
+"""Fallbacks of a fit and their messages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,23 +11,21 @@ from odefs.selection.candidates import FEWEST, Candidates
 
 
 def off_device(engine: str, used: Any, detector: Detector) -> list[Fallback]:
-    """What was to run on a device, and did not; ``used`` is the engine that holds the table."""
+    """A requested device was not used; ``used`` is the engine that holds the table."""
     reason = why_not_on_device(used.X, detector) if on_device(engine) else None
-    return (
-        []
-        if reason is None
-        else [Fallback("off_device", f"engine={engine!r} was not used: {reason}.")]
-    )
+    if reason is None:
+        return []
+    return [Fallback("off_device", f"engine={engine!r} was not used: {reason}.")]
 
 
 def few_rows(detector: Detector, n_rows: int) -> list[Fallback]:
-    """Fewer rows than the detector's settings ask for."""
+    """The table has fewer rows than the settings of the detector require."""
     message = detector.shortage(n_rows)
     return [] if message is None else [Fallback("few_rows", message)]
 
 
 def few_candidates(candidates: Candidates, n_known: int = 0) -> list[Fallback]:
-    """Too few rows above the Cantelli threshold."""
+    """Too few rows score above the Cantelli threshold."""
     if candidates.n_above >= FEWEST:
         return []
     who = (
@@ -36,32 +34,43 @@ def few_candidates(candidates: Candidates, n_known: int = 0) -> list[Fallback]:
         else f"{n_known} known outliers and the rows"
     )
     found = "1 row exceeds" if candidates.n_above == 1 else f"{candidates.n_above} rows exceed"
-    message = f"{found} the candidate threshold, fewer than {FEWEST}: {who} with the highest bare scores serve as candidates."
+    message = (
+        f"{found} the candidate threshold, fewer than {FEWEST}: "
+        f"{who} with the highest scores on all columns serve as candidates."
+    )
     return [Fallback("few_candidates", message)]
 
 
 def no_relevant_column(reason: str) -> list[Fallback]:
-    """A competitor found nothing to choose columns by."""
+    """A competing method found no criterion to select columns."""
     return [Fallback("nothing_learned", f"{reason}: all columns are used.")]
 
 
 def stopped_regressions(stopped: int, rounds: int) -> list[Fallback]:
-    """Sparse regressions that reached their limit of iterations."""
+    """Sparse regressions reached their maximum number of iterations."""
     if not stopped:
         return []
-    message = f"{stopped} of {rounds} sparse regressions stopped before they settled: their columns may be too many."
+    message = (
+        f"{stopped} of {rounds} sparse regressions did not converge: "
+        "they may have selected too many columns."
+    )
     return [Fallback("not_converged", message)]
 
 
 def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
-    """Components that learned nothing or were stopped early."""
+    """Components learned nothing or did not converge."""
     found = []
     empty = sum(not part.w.any() for part in training)
     if empty:
-        message = f"{empty} of {len(training)} components found no column that ranks the candidates higher: they use all columns."
+        message = (
+            f"{empty} of {len(training)} components found no column that ranks the candidates "
+            "higher: they use all columns."
+        )
         found.append(Fallback("nothing_learned", message))
     stopped = sum(not part.learned.converged for part in training)
     if stopped:
-        message = f"{stopped} of {len(training)} components stopped before the objective settled: a larger tol may help."
+        message = (
+            f"{stopped} of {len(training)} components did not converge: a larger tol may help."
+        )
         found.append(Fallback("not_converged", message))
     return found

@@ -1,4 +1,4 @@
-"""The settings of feature selection inside :class:`odefs.ODEFS`: what a study varies and most users leave alone."""
+"""Feature selection settings of :class:`odefs.ODEFS`, which most users leave at their defaults."""
 
 from typing import Any, ClassVar, Self
 
@@ -27,7 +27,7 @@ PAPER: dict[str, Any] = {
     "reference_rows": "fresh",
     "normalization_rows": None,
 }
-"""All that affects the result, so that no later change of a default changes the paper's method."""
+"""All settings that affect the result, so that new defaults do not change the paper's method."""
 
 
 class FeatureSelection(Parameters):
@@ -155,7 +155,7 @@ class FeatureSelection(Parameters):
         self.normalization_rows = normalization_rows
 
     def __eq__(self, other: object) -> bool:
-        """Settings are equal if all their values are, so that parameters of estimators can be compared."""
+        """Equality of all values, so that parameters of estimators can be compared."""
         return type(other) is type(self) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]
@@ -167,16 +167,16 @@ class FeatureSelection(Parameters):
 
 
 class NestedSelection:
-    """Makes ``selection__l1`` and the like work in ``get_params`` and ``set_params`` while ``selection`` is None.
+    """Nested parameters such as ``selection__l1`` while ``selection`` is None.
 
-    scikit-learn only looks into parameters that are objects, and a default cannot be an object:
-    all estimators would share it.
+    Scikit-learn only resolves nested parameters of objects, and the default cannot be an object,
+    because all estimators would share it.
     """
 
     selection: FeatureSelection | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with ``deep`` also those of ``selection``, as ``selection__<name>``."""
+        """Parameters by name; ``deep`` includes those of ``selection`` as ``selection__<name>``."""
         parameters: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
         if deep and self.selection is None:
             defaults = FeatureSelection().get_params()
@@ -184,7 +184,7 @@ class NestedSelection:
         return parameters
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name, also those of ``selection``, as ``selection__<name>``."""
+        """Set parameters by name, including those of ``selection`` as ``selection__<name>``."""
         nested = any(name.startswith("selection__") for name in parameters)
         if nested and parameters.get("selection", self.selection) is None:
             parameters["selection"] = FeatureSelection()

@@ -1,4 +1,4 @@
-"""A fit is whole or nothing: one that fails leaves no fitted attribute, of itself or of the fit before it."""
+"""Reset of estimators whose fit fails: no attributes of it or of an earlier fit remain."""
 
 import functools
 from collections.abc import Callable
@@ -6,28 +6,28 @@ from typing import Any, TypeVar, cast
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
-OF_THE_MODEL = ("_model", "_baseline", "_from_file", "_noted")
-"""What a fit sets beside attributes whose names end in an underscore."""
+PRIVATE_FITTED = ("_model", "_baseline", "_from_file", "_noted")
+"""Attributes that a fit sets in addition to those with a trailing underscore."""
 
 
 def whole(fit: Fit) -> Fit:
-    """``fit``, which begins with an unfitted estimator and ends with a fitted or an unfitted one, interrupts included."""
+    """Decorate ``fit`` to leave the estimator fitted or unfitted, even if it is interrupted."""
 
     @functools.wraps(fit)
     def whole_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        _forget(self)
+        _reset(self)
         try:
             return fit(self, *args, **kwargs)
         except BaseException:
             if not self.__sklearn_is_fitted__():
-                _forget(self)
+                _reset(self)
             raise
 
     return cast(Fit, whole_fit)
 
 
-def _forget(estimator: Any) -> None:
-    """Drop what a fit sets; parameters, callbacks and requests for metadata stay."""
+def _reset(estimator: object) -> None:
+    """Delete the attributes of a fit; parameters, callbacks and metadata requests stay."""
     for name in list(vars(estimator)):
-        if name in OF_THE_MODEL or (name.endswith("_") and not name.startswith("_")):
+        if name in PRIVATE_FITTED or (name.endswith("_") and not name.startswith("_")):
             delattr(estimator, name)

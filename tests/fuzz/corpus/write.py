@@ -1,4 +1,7 @@
-"""Write the seeds of the corpus that are not findings: ``python tests/fuzz/corpus/write.py``. Findings are added by hand and kept for good."""
+"""Write the seeds of the corpus that are not findings: ``python tests/fuzz/corpus/write.py``.
+
+Findings are added by hand and kept for good.
+"""
 
 import gzip
 import random
@@ -75,8 +78,14 @@ def texts() -> dict[str, bytes]:
         "blank-names": b",,\n1,2,3\n4,5,6\n7,8,1\n",
         "open-quote": b'a,b\n1,"x\n2,y\n3,z\n',
         "quote-inside": b'a,b\n1,5" disk\n2,y\n3,z\n',
-        "extremes": b"a,b,c\n1e308,-1e308,1e-320\n-1e308,1e308,0\ninf,nan,-0\n1e309,9223372036854775808,007\n5,6,7\n",
-        "dates": b"d,t,n\n01.02.2024,12:30,1\n31/12/1999,23:59,2\n2024-02-29,00:00,4\n2024-02-30,24:00,2\n1/1/01,7:07,2\n",
+        "extremes": (
+            b"a,b,c\n1e308,-1e308,1e-320\n-1e308,1e308,0\n"
+            b"inf,nan,-0\n1e309,9223372036854775808,007\n5,6,7\n"
+        ),
+        "dates": (
+            b"d,t,n\n01.02.2024,12:30,1\n31/12/1999,23:59,2\n"
+            b"2024-02-29,00:00,4\n2024-02-30,24:00,2\n1/1/01,7:07,2\n"
+        ),
         "all-blank": b"a,b\n,\n,\n,\n",
         "one-value": b"a,b\n1,x\n1,x\n1,x\n",
         "formulas": b"=a,+b\n=1+1,@x\n-1,=2\n=3,+4\n",
