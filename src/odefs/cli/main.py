@@ -10,6 +10,8 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
+from odefs._extras import require_extra
+
 if TYPE_CHECKING:
     import click
 
