@@ -14,7 +14,7 @@ import polars as pl
 from sklearn.base import clone
 
 from benchmarks.result import Result
-from odefs.tables.detect_frame import detect
+from odefs.detection import detect
 from odefs.tables.readers.open import open_table
 from odefs.tables.table import HeldTable
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from odefs.compat.onnx import export_onnx as export_onnx
+    from odefs.detection import Detection as Detection
+    from odefs.detection import detect as detect
     from odefs.engines.row_blocks import RowBlocks as RowBlocks
     from odefs.estimators import ODEFS as ODEFS
     from odefs.estimators import FeatureSelection as FeatureSelection
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from odefs.inspection.explanation import TopExplanation as TopExplanation
     from odefs.inspection.reason import Reason as Reason
     from odefs.report.report import Report as Report
-    from odefs.tables.detect_frame import detect as detect
-    from odefs.tables.detection import Detection as Detection
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.pipeline_files import load as load
     from odefs.tables.pipeline_files import save as save
@@ -38,7 +38,7 @@ _HOMES = {
     "LeSiNN": "odefs.estimators",
     "ODEFSSelector": "odefs.estimators.selector",
     "ClusterError": "odefs.exceptions",
-    "Detection": "odefs.tables.detection",
+    "Detection": "odefs.detection",
     "Explanation": "odefs.inspection.explanation",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
@@ -47,7 +47,7 @@ _HOMES = {
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
-    "detect": "odefs.tables.detect_frame",
+    "detect": "odefs.detection",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
     "load": "odefs.tables.pipeline_files",

@@ -117,7 +117,7 @@ EXAMPLES = [
 def test_modules_with_examples_are_found():
     assert set(EXAMPLES) >= {
         "odefs.estimators.odefs",
-        "odefs.tables.detect_frame",
+        "odefs.detection",
         "odefs.engines.dask.client",
     }
 

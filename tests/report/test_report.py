@@ -15,10 +15,10 @@ import pytest
 
 from odefs import ODEFS
 from odefs.datasets.transactions import make_transactions, transactions_path
+from odefs.detection import detect
 from odefs.report import build_report
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
-from odefs.tables.detect_frame import detect
 from odefs.tables.provenance import Provenance
 from pages import Texts, mixed_frame
 
@@ -247,7 +247,7 @@ def test_the_still_picture_has_a_bar_for_every_bin_and_draws_any_scores(report):
 def test_same_input_gives_the_same_bytes_in_any_process(report, page):
     assert report.html() == page
     code = (
-        "import hashlib, polars as pl; from odefs.tables.detect_frame import detect;"
+        "import hashlib, polars as pl; from odefs.detection import detect;"
         "from odefs.datasets.transactions import transactions_path;"
         "r = detect(pl.read_csv(transactions_path()), id='transaction', hide=['hour', "
         "'channel']).report();"

@@ -14,9 +14,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import check_quiet, forget_logs, needs_browser, start_browser
 from odefs.datasets.transactions import transactions_path
+from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
-from odefs.tables.detect_frame import detect
 from odefs.tables.provenance import Provenance
 from pages import EVIL
 

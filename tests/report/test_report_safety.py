@@ -13,10 +13,10 @@ from importlib.metadata import distributions
 import numpy as np
 import polars as pl
 
+from odefs.detection import detect
 from odefs.report import build_report
 from odefs.report.markdown import safe
 from odefs.report.page import safe_json
-from odefs.tables.detect_frame import detect
 from odefs.tables.notes import Exclusion, Note
 from odefs.tables.provenance import Provenance
 from pages import EVIL, Texts, mixed_frame

@@ -14,7 +14,7 @@ from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
-    from odefs.tables.detection import Detection
+    from odefs.tables.detection import TableDetection
     from odefs.tables.readers.open import Reading
 
 
@@ -60,6 +60,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.run import make_model
     from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
+    from odefs.report import build_report
 
     if chosen["known"] and chosen["known"] in (chosen["label"], chosen["identifier"]):
         raise click.UsageError(
@@ -81,7 +82,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
         for note in () if quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         if chosen["as_json"]:
-            write_document(found.report().json())
+            write_document(build_report(found).json())
         elif not quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, chosen["top"])
@@ -90,7 +91,7 @@ def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
 
 def _find(
     file: str, model: "ODEFSModel", folder: Path | None, chosen: dict[str, Any]
-) -> tuple["Reading", "Detection"]:
+) -> tuple["Reading", "TableDetection"]:
     """Read the file and detect its outliers."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, labels_of, measure, text_columns

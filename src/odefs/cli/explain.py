@@ -13,7 +13,7 @@ from odefs.cli.messages import document_text, write_document
 from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
-    from odefs.tables.detection import Detection
+    from odefs.tables.detection import TableDetection
 
 MAX_DIGITS = 4000
 """Longest id read as an integer: Python refuses to parse more than 4,300 digits."""
@@ -67,7 +67,7 @@ def command(
             show_reasons(Screen(), found, numbers)
 
 
-def _rows(text: str, found: "Detection") -> list[int]:
+def _rows(text: str, found: "TableDetection") -> list[int]:
     """Row numbers from 0 of the rows in ``--rows``, without duplicates.
 
     Entries are ids if rows are shown with their ids, otherwise row numbers.
@@ -129,7 +129,7 @@ def _whole(name: str) -> int:
     return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else -1
 
 
-def _explained(found: "Detection", rows: list[int]) -> list[dict[str, Any]]:
+def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, Any]]:
     from odefs.tables.redaction import shown_names, shown_reason
 
     _, names = shown_names(found)

@@ -14,7 +14,7 @@ import click
 from odefs._progress import report_progress, stage
 
 if TYPE_CHECKING:
-    from odefs.tables.detection import Detection
+    from odefs.tables.detection import TableDetection
     from odefs.tables.notes import Note
     from odefs.tables.table import Table
 
@@ -119,7 +119,7 @@ def require_room_for(
 def write_outputs(
     targets: Targets,
     table: "Table",
-    found: "Detection",
+    found: "TableDetection",
     reasons: str,
     with_data: bool,
     excel: bool,
@@ -143,7 +143,7 @@ def write_outputs(
 def _write_scores(
     path: Path | None,
     table: "Table",
-    found: "Detection",
+    found: "TableDetection",
     reasons: str,
     with_data: bool,
     excel: bool,
@@ -193,10 +193,11 @@ def is_own_page(path: Path, source: str) -> bool:
     )
 
 
-def write_report(found: "Detection", path: Path) -> None:
+def write_report(found: "TableDetection", path: Path) -> None:
     """Write the report as HTML, Markdown or JSON, depending on the suffix."""
+    from odefs.report import build_report
     from odefs.tables.writers.files import write_text
 
-    report = found.report()
+    report = build_report(found)
     render = {".json": report.json, ".md": report.markdown}.get(path.suffix.lower(), report.html)
     write_text(path, render())

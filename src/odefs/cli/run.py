@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from odefs.models.odefs import ODEFSModel
-    from odefs.tables.detection import Detection
+    from odefs.tables.detection import TableDetection
     from odefs.tables.provenance import Provenance
     from odefs.tables.readers.open import Reading
     from odefs.tables.table import Table
@@ -67,7 +67,7 @@ def text_columns(chosen: Mapping[str, Any]) -> list[str]:
     return [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
 
 
-def described(found: "Detection", read: "Reading", run: "Provenance") -> "Detection":
+def described(found: "TableDetection", read: "Reading", run: "Provenance") -> "TableDetection":
     """A detection that knows its file and its run."""
     source = {
         "name": read.name,

@@ -76,6 +76,7 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.outputs import choose_targets, write_outputs
     from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
+    from odefs.report import build_report
     from odefs.tables.drift import as_plain
     from odefs.tables.redaction import shown_drift
 
@@ -103,7 +104,7 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
                 "columns": as_plain(drift),
             }
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
-            write_document(document_text(found.report().summary | more))
+            write_document(document_text(build_report(found).summary | more))
         elif not quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, chosen["top"])

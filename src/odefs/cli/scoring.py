@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from odefs._progress import report_progress, stage
 
 if TYPE_CHECKING:
-    from odefs.tables.detection import Detection
+    from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
     from odefs.tables.readers.open import Reading
@@ -19,7 +19,7 @@ class Scored:
 
     model: "TableModel"
     read: "Reading"
-    found: "Detection"
+    found: "TableDetection"
     drift: list["ColumnDrift"]
 
 

@@ -24,7 +24,7 @@ from odefs.tables.redaction import shown_names, shown_notes
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
-    from odefs.tables.detection import Detection
+    from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
 
 UNLIMITED = 10_000
@@ -49,7 +49,7 @@ class Screen(Console):
         leave_pipe()
 
 
-def show_detection(out: Screen, found: "Detection", top: int) -> None:
+def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     """Show the table, its top-ranked outliers with reasons, and the columns of the model."""
     name = found.source.get("name", "table")
     out.say(
@@ -73,7 +73,7 @@ def show_detection(out: Screen, found: "Detection", top: int) -> None:
         out.say(messages.labels(found.labels))
 
 
-def show_columns(out: Screen, found: "Detection") -> None:
+def show_columns(out: Screen, found: "TableDetection") -> None:
     """Show which columns reveal the flagged rows, and the weight of the learned columns.
 
     Models that do not learn about columns show nothing.
@@ -87,7 +87,7 @@ def show_columns(out: Screen, found: "Detection") -> None:
         out.say(messages.trusted(trust, found.model.trust != "auto", bool(found.noise)))
 
 
-def outlier_table(found: "Detection", top: int) -> Table:
+def outlier_table(found: "TableDetection", top: int) -> Table:
     """The top-ranked rows with their reasons; identical rows share a line."""
     identifier, names = shown_names(found)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -114,7 +114,7 @@ def _line(text: object) -> str:
     return without_controls(str(text))
 
 
-def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
+def show_files(out: Screen, targets: "Targets", found: "TableDetection") -> None:
     """Show the paths of the written files."""
     if targets.scores:
         out.say(f"Scores of all rows: {targets.scores}")
@@ -127,7 +127,7 @@ def show_files(out: Screen, targets: "Targets", found: "Detection") -> None:
         out.say(f"No report was written, since it needs further packages: {command('report')}")
 
 
-def show_reasons(out: Screen, found: "Detection", rows: Sequence[int]) -> None:
+def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> None:
     """Show rows with every reason, the position of its value in the column and usual values."""
     identifier, names = shown_names(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):

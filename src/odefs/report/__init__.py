@@ -14,11 +14,11 @@ SCHEMA_VERSION = 2
 """
 
 if TYPE_CHECKING:
-    from odefs.report.protocol import Detected
     from odefs.report.report import Report
+    from odefs.tables.detection import TableDetection
 
 
-def build_report(detection: "Detected") -> "Report":
+def build_report(detection: "TableDetection") -> "Report":
     """Return the report of a detection, which is rendered on demand."""
     from odefs.report.collect import collect
     from odefs.report.report import Report

@@ -19,10 +19,10 @@ from odefs.report.columns import (
 )
 from odefs.report.outlier_groups import collect_kinds
 from odefs.report.pca_map import collect_map
-from odefs.report.protocol import Detected
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.report.training import collect_training
+from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, extent_of
 from odefs.tables.notes import as_plain
 from odefs.tables.redaction import shown_names, shown_notes
@@ -34,7 +34,7 @@ WRITING = "-o", "--output", "--save", "--report"
 """Options that write files, which exist when the command is run again."""
 
 
-def collect(detection: Detected) -> tuple[dict[str, Any], dict[str, Any]]:
+def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the summary, and data that only the page uses: map points and top-ranked names."""
     identifier, names = shown_names(detection)
     extent = extent_of(detection)
@@ -99,7 +99,7 @@ def _sampled(part: Extent | None) -> dict[str, int | None] | None:
     return None if part is None else {"judged_by": part.judged_by, "drawn": int(part.drawn.size)}
 
 
-def _column_kinds(detection: Detected) -> dict[str, int]:
+def _column_kinds(detection: TableDetection) -> dict[str, int]:
     counts: dict[str, int] = {}
     for name in detection.encoder.columns:
         kind = detection.table[name].kind

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from odefs.report.protocol import Column, Detected
 from odefs.report.rows import cell
+from odefs.tables.columns import Column
+from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 
 SHOWN_COLUMNS = 60
@@ -26,7 +27,7 @@ TAIL_SHARE = 0.005
 included, the bins of ordinary rows would be too narrow to see."""
 
 
-def collect_importances(detection: Detected) -> list[dict[str, Any]]:
+def collect_importances(detection: TableDetection) -> list[dict[str, Any]]:
     """Return columns by importance, with the share of components that selected them."""
     encoder, model = detection.encoder, detection.model
     importances = encoder.by_column(detection.feature_shares)
@@ -60,7 +61,7 @@ def shown_columns(
 
 
 def collect_distributions(
-    detection: Detected, extent: Extent, names: Sequence[str]
+    detection: TableDetection, extent: Extent, names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the distribution of each named column on a sample of the rows."""
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
@@ -69,7 +70,7 @@ def collect_distributions(
 
 
 def collect_values(
-    detection: Detected, names: Sequence[str], rows: Sequence[int]
+    detection: TableDetection, names: Sequence[str], rows: Sequence[int]
 ) -> list[list[Any]]:
     """Return the values of the named columns for each row."""
     at = np.array(rows, dtype=np.intp)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from odefs.report.columns import sample_rows
-from odefs.report.protocol import Detected
 from odefs.report.scores import plain
 from odefs.system.threads import one_blas_thread
+from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 
 ORDINARY_ROWS = 2_000
@@ -23,7 +23,7 @@ BOUND = 6.0
 
 
 def collect_map(
-    detection: Detected, extent: Extent, top: Sequence[int], names: Sequence[Any]
+    detection: TableDetection, extent: Extent, top: Sequence[int], names: Sequence[Any]
 ) -> dict[str, Any] | None:
     """Return points of a sample of rows and of the top-ranked rows; None for under two columns."""
     importances = detection.feature_shares

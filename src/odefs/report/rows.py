@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from odefs.inspection.reason import Reason
-from odefs.report.protocol import Detected
 from odefs.report.scores import plain
+from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 
 MAX_ROWS, MIN_ROWS = 200, 50
@@ -21,7 +21,7 @@ NAMED_TWINS = 20
 
 
 def foremost_rows(
-    detection: Detected, order: np.ndarray, wanted: int | None = None
+    detection: TableDetection, order: np.ndarray, wanted: int | None = None
 ) -> list[list[int]]:
     """Return groups of identical rows, most outlying first.
 
@@ -46,7 +46,7 @@ def _candidates(scores: np.ndarray, order: np.ndarray, wanted: int) -> np.ndarra
 
 
 def collect_rows(
-    detection: Detected, extent: Extent, groups: Sequence[Sequence[int]], names: Sequence[Any]
+    detection: TableDetection, extent: Extent, groups: Sequence[Sequence[int]], names: Sequence[Any]
 ) -> list[dict[str, Any]]:
     """Return one record per group.
 

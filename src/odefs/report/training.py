@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from odefs.report.protocol import Detected
+from odefs.tables.detection import TableDetection
 
 MAX_COMPONENTS, MAX_COLUMNS = 60, 60
 MAX_ROUNDS = 40
 
 
-def collect_training(detection: Detected, importances: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def collect_training(
+    detection: TableDetection, importances: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """Return weights of at most 60 components and 60 columns; the largest per component is 1."""
     model, encoder = detection.model, detection.encoder
     info = model.fit_info_

@@ -21,7 +21,7 @@ from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
 from odefs.tables.columns import Columns
-from odefs.tables.detection import Detection
+from odefs.tables.detection import TableDetection
 from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -50,7 +50,7 @@ def detect_table(
     hide: Sequence[str] = (),
     top: int = 10,
     seed: int = 0,
-) -> Detection:
+) -> TableDetection:
     """Fit encoder and model to a table, and flag its rows.
 
     ``known`` are rows as :meth:`ODEFS.fit` takes them, ``ignore`` columns that are not part of the
@@ -133,7 +133,7 @@ def score_table(
     flag: int | None = None,
     hide: Sequence[str] = (),
     top: int = 10,
-) -> tuple[Detection, list[ColumnDrift]]:
+) -> tuple[TableDetection, list[ColumnDrift]]:
     """The rows of another table under a fitted model and encoder, and how that table differs.
 
     Every cell is read by itself, in one pass that also counts what differs from training.

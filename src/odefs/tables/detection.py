@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from odefs.tables.row_names import row_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Detection:
+class TableDetection:
     """Scores of all rows of a table, which of them stand out, and why.
 
     Attributes
@@ -73,7 +72,7 @@ class Detection:
     """Formats of text in columns that had another type in training."""
 
     def __repr__(self) -> str:
-        return f"<Detection: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {self.n_flagged} flagged>"
+        return f"<{type(self).__name__}: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {self.n_flagged} flagged>"
 
     @cached_property
     def extent(self) -> Extent:
@@ -126,7 +125,7 @@ class Detection:
     @cached_property
     def feature_shares(self) -> np.ndarray:
         """The same of the encoded columns; where no row is flagged, their share in what the model learned."""
-        self._require_importances()
+        self.require_importances()
         flagged = [row for row in self.order[:MOST_ROWS] if self.is_outlier[row]]
         shares = shares_of_rows(self.model, self.X[flagged]) if flagged else None
         return (
@@ -177,24 +176,7 @@ class Detection:
             report_progress(0, 0)
             return self.finder.reasons(self.table, self.X, self.scores, numbers, k)
 
-    def report(self) -> Any:
-        """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shows itself in a notebook."""
-        self._require_importances()
-        return import_module("odefs.report").build_report(self)
-
-    def save(self, path: Any) -> None:
-        """Write model and encoder to one file; :func:`odefs.load` gives them back as a pipeline that takes raw frames."""
-        import_module("odefs.tables.model_files").save_detection(self, path)
-
-    def _repr_html_(self) -> str | None:
-        """The report; where there can be none, nothing, and a notebook shows the line that ``repr`` gives."""
-        report = import_module("odefs.report")
-        if report.missing_packages() or not hasattr(self.model, "feature_importances_"):
-            return None
-        text: str = report.build_report(self)._repr_html_()
-        return text
-
-    def _require_importances(self) -> None:
+    def require_importances(self) -> None:
         if not hasattr(self.model, "feature_importances_"):
             raise ValueError(
                 f"{type(self.model).__name__} learns nothing about columns, so there are no importances and no report; reasons() says what gave rows away."

@@ -13,7 +13,7 @@ import numpy as np
 from odefs.ensemble.combine import RowScores
 from odefs.kernels.row_reductions import row_chunks
 from odefs.tables.columns import Columns
-from odefs.tables.detection import Detection
+from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -56,7 +56,7 @@ def hold_rows(
     top: int,
     seed: int = 0,
     judged_by: int | None = None,
-) -> Detection:
+) -> TableDetection:
     """Make a detection; ``judged_by`` is the number of rows the columns were learned from."""
     scores, agreement, part = found.scores, found.agreement, None
     columns, X = rows.columns, rows.X
@@ -73,7 +73,7 @@ def hold_rows(
         is_outlier = np.asarray(flagging.is_outlier[numbers])
         flagging = Flagging(is_outlier, flagging.threshold, flagging.convention)
     identifier, names = name_rows(table, id, numbers)
-    return Detection(
+    return TableDetection(
         model,
         encoder,
         columns,

@@ -10,7 +10,7 @@ from odefs.exceptions import ModelFileError
 from odefs.kernels.row_reductions import counts_above
 from odefs.models.files import read_model, refused, save_model
 from odefs.persist.checks import need, need_number, require
-from odefs.tables.detection import Detection
+from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.provenance import Provenance
@@ -38,7 +38,7 @@ class TableModel:
         )
 
 
-def save_detection(found: Detection, path: str | os.PathLike[str]) -> None:
+def save_detection(found: TableDetection, path: str | os.PathLike[str]) -> None:
     """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
     identifier = found.identifier if found.named else None
     noted: dict[str, Any] = {

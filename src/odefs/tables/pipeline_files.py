@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from odefs.detectors import Detector
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.models.files import read_model, save_model
-from odefs.tables.detection import Detection
+from odefs.tables.detection import TableDetection
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.model_files import save_detection, save_table_model, shares_above, table_model
 from odefs.tables.provenance import Provenance
@@ -38,7 +38,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((odefs.load(path).predict(frame) == pipeline.predict(frame)).all())
     True
     """
-    if isinstance(model, Detection):
+    if isinstance(model, TableDetection):
         save_detection(model, path)
     elif isinstance(model, Pipeline):
         _save_pipeline(model, path)

@@ -13,7 +13,7 @@ import polars as pl
 
 from odefs import ODEFS, FeatureSelection, ODEFSWarning, TableEncoder
 from odefs.baselines import CINFO, RandFS
-from odefs.tables.detect_frame import detect
+from odefs.detection import detect
 
 FOLDER = Path(__file__).parent
 N_ROWS = 24

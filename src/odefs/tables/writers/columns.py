@@ -10,7 +10,7 @@ from odefs.engines.out_of_core import Folder
 from odefs.inspection.reason import Reason
 from odefs.kernels.ranks import fill_ranks
 from odefs.tables.arrow_columns import cells_of, is_text
-from odefs.tables.detection import Detection
+from odefs.tables.detection import TableDetection
 from odefs.tables.frames import columns_of
 from odefs.tables.messages import reason_text
 from odefs.tables.row_names import plain_cell
@@ -27,7 +27,7 @@ LEAST_RESULTS = 4
 
 def result_batches(
     table: Table,
-    found: Detection,
+    found: TableDetection,
     reasons: str = "flagged",
     with_data: bool = False,
     folds: bool = False,
@@ -67,7 +67,7 @@ def result_batches(
         report_progress(rows.stop, extent.n_rows)
 
 
-def _ranks(found: Detection) -> np.ndarray:
+def _ranks(found: TableDetection) -> np.ndarray:
     """Return the ranks of all rows, file-backed for a table larger than memory."""
     if found.part is None:
         return found.ranks
@@ -89,7 +89,9 @@ def _names(frame: Any, id: str) -> "pa.ChunkedArray | pl.Series":
     )
 
 
-def _reason_texts(found: Detection, frame: Any, rows: slice, wanted: np.ndarray) -> "pl.Series":
+def _reason_texts(
+    found: TableDetection, frame: Any, rows: slice, wanted: np.ndarray
+) -> "pl.Series":
     """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
     n_rows = rows.stop - rows.start
     if not wanted.size:
@@ -118,13 +120,13 @@ def as_yes_no(flags: np.ndarray) -> np.ndarray:
     return np.where(flags, "yes", "no")
 
 
-def shows_names(found: Detection) -> bool:
+def shows_names(found: TableDetection) -> bool:
     """Whether a column of the table identifies the rows."""
     return found.named and found.identifier not in found.hidden
 
 
 def arranged(
-    found: Detection,
+    found: TableDetection,
     names: Any,
     results: Mapping[str, Any],
     data: Mapping[str, Any],

@@ -1,7 +1,9 @@
-"""``odefs.detect``: outliers of a data frame, with scikit-learn estimators."""
+"""``odefs.detect``: outliers of a data frame, and the result that it returns."""
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -9,11 +11,60 @@ from sklearn.base import clone
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
+from odefs.report import build_report, missing_packages
+from odefs.report.report import Report
 from odefs.tables.detect import detect_table
-from odefs.tables.detection import Detection
+from odefs.tables.detection import TableDetection
 from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.model_files import save_detection
 from odefs.tables.row_names import name_rows, row_labels, table_index
 from odefs.tables.table import table_of
+
+
+class Detection(TableDetection):
+    """Scores of all rows of a table, which of them stand out, and why.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        High is abnormal; 1.0 is an ordinary row.
+    is_outlier : ndarray of bool
+    agreement : ndarray of shape (n_rows,) or None
+        Weighted share of the model's components that put the row above their own threshold; ``None`` for models that have no thresholds.
+    threshold : float
+        Flagged rows score above it.
+    model, encoder : the fitted ``ODEFS`` and ``TableEncoder``
+    table : the columns that were used, as they were read
+    left_out : dict of Exclusion
+        Columns that were not used, and why.
+    notes : list of Note
+        What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
+    convention : FlagConvention
+        The rule by which rows were flagged.
+    run : Provenance
+        Command, seed, parameters and versions.
+    index : the frame's own index, where it has one
+    """
+
+    @classmethod
+    def of(cls, found: TableDetection) -> Self:
+        """The same result with a report."""
+        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+    def report(self) -> Report:
+        """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
+        self.require_importances()
+        return build_report(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write model and encoder to one file; :func:`odefs.load` returns them as a pipeline."""
+        save_detection(self, path)
+
+    def _repr_html_(self) -> str | None:
+        """The report, if it can be made; otherwise notebooks show ``repr``."""
+        if missing_packages() or not hasattr(self.model, "feature_importances_"):
+            return None
+        return build_report(self)._repr_html_()
 
 
 def detect(
@@ -84,7 +135,7 @@ def detect(
             for name, rows in given.items()
             if rows is not None
         }
-    return detect_table(
+    found = detect_table(
         table,
         ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
         if model is None
@@ -98,3 +149,4 @@ def detect(
         hide=hide,
         seed=random_state if isinstance(random_state, int) else 0,
     )
+    return Detection.of(found)
