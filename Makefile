@@ -17,8 +17,8 @@ NOT_LOWEST := cli/test_json_output engines/test_torch experiments/test_accuracy 
   experiments/test_results_page project/test_contract_page project/test_docs project/test_requirements project/test_site \
   report/test_report_browser tables/test_real_data
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST:%=tests/%.py),$(sort $(wildcard tests/*/test_*.py)))
-# Pages that mdformat formats: all but those that scripts write, and the one on architecture, which is not formatted yet.
-UNFORMATTED := accuracy architecture contract performance results
+# Pages that mdformat formats: all but those that scripts write.
+UNFORMATTED := accuracy contract performance results
 PROSE := $(filter-out $(UNFORMATTED:%=docs/explanation/%.md),$(wildcard *.md docs/*.md docs/*/*.md docs/*/*/*.md src/odefs/*/*/*.md))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/kernels/*.[ch])
 
