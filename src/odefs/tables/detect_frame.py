@@ -1,4 +1,4 @@
-"""``odefs.detect``: outliers of a data frame, with scikit-learn estimators."""
+"""``odefs.detect``: outlier detection in a data frame."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,38 +32,43 @@ def detect(
     n_jobs: int | None = None,
     **encoding: Any,
 ) -> Detection:
-    """Find the outliers of a data frame and say why they stand out.
+    """Find the outliers of a data frame and explain why they stand out.
 
     Parameters
     ----------
     frame : data frame of pandas, polars or pyarrow
     id : str, optional
-        Column that names the rows; it is not looked at.
+        Column that names the rows; it is not used for detection.
     model : ODEFS, optional
-        An unfitted estimator with settings of one's own.
+        An unfitted estimator with custom parameters.
     contamination, threshold, flag
-        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
+        What to flag: a share of the rows, scores above a number, or a number of rows; by default
+        scores above mean + 2 standard deviations.
     hide : sequence of str
-        Columns that are used but whose values are not shown in the report.
+        Columns that are used, but whose values the report does not show.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
-        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
-        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
-        :meth:`ODEFS.fit`.
+        Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
+        0, a boolean mask, or labels. Labels of all rows (0 and 1) are rejected: pass ``y == 1``.
+        See :meth:`ODEFS.fit`.
     encoder : TableEncoder, optional
-    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
+        An unfitted encoder with custom parameters.
+    **encoding
+        Parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``),
+        if ``encoder`` is not given.
 
     Examples
     --------
     >>> import polars as pl
     >>> import odefs
-    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> prices = [10.0 + i % 7 for i in range(99)] + [900.0]
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": prices})
     >>> found = odefs.detect(frame)
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
     if encoder is not None and encoding:
         raise TableError(
-            f"{', '.join(encoding)} cannot be given beside an encoder: set them there."
+            f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
         )
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
