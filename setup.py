@@ -1,8 +1,9 @@
-"""Builds the compiled kernel and names the wheel. Everything else about the package stands in pyproject.toml.
+"""Build of the compiled kernel and the wheel tag; pyproject.toml defines everything else.
 
-The kernel is a plain shared library that ctypes loads: it needs no Python header and serves every version of Python, so a platform
-has one wheel (``py3-none-<platform>``). Where it cannot be built, the installation goes on without it (``py3-none-any``), unless
-``ODEFS_REQUIRE_KERNEL=1`` asks for an error instead.
+The kernel is a plain shared library loaded by ctypes: it does not use Python headers and works with
+every version of Python, so there is one wheel per platform (``py3-none-<platform>``). If it cannot
+be built, the installation continues without it (``py3-none-any``); ``ODEFS_REQUIRE_KERNEL=1`` makes
+that an error.
 """
 
 import os
@@ -18,17 +19,19 @@ from setuptools.errors import BaseError, CCompilerError, CompileError
 KERNEL = "odefs.kernels._kernel"
 FOLDER = "src/odefs/kernels"
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
-"""As ``odefs.kernels.shared_library`` looks for it."""
+"""Must match the file name in ``odefs.kernels.shared_library``."""
 
 FLAGS = ["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fno-math-errno", "-fvisibility=hidden"]
 
 GCC_FLAGS = [
-    # From version 13 on GCC leaves some sums of products unfused, in one loop and not in another: rows would have other bits alone than in a crowd.
+    # From version 13 on, GCC fuses multiply-adds in some loops but not in others: the score of a
+    # row would differ in its last bits between scoring it alone and with other rows.
     "--param=avoid-fma-max-bits=0",
 ]
 
 MINGW_FLAGS = [
-    # GCC does not align the stack for AVX on Windows: the assembler turns aligned moves into unaligned ones.
+    # GCC does not align the stack for AVX on Windows: let the assembler replace aligned moves by
+    # unaligned ones.
     "-Wa,-muse-unaligned-vector-move",
 ]
 
@@ -43,7 +46,10 @@ def is_required() -> bool:
 
 
 def flags_for(compiler: list[str]) -> list[str]:
-    """The flags for a compiler, told apart by the macros it defines: its name (``cc``, a path, a wrapper) says little."""
+    """The flags for a compiler, identified by its predefined macros.
+
+    Its name (``cc``, a path, a wrapper) does not identify it reliably.
+    """
     try:
         asked = subprocess.run(
             [*compiler, "-dM", "-E", "-x", "c", "-"], input="", capture_output=True, text=True
@@ -64,7 +70,7 @@ def flags_for(compiler: list[str]) -> list[str]:
 
 
 class BuildKernel(build_ext):
-    """Builds a plain shared library: it has no module initialiser to export and is not linked with Python."""
+    """Builds a plain shared library, without a module initializer and not linked with Python."""
 
     def get_export_symbols(self, ext: Extension) -> list[str]:
         return list(ext.export_symbols)
@@ -73,21 +79,19 @@ class BuildKernel(build_ext):
         return list(ext.libraries)
 
     def get_ext_filename(self, fullname: str) -> str:
-        """Without the version of Python."""
+        """File name without the Python version tag."""
         return os.path.join(*fullname.split(".")) + SUFFIX
 
     def build_extension(self, ext: Extension) -> None:
         built = Path(self.get_ext_fullpath(ext.name))
-        for folder in {
-            built.parent,
-            Path(FOLDER),
-        }:  # earlier versions named it after the version of Python
+        # Earlier releases had the Python version in the file name.
+        for folder in {built.parent, Path(FOLDER)}:
             for leftover in (*folder.glob("_kernel.*.so"), *folder.glob("_kernel.*.pyd")):
                 leftover.unlink()
         try:
             if self.compiler.compiler_type == "msvc":
                 raise CompileError(
-                    "Microsoft's C compiler lacks the vector extensions that the kernel is written in; "
+                    "Microsoft's C compiler lacks the vector extensions that the kernel uses; "
                     "use GCC of MinGW-w64 instead (build_ext --compiler=mingw32)"
                 )
             command = [part for part in self.compiler.compiler_so if part]
@@ -95,22 +99,23 @@ class BuildKernel(build_ext):
             ext.extra_compile_args = flags_for(command[: next(options, len(command))])
             super().build_extension(ext)
         except (BaseError, CCompilerError) as error:
-            # A kernel of an earlier build does not belong to these sources.
+            # A kernel from an earlier build does not match these sources.
             for stale in (built, Path(FOLDER, built.name)):
                 stale.unlink(missing_ok=True)
             if is_required():
                 raise SystemExit(
-                    f"odefs: the compiled kernel could not be built ({error}), and ODEFS_REQUIRE_KERNEL requires it: "
-                    "install GCC or Clang, or unset ODEFS_REQUIRE_KERNEL to install without the kernel."
+                    f"odefs: the compiled kernel could not be built ({error}), and "
+                    "ODEFS_REQUIRE_KERNEL requires it: install GCC or Clang, or unset "
+                    "ODEFS_REQUIRE_KERNEL to install without the kernel."
                 ) from error
             raise
 
 
 class PlatformWheel(bdist_wheel):
-    """One wheel for all versions of Python; for all platforms, too, where the kernel could not be built.
+    """One wheel for all Python versions, and for all platforms if the kernel could not be built.
 
-    Release builds are always for their platform: pip would take a wheel for all platforms before the sdist, and machines
-    that could build the kernel would go without it.
+    Release builds are always tagged for their platform: pip prefers a wheel for all platforms to
+    the sdist, so machines that could build the kernel would not get it.
     """
 
     def run(self) -> None:
@@ -120,9 +125,8 @@ class PlatformWheel(bdist_wheel):
         has_kernel = os.path.exists(built.get_ext_fullpath(KERNEL))
         self.root_is_pure = not has_kernel and os.environ.get("CIBUILDWHEEL") != "1"
         if self.root_is_pure:
-            self.distribution.ext_modules = (
-                None  # or all modules would be installed as platform-specific ones
-            )
+            # Otherwise all modules would be installed as platform-specific.
+            self.distribution.ext_modules = None
         super().run()
 
     def get_tag(self) -> tuple[str, str, str]:

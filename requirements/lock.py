@@ -1,9 +1,11 @@
-"""Writes the pinned and hashed requirements (*.txt) from the short lists that people keep (*.in). Run by ``make lock``.
+"""Lock files: pinned and hashed requirements (*.txt), written from the short lists in *.in.
 
-A layer holds what it adds to the layer below. All layers come from one resolution, so that their pins agree; every file of a pinned
-version that the index lists has its hash, so that the same pins install on other platforms and versions of Python. Pins stay as they
-are where they can: ``--upgrade`` looks for newer ones. uv resolves, from the index that it is set up with; no file names one.
-torch-cpu.txt is kept by hand, and told of where its version is another than that of torch.txt.
+Run by ``make lock``. A layer holds the packages it adds to the layer below. All layers come from
+one resolution, so their pins agree. Each pin has the hashes of all files of its version in the
+index, so the same pins install on other platforms and Python versions. Existing pins are kept where
+possible; ``--upgrade`` looks for newer versions. uv resolves with its configured index; no file
+names an index. torch-cpu.txt is maintained by hand; a message is printed if its version differs
+from that in torch.txt.
 """
 
 import argparse
@@ -21,7 +23,10 @@ LAYERS = ("core", "detect", "docs", "dev")
 EXTRAS_AT_LOWEST = ("cli", "report", "dask", "stream", "pyod", "onnx", "shap", "plots")
 
 TORCH = re.compile(r"torch$|triton$|cuda-|nvidia-")
-"""PyTorch and what its usual wheel for Linux needs, in a file of its own: where pip finds the wheel without CUDA (torch-cpu.txt), none of it is installed."""
+"""PyTorch and the dependencies of its default Linux wheel, which go to a separate file.
+
+Installations with the wheel without CUDA (torch-cpu.txt) need none of them.
+"""
 
 PLACES = [
     {
@@ -39,7 +44,7 @@ PLACES = [
     )
     for minor in (11, 12, 13, 14)
 ]
-"""Where the pins are meant to install; ``tool.uv.environments`` in pyproject.toml says the same to uv."""
+"""Supported environments; must match ``tool.uv.environments`` in pyproject.toml."""
 
 SHORT_MARKERS = (
     "sys_platform == 'linux'",
@@ -65,7 +70,10 @@ class Pin:
 
 
 def short_marker(marker: str) -> str:
-    """The same condition in few words: uv repeats all environments in each; nothing where it holds in all of them."""
+    """A short equivalent of a marker; empty if it holds in all supported environments.
+
+    uv repeats all environments in every marker.
+    """
 
     def holds(condition: str) -> list[bool]:
         return [Marker(condition).evaluate({**default_environment(), **place}) for place in PLACES]
@@ -85,14 +93,15 @@ def parse(text: str) -> dict[str, Pin]:
         name, version = requirement.strip().split("==")
         if name in pins:
             raise SystemExit(
-                f"{name} has two pins ({pins[name].version} and {version}): ask for one in the .in file."
+                f"{name} has two pins ({pins[name].version} and {version}): "
+                "require one version in the .in file."
             )
         pins[name] = Pin(name, version, short_marker(marker.strip()), hashes)
     return pins
 
 
 def resolve(*options: str, kept: str = "") -> dict[str, Pin]:
-    """uv's answer; versions in ``kept``, the text of an earlier answer, are taken where they still fit."""
+    """Resolve with uv; versions in ``kept``, the text of an earlier lock file, are preferred."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.txt"
         if kept:
@@ -134,10 +143,14 @@ def write(name: str, pins: dict[str, Pin], source: str, below: str | None = None
 
 
 def tell_torch_cpu(version: str) -> None:
-    """The usual index does not list the wheel without CUDA, so that its version and hash are not found here."""
+    """Print a reminder if torch-cpu.txt is out of date.
+
+    The default index does not list the wheel without CUDA, so it cannot be locked here.
+    """
     if f"torch=={version}+cpu" not in (FOLDER / "torch-cpu.txt").read_text():
         print(
-            f"torch-cpu.txt: to be changed by hand to torch=={version}+cpu and the hash of its wheel"
+            "torch-cpu.txt: to be changed by hand to "
+            f"torch=={version}+cpu and the hash of its wheel"
         )
 
 
@@ -187,7 +200,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--upgrade", action="store_true", help="take the newest versions that go together"
-    )
+    parser.add_argument("--upgrade", action="store_true", help="use the newest compatible versions")
     lock(parser.parse_args().upgrade)

@@ -1,21 +1,23 @@
-"""The first lines of the ``odefs`` command: from here on an interrupt ends it with 130 and SIGTERM with 143, without a traceback.
+"""Entry point of the ``odefs`` command: installs signal handlers before the imports.
 
-A module next to the package and not inside it: Python runs ``odefs/__init__.py`` before any module of the package, and
-``import odefs`` must leave the signal handlers of a program alone.
+From here on, SIGINT ends the command with exit code 130 and SIGTERM with 143, without a traceback.
+This module is next to the package, not inside it: Python runs ``odefs/__init__.py`` before any
+module of the package, and ``import odefs`` must not change a program's signal handlers.
 """
 
-# Built into the interpreter; ``signal`` would import other modules first, in which an interrupt ends with a traceback.
+# Built into the interpreter; ``signal`` imports other modules first, and an interrupt during those
+# imports would end with a traceback.
 import _signal  # type: ignore[import-not-found]
 import os
 
 
 def _leave(number: int, frame: object) -> None:
-    # Nothing is half-written yet, and an exception raised within an import may be swallowed or replaced.
+    # No output is open yet, and an exception raised within an import may be swallowed or replaced.
     os._exit(128 + number)
 
 
 for _number in (_signal.SIGINT, _signal.SIGTERM):
-    # A signal that was ignored by whoever started the command (nohup) stays ignored.
+    # A signal that the parent process ignores (nohup) stays ignored.
     if _signal.getsignal(_number) in (_signal.SIG_DFL, _signal.default_int_handler):
         _signal.signal(_number, _leave)
 

@@ -30,7 +30,8 @@ class Detection(TableDetection):
         High is abnormal; 1.0 is an ordinary row.
     is_outlier : ndarray of bool
     agreement : ndarray of shape (n_rows,) or None
-        Weighted share of the model's components that put the row above their own threshold; ``None`` for models that have no thresholds.
+        Weighted share of the model's components that put the row above their own threshold;
+        ``None`` for models without thresholds.
     threshold : float
         Flagged rows score above it.
     model, encoder : the fitted ``ODEFS`` and ``TableEncoder``
@@ -52,7 +53,7 @@ class Detection(TableDetection):
         return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
 
     def report(self) -> Report:
-        """The report: ``.save("report.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
+        """The report: ``.save("page.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
         self.require_importances()
         return build_report(self)
 
@@ -83,38 +84,43 @@ def detect(
     n_jobs: int | None = None,
     **encoding: Any,
 ) -> Detection:
-    """Find the outliers of a data frame and say why they stand out.
+    """Find the outliers of a data frame and explain why they stand out.
 
     Parameters
     ----------
     frame : data frame of pandas, polars or pyarrow
     id : str, optional
-        Column that names the rows; it is not looked at.
+        Column that names the rows; it is not used for detection.
     model : ODEFS, optional
-        An unfitted estimator with settings of one's own.
+        An unfitted estimator with custom parameters.
     contamination, threshold, flag
-        What to flag: a share of the rows, scores above a number, or a number of rows; by default scores above mean + 2 standard deviations.
+        What to flag: a share of the rows, scores above a number, or a number of rows; by default
+        scores above mean + 2 standard deviations.
     hide : sequence of str
-        Columns that are used but whose values are not shown in the report.
+        Columns that are used, but whose values the report does not show.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
-        Rows whose kind is known, named as in :meth:`Detection.reasons`: row numbers from 0, a boolean
-        mask, or labels. Labels of all rows (0 and 1) are refused: pass ``y == 1``. See
-        :meth:`ODEFS.fit`.
+        Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
+        0, a boolean mask, or labels. Labels of all rows (0 and 1) are rejected: pass ``y == 1``.
+        See :meth:`ODEFS.fit`.
     encoder : TableEncoder, optional
-    encoding : parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``) where none is given
+        An unfitted encoder with custom parameters.
+    **encoding
+        Parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``),
+        if ``encoder`` is not given.
 
     Examples
     --------
     >>> import polars as pl
     >>> import odefs
-    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
+    >>> prices = [10.0 + i % 7 for i in range(99)] + [900.0]
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": prices})
     >>> found = odefs.detect(frame)
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
     if encoder is not None and encoding:
         raise TableError(
-            f"{', '.join(encoding)} cannot be given beside an encoder: set them there."
+            f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
         )
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")

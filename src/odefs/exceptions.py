@@ -1,4 +1,4 @@
-"""Warnings and errors of the project, and the record of a fallback.
+"""Exceptions and warnings of the library, and the record of a fallback.
 
 Every fallback (too few candidates, fewer rows than a reference subset, a solver that stopped early)
 is warned about once per fit and recorded in ``fit_info_["fallbacks"]``, so users can filter, count
@@ -13,21 +13,20 @@ class ODEFSWarning(UserWarning):
 
 
 class UnreadableColumnWarning(ODEFSWarning):
-    """Most cells of a column in a batch are not what the column held in training, and count as missing."""
+    """Most cells of a column in a batch do not match its type in training and count as missing."""
 
 
 class Fallback(NamedTuple):
-    """A fallback that was taken: a stable keyword and a sentence for users."""
+    """A fallback taken by a fit: a stable keyword and a message for users."""
 
     kind: str
     message: str
 
 
 class ClusterError(RuntimeError):
-    """A cluster could not finish the work: its scheduler was lost, or no worker could hold its
-    part.
+    """A cluster could not finish the work; the message names the remedy.
 
-    The message names the remedy.
+    Its scheduler was lost, or no worker could hold its part.
     """
 
 

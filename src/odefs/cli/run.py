@@ -1,4 +1,4 @@
-"""What the commands do between reading a file and writing results."""
+"""Steps that commands share between reading a file and writing results."""
 
 import ast
 import shlex
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def command_line() -> str:
-    """The command as it was typed."""
+    """The command line as the user typed it."""
     from odefs.tables.readers.file_names import readable
 
     return shlex.join(["odefs", *(readable(part) for part in sys.argv[1:])])
@@ -41,21 +41,22 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | None) -> "ODEFSModel":
-    """The estimator that a command asks for."""
+    """The unfitted estimator that the options describe."""
     from odefs.models.odefs import ODEFSModel
     from odefs.models.validation import detector_of
 
-    # The encoder has brought all columns to one scale; the paper's own scaling is part of its profile.
+    # The encoder brings all columns to one scale already; the paper profile has its own scaling.
     scaling = {} if profile == "paper" else {"scaling": "none"}
     chosen = {"random_state": seed, "n_jobs": jobs, **scaling, **parse_settings(settings)}
     unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))
     if unknown:
         raise click.UsageError(
-            f"ODEFS has no parameter {unknown[0]!r}: it has {', '.join(sorted(ODEFSModel().get_params()))}."
+            f"ODEFS has no parameter {unknown[0]!r}: it has "
+            f"{', '.join(sorted(ODEFSModel().get_params()))}."
         )
     try:
         model = (ODEFSModel.paper() if profile == "paper" else ODEFSModel()).set_params(**chosen)
-        # What ``fit`` would say, before anything is read.
+        # Raises the errors of ``fit`` before a large file is read.
         detector_of(model._parameters())
     except (TypeError, ValueError) as error:
         raise click.UsageError(f"--set: {error}") from error
@@ -63,12 +64,12 @@ def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | Non
 
 
 def text_columns(chosen: Mapping[str, Any]) -> list[str]:
-    """Columns of a text file that are not to be taken for numbers."""
+    """Columns of a text file that must not be parsed as numbers."""
     return [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
 
 
 def described(found: "TableDetection", read: "Reading", run: "Provenance") -> "TableDetection":
-    """A detection that knows its file and its run."""
+    """The detection with its source file, provenance and reading notes filled in."""
     source = {
         "name": read.name,
         "rows": read.table.n_rows,
@@ -82,7 +83,7 @@ def described(found: "TableDetection", read: "Reading", run: "Provenance") -> "T
 
 
 def labels_of(table: "Table", name: str) -> "np.ndarray":
-    """A 0/1 column, checked before the model is fitted; in a file where the table is in files."""
+    """A validated 0/1 column; backed by a temporary file if the table is not in memory."""
     import numpy as np
 
     from odefs.engines.out_of_core import Folder
@@ -93,33 +94,33 @@ def labels_of(table: "Table", name: str) -> "np.ndarray":
     y = np.empty(shape, np.uint8) if table.is_in_memory else Folder().array(shape, np.uint8)
     for start, frame in table.batches([name]):
         y[start : start + len(frame)] = _labels(column_cells(frame, name), name)
-    _require_both(y, f"column {name!r} has one kind of label only.")
+    _require_both(y, f"column {name!r} must contain both 0 and 1, but all its labels are equal.")
     return y
 
 
 def measure(
     labels: "np.ndarray", scores: "np.ndarray", known: "Iterable[np.ndarray]"
 ) -> dict[str, float]:
-    """How well scores agree with labels, on rows that the model is told nothing about.
+    """Accuracy of the scores, measured on rows that were not passed as known.
 
-    The others would flatter it.
+    Known rows would make the figures too optimistic.
     """
     import numpy as np
 
     from odefs.tables.label_metrics import evaluate, without_rows
 
-    told = np.concatenate([np.empty(0, dtype=np.intp), *known])
-    if told.size:
-        labels, scores = without_rows(labels, scores, told)
+    known_rows = np.concatenate([np.empty(0, dtype=np.intp), *known])
+    if known_rows.size:
+        labels, scores = without_rows(labels, scores, known_rows)
         require_measurable(labels)
     return evaluate(labels, scores)
 
 
 def require_measurable(labels: Any) -> None:
-    """Labels of the rows that the model is told nothing about."""
+    """Raise TableError unless the labels of the rows not passed as known include 0 and 1."""
     _require_both(
         labels,
-        "the rows that are not known have one kind of label only: nothing can be measured on them.",
+        "the rows not passed as known all have the same label, so accuracy cannot be measured.",
     )
 
 
@@ -129,7 +130,7 @@ def _labels(values: Any, name: str) -> Any:
     from odefs.datasets.store import DatasetError, read_labels
     from odefs.exceptions import TableError
 
-    # A missing cell is no label; None could not be compared with one.
+    # NaN is rejected as a label; None would fail in the comparison with one.
     known = np.asarray([np.nan if cell is None else cell for cell in values])
     try:
         return read_labels(known, f"column {name!r}")

@@ -1,4 +1,4 @@
-"""A table under a saved model: what ``score``, ``explain`` and ``report`` have in common."""
+"""Scoring with a saved model, as used by ``score``, ``explain`` and ``report``."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The model, the file as it was read, what was found in it, and how it differs from training."""
+    """The model, the file that was read, its detection, and its drift from training."""
 
     model: "TableModel"
     read: "Reading"
@@ -25,7 +25,7 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A model, and how it wants a file to be read."""
+    """A model, and the options for reading a file that follow from it."""
 
     model: "TableModel"
     text_columns: list[str]
@@ -33,13 +33,13 @@ class Opened:
     identifier: str | None
 
     def id_of(self, columns: list[str]) -> str | None:
-        """The column that names the rows: the one that was asked for, or that of training where the file has it."""
+        """The column that names the rows: the requested one, else that of training if present."""
         known = self.model.identifier
         return self.identifier or (known if known in columns else None)
 
 
 def open_table_model(path: Path) -> "TableModel":
-    """Load a model of a table."""
+    """Load a model of a table; raise ModelFileError if there is none."""
     from odefs.exceptions import ModelFileError
     from odefs.tables.model_files import load_table_model
 
@@ -49,12 +49,13 @@ def open_table_model(path: Path) -> "TableModel":
 
 
 def open_model(path: Path, identifier: str | None, no_header: bool, jobs: int | None) -> Opened:
-    """Load a model that is to score a file."""
+    """Load a model for scoring a file."""
     loaded = open_table_model(path)
     loaded.model.set_params(n_jobs=jobs)
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (identifier, loaded.identifier) if name]
-    # A model that was made of a table without a header takes such tables, and says nothing about files of other kinds.
+    # None, not False, if training had no header: --no-header is an error for files other than text,
+    # which such a model can score too.
     header = False if no_header else None if loaded.source.get("header") is False else True
     return Opened(loaded, text, header, identifier)
 
@@ -73,7 +74,7 @@ def score_file(
     no_header: bool = False,
     **flagging: Any,
 ) -> Scored:
-    """Load the model, read the table, score it; in batches where there is a ``folder``."""
+    """Load the model, read the table and score it; in batches if a ``folder`` is given."""
     from odefs.cli.in_parts import named_errors
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described

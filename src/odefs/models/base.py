@@ -1,7 +1,7 @@
-"""What all outlier models share: scoring, thresholds, explanations, files.
+"""Base class of the outlier models: scoring, thresholds, explanations and saving.
 
-Scores are outlyingness: high is abnormal. Rows are matrices of numbers; what users hand to the
-estimators is checked in :mod:`odefs.estimators.base`.
+High scores are abnormal. Rows are numeric matrices here; input from users is validated in
+:mod:`odefs.estimators.base`.
 """
 
 import numbers
@@ -50,7 +50,7 @@ OF_TRAINING_ROWS = (
     "agreement_",
     "candidate_indices_",
 )
-"""Attributes of the length of the training data, which model files do not hold."""
+"""Attributes with one value per training row; model files do not store them."""
 
 
 OF_DETECTOR: Constraints = {
@@ -59,11 +59,11 @@ OF_DETECTOR: Constraints = {
     "n_subsets": Integer(1),
     "subset_size": Integer(1),
 }
-"""Parameters of the estimators whose detector can be chosen."""
+"""Parameters of the estimators with a ``detector`` parameter."""
 
 
 class OutlierModel(Parameters):
-    """Base of the models; subclasses implement ``fit`` and have the parameters read here."""
+    """Base class; subclasses implement ``fit`` and define the parameters used here."""
 
     _constraints: ClassVar[Constraints] = {
         "scaling": Choice(*KINDS),
@@ -86,13 +86,13 @@ class OutlierModel(Parameters):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
     def _validate(self, X: Any, reset: bool) -> Any:
-        """Rows as a matrix of numbers; ``reset`` where the model is fitted to them."""
+        """Return the rows as a numeric matrix; ``reset`` is true in ``fit``."""
         if reset:
             self.n_features_in_ = X.shape[1]
         return X
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether a fit came to its end; what is set on the way there makes no fitted estimator."""
+        """Whether a fit completed; attributes set by an interrupted fit do not count."""
         return "_model" in self.__dict__
 
     def outlier_scores(self, X: Any) -> np.ndarray:
@@ -105,15 +105,18 @@ class OutlierModel(Parameters):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            For RowBlocks and Dask collections the array lies in a temporary file that goes when it does.
+            For RowBlocks and Dask collections the array is backed by a temporary file, which is
+            deleted together with the array.
         """
         self._require_fitted()
         return open_rows(self, X).outlier_scores(self._model)
 
     def outlier_score_blocks(self, blocks: RowBlocks) -> Iterator[np.ndarray]:
-        """Scores of rows that come in blocks, as arrays of some hundred to thousand numbers, in the order of the rows.
+        """Yield the scores of rows that come in blocks, in row order.
 
-        Nothing of the length of the table is kept anywhere, and scores are those of :meth:`outlier_scores`, whatever the blocks.
+        Each array holds some hundred to some thousand scores. Nothing with one value per row is
+        kept in memory or on disk. The scores equal those of :meth:`outlier_scores` for any block
+        sizes.
 
         Parameters
         ----------
@@ -123,14 +126,14 @@ class OutlierModel(Parameters):
         return (lines[0] for lines in open_blocks(self, blocks).judged_blocks(self._model))
 
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
-        """Contributions of the columns to each row's outlier score, also for rows never seen in training.
+        """Contributions of the columns to the outlier score of each row, including new rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         top : int, optional
-            Keep only the ``top`` columns whose contribution exceeds their usual one most; no array of shape
-            (n_samples, n_features) is built then.
+            Keep only the ``top`` columns whose contribution exceeds their usual one most. No array
+            of shape (n_samples, n_features) is allocated in this case.
 
         Returns
         -------
@@ -151,8 +154,8 @@ class OutlierModel(Parameters):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file; :func:`odefs.load` reads it.
 
-        The file is arrays and JSON, no pickle. It holds rows of the training data, the references that scores are measured against: treat it
-        as you treat the data.
+        The file consists of arrays and JSON, without pickle. It contains rows of the training data
+        (the references that scores are measured against): treat it as confidential as the data.
 
         Parameters
         ----------
@@ -165,13 +168,13 @@ class OutlierModel(Parameters):
     def __getattr__(self, name: str) -> Any:
         if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
             raise AttributeError(
-                f"A model loaded from a file has no {name}: files hold nothing of the length of the training data. "
-                "Score the rows again with outlier_scores(X)."
+                f"A model loaded from a file has no {name}: model files do not store values per "
+                "training row. Score the rows again with outlier_scores(X)."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
-        """For a table in memory that a model is fitted to."""
+        """Engine for fitting a model to a table in memory."""
         return InMemoryEngine(X, self.n_jobs)
 
     def _engine(self, X: Any) -> InMemoryEngine:
@@ -186,15 +189,18 @@ class OutlierModel(Parameters):
         return Seeds(int.from_bytes(words.astype("<u4").tobytes(), "little"))
 
     def _parameters(self) -> dict[str, Any]:
-        """The values of all parameters, checked; NumPy's numbers, which grid searches pass, as Python's."""
+        """The validated parameters; NumPy scalars, as grid searches pass them, become Python's."""
         return checked(self, self._constraints)
 
     def _why_not_saved(self) -> str | None:
-        """A sentence where the model needs more than a file holds."""
+        """Why the model cannot be stored in a file; None if it can."""
         return None
 
     def _finish(self, engine: Engine, model: Model, scores: np.ndarray, seeds: Seeds) -> Self:
-        """Set what every fitted estimator has, the model last: with it the estimator passes for fitted."""
+        """Set the attributes that every fitted estimator has.
+
+        ``_model`` is set last because its presence marks the estimator as fitted.
+        """
         if model.detector.attribution is not None:
             with stage("finding the usual contributions"):
                 self._baseline = usual_contributions(engine, model, seeds)

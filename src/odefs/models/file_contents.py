@@ -1,4 +1,4 @@
-"""The parts of an estimator in a file: its class, parameters, what it learned about columns, and the summary of its fit."""
+"""Estimator sections of a model file: class, parameters, learned attributes, fit summary."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -25,17 +25,20 @@ KINDS = {
     "DisFS": "odefs.baselines",
     "CINFO": "odefs.baselines",
 }
-"""The classes that a file may name, and where they live: a fixed table, nothing else is ever imported for a file. By name, as the baselines are built on this layer."""
+"""The classes that a file may name, and their modules; nothing else is ever imported for a file.
+
+Modules are given by name because the baselines are in a layer above this one.
+"""
 
 BARE: dict[str, type[OutlierModel]] = {"ODEFS": ODEFSModel}
-"""Those that exist without scikit-learn too."""
+"""Classes that do not need scikit-learn, by kind."""
 
 VECTORS = {
     "feature_importances_": "columns",
     "component_loss_": "subsets",
     "component_weight_": "subsets",
 }
-"""Attributes that are stored as they are, and what they have one number for."""
+"""Attributes stored as vectors, and whether their length is that of the columns or the subsets."""
 
 _OF_SUBSETS = ("feature_subsets_", "feature_importances_", "component_weight_")
 REQUIRED: dict[str, tuple[str, ...]] = {
@@ -43,14 +46,14 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "LeSiNN": (),
     **dict.fromkeys(("RandFS", "RegFS", "DisFS", "CINFO"), _OF_SUBSETS),
 }
-"""Learned attributes without which an estimator is not complete."""
+"""Learned attributes that a file must contain, by kind."""
 
 MAX_LISTED_JOBS = 1024
-"""A file may ask for so many threads; more would be a way to bring a machine down."""
+"""Largest ``n_jobs`` accepted from a file: a crafted one could exhaust the machine's threads."""
 
 
 def class_of(kind: str, bare: bool = False) -> type[OutlierModel]:
-    """The class that a file names; ``bare`` is the one that does without scikit-learn, if there is one."""
+    """The class that a file names; with ``bare``, one that does not need scikit-learn if any."""
     if bare and kind in BARE:
         return BARE[kind]
     found: type[OutlierModel] = getattr(import_module(KINDS[kind]), kind)
@@ -58,7 +61,7 @@ def class_of(kind: str, bare: bool = False) -> type[OutlierModel]:
 
 
 def kind_of(estimator: object) -> str:
-    """The name that a file has for the class of an estimator."""
+    """The name of an estimator's class in a file."""
     bare = {model: kind for kind, model in BARE.items()}
     found = type(estimator)
     return bare.get(found, found.__name__) if issubclass(found, OutlierModel) else found.__name__
@@ -72,7 +75,7 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
         elif isinstance(value, FeatureSelection):
             stored[name] = {"$selection": put_parameters(value)}
         elif isinstance(value, np.random.RandomState | np.random.Generator):
-            # A generator that has been drawn from cannot repeat the fit either.
+            # A generator that has already been used could not reproduce the fit anyway.
             stored[name] = None
         else:
             stored[name] = to_plain(value, f"The parameter {name}")
@@ -82,21 +85,22 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
 def make_estimator(
     kind: str, stored: dict[str, Any], handed_over: Detector | None, detector: Detector, bare: bool
 ) -> Any:
-    """An unfitted estimator with checked parameters; those that the file does not know keep their defaults."""
+    """An unfitted estimator with validated parameters; defaults where the file has none."""
     estimator = _constructed(class_of(kind, bare), stored, handed_over)
     try:
-        said = describe_detector(detector_of(estimator._parameters()))
+        requested = describe_detector(detector_of(estimator._parameters()))
     except (ValueError, TypeError, OverflowError) as error:
         raise ModelFileError(f"its parameters are not valid: {error}") from None
-    # A model that was fitted with other settings than it now has would come back as what it is not.
+    # Otherwise get_params() of the loaded model would not describe the model that was fitted.
     fitted = describe_detector(detector)
-    differing = said["name"] if said["name"] != fitted["name"] else said["settings"]
-    used = fitted["name"] if said["name"] != fitted["name"] else fitted["settings"]
+    differing = requested["name"] if requested["name"] != fitted["name"] else requested["settings"]
+    used = fitted["name"] if requested["name"] != fitted["name"] else fitted["settings"]
     require(
-        said == fitted,
-        f"its parameters say the detector {differing!r} and it was fitted with {used!r}: fit it again",
+        requested == fitted,
+        f"its parameters specify the detector {differing!r}, but it was fitted with {used!r}: "
+        "fit it again",
     )
-    require(estimator._why_not_saved() is None, "its parameters need what no file holds")
+    require(estimator._why_not_saved() is None, "its parameters cannot be stored in a file")
     jobs = estimator.n_jobs
     require(
         jobs is None or (jobs != 0 and abs(jobs) <= MAX_LISTED_JOBS),
@@ -106,7 +110,7 @@ def make_estimator(
 
 
 def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | None) -> Any:
-    """An object with stored parameters, not yet checked but for their names."""
+    """An object with the stored parameters, of which only the names are validated."""
     known = set(chosen._get_param_names())
     parameters = {}
     for name, value in stored.items():
@@ -124,7 +128,7 @@ def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | No
 def get_names(names: list[Any], n_columns: int) -> np.ndarray:
     require(
         len(names) == n_columns and all(type(name) is str for name in names),
-        "feature names do not fit the columns",
+        "feature names do not match the columns",
     )
     found = np.empty(n_columns, dtype=object)
     found[:] = names
@@ -132,7 +136,10 @@ def get_names(names: list[Any], n_columns: int) -> np.ndarray:
 
 
 def put_learned(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What the estimator learned about columns: the subsets are those of the first components, so their number is enough."""
+    """Learned attributes of the columns.
+
+    Subsets are the columns of the first components, so only their number is stored.
+    """
     learned: dict[str, Any] = {}
     for name in VECTORS:
         if hasattr(estimator, name):
@@ -172,7 +179,7 @@ def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None
 
 
 def put_fit_info(info: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The summary of the fit; arrays in it stay arrays."""
+    """The fit summary; its arrays are stored as arrays, everything else as JSON."""
     stored: dict[str, Any] = {}
     for name, value in info.items():
         if isinstance(value, np.ndarray):
@@ -183,10 +190,13 @@ def put_fit_info(info: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> dict
 
 
 def get_noise_columns(info: Mapping[str, Any], n_columns: int) -> np.ndarray:
-    """Columns that the fit took for noise; a file from before these were looked for names none."""
+    """Columns treated as noise by the fit; none in files of versions without this detection."""
     found = info.get("noise_columns", np.empty(0, dtype=np.intp))
     fits = isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind in "iu"
-    require(fits and ((found >= 0) & (found < n_columns)).all(), "its noise columns are no columns")
+    require(
+        fits and ((found >= 0) & (found < n_columns)).all(),
+        "its noise columns are not column numbers",
+    )
     return np.asarray(found, dtype=np.intp)
 
 

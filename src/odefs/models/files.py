@@ -1,6 +1,7 @@
-"""Save and load fitted estimators: which classes a file may name, and which of their attributes it holds.
+"""Model files: saving and loading of fitted estimators.
 
-The file format is :mod:`odefs.persist`'s. Attributes of the length of the training data are never stored.
+This module defines which attributes of an estimator a file holds; :mod:`odefs.persist` defines the
+file format. Attributes with one value per training row are never stored.
 """
 
 import os
@@ -37,11 +38,12 @@ from odefs.persist.writing import write_file
 from odefs.versions import version_of
 
 MAX_MESSAGE = 400
+"""Longest error message, in characters: messages quote the file, which may be crafted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """What a model file holds: the estimator, what the caller stored beside it, and the header as it stands in the file."""
+    """Contents of a model file: the estimator, the data stored with it, and the raw header."""
 
     estimator: Any
     extra: dict[str, Any] | None
@@ -55,9 +57,10 @@ def save_model(
     extra: dict[str, Any] | None = None,
     extra_arrays: Mapping[str, np.ndarray] | None = None,
 ) -> None:
-    """Write a fitted estimator to one file, with a plain JSON object and named arrays of the caller's beside it.
+    """Write a fitted estimator to one file, with an optional JSON object and named arrays.
 
-    The file appears under its name only once it is complete. It holds rows of the training data: the references that scores are measured against.
+    The file appears under its name only once it is complete. It contains rows of the training data:
+    the references that scores are measured against.
     """
     kind = kind_of(estimator)
     is_bare = type(estimator) in BARE.values()
@@ -97,7 +100,7 @@ def save_model(
     for name, array in (extra_arrays or {}).items():
         arrays[f"extra/{name}"] = np.asarray(array)
     try:
-        # What could not be loaded is not written.
+        # Restoring applies all checks of loading: a file that could not be loaded is never written.
         handed_over = None if is_built_in(estimator._model.detector) else estimator._model.detector
         _restore(header, arrays, handed_over, is_bare)
     except ModelFileError as error:
@@ -106,25 +109,27 @@ def save_model(
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
-    """Load an estimator that ``save`` wrote; it scores, predicts and explains bit for bit as the saved one did.
+    """Load an estimator written by ``save``; its results are bit-for-bit those of the saved one.
 
-    Loading executes nothing from the file and checks all of it, so files of unknown origin may be loaded.
+    Loading executes nothing from the file and validates all of it, so files of unknown origin may
+    be loaded.
 
     Parameters
     ----------
     path : str or path
     detector : Detector, optional
-        The detector, if the model was fitted with one that is not built in.
+        Required if the model was fitted with a detector that is not built in.
 
     Returns
     -------
     estimator : ODEFS, LeSiNN or one of odefs.baselines
-        Without ``outlier_scores_``, ``is_outlier_``, ``agreement_`` and ``candidate_indices_``, which belong to the training rows.
+        Without the attributes of the training rows: ``outlier_scores_``, ``is_outlier_``,
+        ``agreement_`` and ``candidate_indices_``.
 
     Raises
     ------
     ModelFileError
-        One sentence, where the file is cut off, damaged, too new, or no model.
+        If the file is truncated, damaged, too new, or not a model; the message is one sentence.
     """
     return read_model(path, detector).estimator
 
@@ -132,9 +137,9 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
 def read_model(
     path: str | os.PathLike[str], detector: Detector | None = None, bare: bool = False
 ) -> Loaded:
-    """Load an estimator together with what the caller stored with it.
+    """Load an estimator together with the data stored with it.
 
-    ``bare`` prefers a model that does without scikit-learn.
+    ``bare`` selects the class that does not need scikit-learn, if there is one.
     """
     if detector is not None and not isinstance(detector, Detector):
         raise TypeError(f"detector={detector!r} is not an odefs.detectors.Detector.")
@@ -145,7 +150,7 @@ def read_model(
 
 
 def refused(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileError:
-    """The sentence with the file's name in front, cut where what the file says makes it long."""
+    """The error with the file's name in front, truncated to ``MAX_MESSAGE`` characters."""
     sentence = str(error)
     cut = sentence if len(sentence) <= MAX_MESSAGE else f"{sentence[:MAX_MESSAGE]} ..."
     return ModelFileError(f"{os.fspath(path)} cannot be loaded: {cut}")
@@ -184,7 +189,7 @@ def _restore(
     if kind == "ODEFS":
         estimator.noise_columns_ = get_noise_columns(estimator.fit_info_, estimator.n_features_in_)
     extra = header.get("extra")
-    require(extra is None or type(extra) is dict, "what stands beside the model is not an object")
+    require(extra is None or type(extra) is dict, "the data stored with the model is not an object")
     extra_arrays = arrays.take_all("extra/")
     arrays.require_empty()
     return Loaded(estimator, extra, extra_arrays, header)

@@ -1,4 +1,4 @@
-"""The ensemble with embedded feature selection."""
+"""ODEFS: outlier ensemble with embedded feature selection."""
 
 from dataclasses import asdict
 from typing import Any, ClassVar, Self
@@ -33,7 +33,10 @@ PAPER: dict[str, Any] = {
     "noise_columns": "keep",
     "trust": 1.0,
 }
-"""With ``FeatureSelection.paper()`` all that affects the result: no later change of a default changes the paper's method."""
+"""With ``FeatureSelection.paper()``, every parameter that affects the result.
+
+All are set explicitly, so that changing a default does not change the paper's method.
+"""
 
 ENGINE = Choice(*ON_PROCESSORS, "torch", "torch:cpu", "torch:cuda") | Satisfies(
     lambda value: isinstance(value, str) and on_device(value), "'torch:cuda:N'"
@@ -41,7 +44,7 @@ ENGINE = Choice(*ON_PROCESSORS, "torch", "torch:cpu", "torch:cuda") | Satisfies(
 
 
 class ODEFSMethod(OutlierModel):
-    """How ODEFS is fitted and scores; :class:`odefs.ODEFS` documents parameters and attributes."""
+    """Fitting and scoring of ODEFS; :class:`odefs.ODEFS` documents parameters and attributes."""
 
     _constraints: ClassVar[Constraints] = {
         **OF_DETECTOR,
@@ -89,12 +92,13 @@ class ODEFSMethod(OutlierModel):
 
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
-        """The method of the paper, where it is specific.
+        """The method of the paper, as far as the paper specifies it.
 
         Parameters
         ----------
         **overrides
-            Parameters to set otherwise, those of the selection as ``selection__l1`` and the like.
+            Parameters to change; those of the selection have the prefix ``selection__``, such as
+            ``selection__l1``.
         """
         return cls(**PAPER, selection=FeatureSelection.paper()).set_params(**overrides)
 
@@ -102,7 +106,7 @@ class ODEFSMethod(OutlierModel):
     def fit(
         self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None
     ) -> Self:
-        """Learn the ensemble and score the training rows; :meth:`odefs.ODEFS.fit` has the details."""
+        """Fit the ensemble and score the training rows; see :meth:`odefs.ODEFS.fit`."""
         known_cases = NamedCases(X, known_outliers, known_normal)
         parameters = self._parameters()
         detector = detector_of(parameters)
@@ -135,9 +139,11 @@ class ODEFSMethod(OutlierModel):
             return self
 
     def agreement(self, X: Any) -> np.ndarray:
-        """How far the components agree that a row stands out: the weighted share of them that put it above their own threshold.
+        """Weighted share of the components that score a row above their own threshold.
 
-        A component's threshold is mean + 2 std of its scores of the training rows, the rule of ``contamination="auto"``. Members on all columns count too, with their share in the score.
+        A component's threshold is mean + 2 std of its scores on the training rows, the rule of
+        ``contamination="auto"``. Members on all columns are included, weighted by their share in
+        the score.
 
         Parameters
         ----------
@@ -146,12 +152,14 @@ class ODEFSMethod(OutlierModel):
         Returns
         -------
         agreement : ndarray of shape (n_samples,)
-            From 0 (no component) to 1 (all). For RowBlocks and Dask collections in a temporary file, as with :meth:`outlier_scores`.
+            From 0 (no component) to 1 (all). For RowBlocks and Dask collections the array is backed
+            by a temporary file, as in :meth:`outlier_scores`.
         """
         self._require_fitted()
         if not self._model.has_thresholds:
             raise ValueError(
-                "This model was saved by a version of odefs whose components kept no thresholds, so nothing can be said about their agreement: fit it again."
+                "This model was saved by a version of odefs whose components kept no thresholds, "
+                "so their agreement cannot be computed: fit it again."
             )
         agreement = judge_rows(self, X).agreement
         assert agreement is not None
@@ -164,7 +172,7 @@ class ODEFSMethod(OutlierModel):
         return scoring_engine(X, self.engine, self._model, self.n_jobs)
 
     def _parameters(self) -> dict[str, Any]:
-        """With those of the selection, which have other names."""
+        """The parameters of the model and of its selection, whose names are disjoint."""
         own = super()._parameters()
         selection = FeatureSelection() if self.selection is None else self.selection
         return own | checked(selection, selection._constraints)
@@ -189,7 +197,7 @@ class ODEFSModel(NestedSelection, ODEFSMethod):
 
 
 def plan_of(parameters: dict[str, Any], detector: Detector) -> Plan:
-    """What the method reads off checked parameters."""
+    """The plan of the fit that validated parameters describe."""
     damps_noise = detector.depends_on_scale and parameters["noise_columns"] == "damp"
     trust = None if parameters["trust"] == "auto" else parameters["trust"]
     return Plan.of(parameters | {"trust": trust, "damps_noise": damps_noise})

@@ -1,8 +1,8 @@
-"""Finding and scoring outliers in a table of any size: one path for files and data frames.
+"""Outlier detection and scoring of tables of any size, from files or data frames.
 
-A table in memory is encoded into one matrix. A larger one is encoded batch by batch, fitted in passes
-over a file, and the detection holds some of its rows (:mod:`odefs.tables.displayed_rows`); scores are
-equal to the bit.
+A table in memory is encoded into one matrix. A larger one is encoded batch by batch and fitted in
+passes over a file, and the detection holds some of its rows (:mod:`odefs.tables.displayed_rows`).
+Scores are bit-for-bit the same.
 """
 
 import shutil
@@ -33,7 +33,7 @@ from odefs.tables.provenance import Provenance
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24
-"""Encoded rows that are read from a file at a time."""
+"""Size of the blocks in which encoded rows are read from a file."""
 
 
 def detect_table(
@@ -53,8 +53,8 @@ def detect_table(
 ) -> TableDetection:
     """Fit encoder and model to a table, and flag its rows.
 
-    ``known`` are rows as :meth:`ODEFS.fit` takes them, ``ignore`` columns that are not part of the
-    table, ``top`` rows with the highest scores that the detection must hold.
+    ``known`` are the keyword arguments of :meth:`ODEFS.fit`, ``ignore`` columns to exclude, ``top``
+    the number of highest-scoring rows that the detection must hold.
     """
     table.require_columns((*([id] if id else []), *hide, *ignore))
     names = [name for name in table.names if name != id and name not in ignore]
@@ -88,7 +88,7 @@ def detect_table(
 
 @contextmanager
 def encoded_rows(table: Table, encoder: ColumnEncoder) -> Iterator[EncodedRows]:
-    """The rows as the encoder has them; a file that is needed for them lives as long as the block."""
+    """The encoded rows; a temporary file for them is deleted at the end of the ``with`` block."""
     if table.is_in_memory:
         _, batch = next(table.column_batches(encoder.columns))
         columns = encoder.recognised(batch)
@@ -99,7 +99,7 @@ def encoded_rows(table: Table, encoder: ColumnEncoder) -> Iterator[EncodedRows]:
 
 
 def _encoded_blocks(table: Table, encoder: ColumnEncoder, folder: Path) -> RowBlocks:
-    """Encoded rows, kept in a file if there is room for it: each pass would encode them again otherwise."""
+    """Encoded rows, cached in a file if the disk has room, as each pass would encode them again."""
     width = len(encoder.get_feature_names_out())
 
     def encode() -> Iterator[np.ndarray]:
@@ -134,9 +134,9 @@ def score_table(
     hide: Sequence[str] = (),
     top: int = 10,
 ) -> tuple[TableDetection, list[ColumnDrift]]:
-    """The rows of another table under a fitted model and encoder, and how that table differs.
+    """Score another table with a fitted model and encoder, and measure its drift from training.
 
-    Every cell is read by itself, in one pass that also counts what differs from training.
+    One pass encodes each cell independently and counts the differences from training.
     """
     table.require_columns([id] if id else [])
     encoder.require_columns([name for name in table.names if name != id])
@@ -166,7 +166,7 @@ def score_table(
 
 
 class _ScoredRows:
-    """Rows of another table, encoded batch by batch while their cells are counted."""
+    """Rows of another table, encoded batch by batch; the same pass counts drift."""
 
     def __init__(self, table: Table, encoder: ColumnEncoder) -> None:
         self.table, self.encoder = table, encoder
@@ -177,7 +177,7 @@ class _ScoredRows:
         self._unreadable = [Lost() for _ in encoder.specs_]
 
     def encoded(self) -> Any:
-        """A matrix for a table in memory, otherwise blocks that can be read once."""
+        """A matrix for a table in memory, otherwise blocks; reading twice would count twice."""
         if self.table.is_in_memory:
             return next(self._blocks())
         width = len(self.encoder.get_feature_names_out())
@@ -198,7 +198,7 @@ class _ScoredRows:
             yield encoder.encode_table(read)
 
     def require_readable(self) -> None:
-        """Refuse columns most of whose text is not what training had."""
+        """Raise TableError for a column most of whose text does not match its type in training."""
         for spec, lost in zip(self.encoder.specs_, self._unreadable, strict=True):
             lost.require_few(spec.name, spec.kind, spec.style)
 
@@ -210,7 +210,7 @@ class _ScoredRows:
 
 
 def judge(model: Any, X: Any) -> RowScores:
-    """Scores of encoded rows under a fitted model, and the agreement of models that have it."""
+    """Scores of encoded rows, and the agreement for models that provide it."""
     return (
         judge_rows(model, X)
         if isinstance(model, ODEFSMethod)

@@ -1,4 +1,4 @@
-"""From a table to scores and reasons in its own columns: the same door for files and for data frames."""
+"""The result of a detection: scores of all rows, which of them are flagged, and why."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,29 +23,7 @@ from odefs.tables.row_names import row_labels
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableDetection:
-    """Scores of all rows of a table, which of them stand out, and why.
-
-    Attributes
-    ----------
-    scores : ndarray of shape (n_rows,)
-        High is abnormal; 1.0 is an ordinary row.
-    is_outlier : ndarray of bool
-    agreement : ndarray of shape (n_rows,) or None
-        Weighted share of the model's components that put the row above their own threshold; ``None`` for models that have no thresholds.
-    threshold : float
-        Flagged rows score above it.
-    model, encoder : the fitted ``ODEFS`` and ``TableEncoder``
-    table : the columns that were used, as they were read
-    left_out : dict of Exclusion
-        Columns that were not used, and why.
-    notes : list of Note
-        What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
-    convention : FlagConvention
-        The rule by which rows were flagged.
-    run : Provenance
-        Command, seed, parameters and versions.
-    index : the frame's own index, where it has one
-    """
+    """Scores and flags of a table; :class:`odefs.Detection` documents the attributes."""
 
     model: Any
     encoder: ColumnEncoder
@@ -72,7 +50,9 @@ class TableDetection:
     """Formats of text in columns that had another type in training."""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.n_rows} rows, {len(self.encoder.columns)} columns used, {self.n_flagged} flagged>"
+        used, flagged = len(self.encoder.columns), self.n_flagged
+        rows = f"{self.n_rows} rows, {used} columns used, {flagged} flagged"
+        return f"<{type(self).__name__}: {rows}>"
 
     @cached_property
     def extent(self) -> Extent:
@@ -116,7 +96,7 @@ class TableDetection:
 
     @cached_property
     def importances(self) -> list[tuple[str, float]]:
-        """Input columns with their share in what sets the flagged rows apart, most important first."""
+        """Input columns with their share in the scores of flagged rows, in descending order."""
         shares = self.encoder.by_column(self.feature_shares)
         return [
             (self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")
@@ -124,7 +104,7 @@ class TableDetection:
 
     @cached_property
     def feature_shares(self) -> np.ndarray:
-        """The same of the encoded columns; where no row is flagged, their share in what the model learned."""
+        """The same for encoded columns; if no row is flagged, the importances of the model."""
         self.require_importances()
         flagged = [row for row in self.order[:MOST_ROWS] if self.is_outlier[row]]
         shares = shares_of_rows(self.model, self.X[flagged]) if flagged else None
@@ -179,7 +159,8 @@ class TableDetection:
     def require_importances(self) -> None:
         if not hasattr(self.model, "feature_importances_"):
             raise ValueError(
-                f"{type(self.model).__name__} learns nothing about columns, so there are no importances and no report; reasons() says what gave rows away."
+                f"{type(self.model).__name__} learns nothing about columns, so there are no "
+                "importances and no report; reasons() says what gave rows away."
             )
 
 

@@ -1,4 +1,4 @@
-"""Model files that know their table: the encoder stands beside the estimator, and a loaded model takes the raw frame."""
+"""Model files of tables: they hold the encoder too, so that a loaded model takes the raw frame."""
 
 import os
 from dataclasses import dataclass
@@ -18,28 +18,31 @@ from odefs.tables.provenance import Provenance
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A fitted model and encoder, and what was noted about the training table."""
+    """A fitted model and encoder, with facts about the training table."""
 
     model: Any
     encoder: ColumnEncoder
     identifier: str | None
     flagged_share: float
-    """Share of the training rows that were flagged, by the rule that the detection was asked for."""
+    """Share of the training rows that were flagged, under the requested flagging rule."""
     shares_above: tuple[tuple[float, float], ...]
-    """Thresholds with the share of the training rows above each; none in files of older versions."""
+    """Thresholds with the share of training rows above each; empty in files of older versions."""
     hidden: tuple[str, ...]
     source: dict[str, Any]
     run: Provenance
 
     def share_above(self, threshold: float | None) -> float | None:
-        """Share of the training rows above a threshold, by default the model's own; None where it is not known."""
+        """Share of training rows above a threshold (default: the model's); None if unknown."""
         return dict(self.shares_above).get(
             float(-self.model.offset_) if threshold is None else threshold
         )
 
 
 def save_detection(found: TableDetection, path: str | os.PathLike[str]) -> None:
-    """Write model and encoder to one file. It holds rows of the training table, the references, and nothing of its length."""
+    """Write model and encoder to one file.
+
+    It contains some rows of the training table (the references), but no values per training row.
+    """
     identifier = found.identifier if found.named else None
     noted: dict[str, Any] = {
         "identifier": identifier,
@@ -55,7 +58,11 @@ def save_detection(found: TableDetection, path: str | os.PathLike[str]) -> None:
 
 
 def shares_above(scores: np.ndarray, thresholds: list[float]) -> list[list[float]]:
-    """A model is used with its own threshold or with the one that training was asked for: other tables are compared with training under both."""
+    """Share of scores above each threshold.
+
+    A model is used with its own threshold or the one requested in training, so other tables are
+    compared with the training table under both.
+    """
     apart = sorted(set(thresholds))
     return [
         [t, int(n) / scores.size]
@@ -74,7 +81,7 @@ def save_table_model(
     source: dict[str, Any],
     run: Provenance,
 ) -> None:
-    """Write a model and its encoder with what is noted about the training table."""
+    """Write a model and its encoder with facts about the training table."""
     extra = {
         "encoder": encoder.state(),
         "identifier": identifier,
@@ -88,7 +95,7 @@ def save_table_model(
 
 
 def load_table_model(path: str | os.PathLike[str]) -> TableModel:
-    """A model that the command line saved."""
+    """Load a model of a table, without scikit-learn where possible."""
     loaded = read_model(path, bare=True)
     if loaded.extra is None or "encoder" not in loaded.extra:
         raise ModelFileError(
@@ -103,7 +110,7 @@ def table_model(
     path: str | os.PathLike[str],
     encoder_class: type[ColumnEncoder] = ColumnEncoder,
 ) -> TableModel:
-    """Model and encoder from what a file holds."""
+    """Model and encoder from the contents of a file."""
     try:
         encoder = encoder_class.from_state(extra["encoder"])
         width, n_columns = (

@@ -1,4 +1,4 @@
-"""``odefs.save`` and ``odefs.load``: model files of estimators and of pipelines with an encoder."""
+"""``odefs.save`` and ``odefs.load``: model files of estimators and of table pipelines."""
 
 import os
 from typing import Any
@@ -16,13 +16,16 @@ from odefs.tables.provenance import Provenance
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator, or a pipeline of encoder and estimator, to one file that :func:`odefs.load` reads.
+    """Write a fitted estimator or pipeline to one file; :func:`odefs.load` reads it.
 
-    The file is arrays and JSON, no pickle. It holds rows of the training data, the references that scores are measured against: treat it as you treat the data.
+    The file consists of arrays and JSON, without pickle. It contains rows of the training data (the
+    references that scores are measured against): treat it as confidential as the data.
 
     Parameters
     ----------
-    model : estimator of this library, pipeline of a TableEncoder and an estimator, or what :func:`odefs.detect` returns
+    model : estimator, Pipeline or Detection
+        A fitted estimator of this library, a pipeline of a TableEncoder and such an estimator, or
+        the result of :func:`odefs.detect`.
     path : str or path
 
     Examples
@@ -31,8 +34,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> import polars as pl
     >>> from sklearn.pipeline import make_pipeline
     >>> import odefs
-    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": [10.0 + i % 7 for i in range(99)] + [900.0]})
-    >>> pipeline = make_pipeline(odefs.TableEncoder(), odefs.ODEFS(scaling="none", random_state=0)).fit(frame)
+    >>> prices = [10.0 + i % 7 for i in range(99)] + [900.0]
+    >>> frame = pl.DataFrame({"shop": ["a", "b"] * 50, "price": prices})
+    >>> model = odefs.ODEFS(scaling="none", random_state=0)
+    >>> pipeline = make_pipeline(odefs.TableEncoder(), model).fit(frame)
     >>> path = os.path.join(tempfile.mkdtemp(), "model.odefs")
     >>> odefs.save(pipeline, path)
     >>> bool((odefs.load(path).predict(frame) == pipeline.predict(frame)).all())
@@ -55,8 +60,8 @@ def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
     ):
         named = ", ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
         raise TypeError(
-            f"model files hold an estimator, or a pipeline of a TableEncoder and one, not one of {named}: "
-            "what other steps do has no place in them. Save the last step alone and take care of the others yourself."
+            "model files hold an estimator, or a pipeline of a TableEncoder and one, "
+            f"not one of {named}: save the last step alone, and the other steps by other means."
         )
     encoder, model = steps
     check_is_fitted(encoder, "specs_")
@@ -64,15 +69,16 @@ def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
     width = sum(len(spec.feature_names()) for spec in encoder.specs_)
     if width != model.n_features_in_:
         raise ValueError(
-            f"the encoder gives {width} columns and the model was fitted to {model.n_features_in_}: fit the pipeline as one."
+            f"the encoder returns {width} columns, but the model was fitted to "
+            f"{model.n_features_in_}: fit the pipeline as one."
         )
     if (noted := getattr(model, "_noted", None)) is not None:
         save_table_model(path, model, encoder, **noted)
         return
     if not hasattr(model, "is_outlier_"):
         raise ValueError(
-            "the model was loaded from a file without an encoder, so it is not known what share of its table it flagged: "
-            "save the pipeline that it was fitted in."
+            "the model was loaded from a file without an encoder, so the share of training rows "
+            "that it flagged is unknown: save the pipeline that it was fitted in."
         )
     seed = model.random_state if isinstance(model.random_state, int) else None
     flagged = float(model.is_outlier_.mean())
@@ -83,21 +89,23 @@ def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
-    """A fitted estimator from a file that :func:`odefs.save`, ``save`` of an estimator or the command line wrote.
+    """Load a fitted estimator written by :func:`odefs.save` or by the command line.
 
-    A model of a table comes back as a scikit-learn pipeline of encoder and estimator: it takes the raw data frame. Nothing in the file is executed.
+    A model of a table is returned as a scikit-learn pipeline of encoder and estimator, which takes
+    the raw data frame. Nothing in the file is executed.
 
     Parameters
     ----------
     path : str or path
     detector : Detector, optional
-        Needed where the model was fitted with a detector of one's own.
+        Required if the model was fitted with a detector that is not built in.
     """
     loaded = read_model(path, detector)
     if loaded.extra is None or "encoder" not in loaded.extra:
         return loaded.estimator
     found = table_model(loaded.estimator, loaded.extra, path, TableEncoder)
-    # For whoever saves it again; a refit drops it.
+    # Allows saving the pipeline again: this cannot be computed without the training rows.
+    # A refit drops it.
     found.model._noted = {
         "identifier": found.identifier,
         "flagged_share": found.flagged_share,

@@ -1,4 +1,7 @@
-"""Scoring from Arrow batch to Arrow batch: the form in which Spark, Ray, polars and DuckDB hand rows to a Python function."""
+"""Scoring of Arrow record batches.
+
+Spark, Ray, polars and DuckDB pass rows to Python functions in this form.
+"""
 
 import os
 from collections import Counter
@@ -21,13 +24,13 @@ from odefs.tables.messages import unreadable_column
 
 @dataclass(frozen=True, eq=False)
 class BatchScorer:
-    """A fitted model, and the encoder of its table where it has one."""
+    """A fitted model, and its table encoder if it has one."""
 
     model: Any
     encoder: ColumnEncoder | None
 
     def names(self, batch: Any, ids: Sequence[str]) -> list[str]:
-        """The columns of a batch that the model looks at."""
+        """The columns of a batch that the model uses."""
         if self.encoder is not None:
             return self.encoder.columns
         known = getattr(self.model, "feature_names_in_", None)
@@ -43,7 +46,7 @@ class BatchScorer:
 
     @property
     def results(self) -> list[str]:
-        """Names of the columns that come out, beside the ids."""
+        """Names of the output columns after the id columns."""
         return ["score", *(["agreement"] if self.has_agreement else []), "outlier"]
 
     def limit(self, threshold: float | None = None) -> float:
@@ -51,7 +54,7 @@ class BatchScorer:
         return float(-self.model.offset_ if threshold is None else threshold)
 
     def judged(self, batch: Any, ids: Sequence[str]) -> RowScores:
-        """Outlyingness of the rows of a record batch, and how far components agree about it."""
+        """Scores of the rows of a record batch, and the agreement of the components."""
         import pyarrow as pa
 
         from odefs.engines.parquet import as_matrix, matrix_dtype
@@ -61,7 +64,8 @@ class BatchScorer:
         absent = [name for name in (*names, *ids) if name not in held]
         if absent:
             raise TableError(
-                f"the batch lacks column {absent[0]!r}; its columns are {', '.join(batch.schema.names)}."
+                f"the batch lacks column {absent[0]!r}; its columns are "
+                f"{', '.join(batch.schema.names)}."
             )
         twice = [name for name in (*names, *ids) if held[name] > 1]
         if twice:
@@ -79,22 +83,26 @@ class BatchScorer:
 
 
 def _encoded(encoder: ColumnEncoder, rows: Any) -> np.ndarray:
-    """Rows in numbers that do not depend on the rows beside them: text is read as in training or plainly, and what cannot be read is missing."""
+    """Encoded rows, each independent of the other rows in its batch.
+
+    Text is read in the format of training, or as plain numbers and dates; cells that cannot be read
+    are missing. Formats are not detected here, as the result would depend on the batch.
+    """
     table = columns_of(rows)
     read = encoder.recognised(table)
     encoder.warn_unseen_categories(read)
     for spec, column in zip(encoder.specs_, read, strict=True):
         if is_mostly_unreadable(table[spec.name], column, encoder.na):
-            # The sentence has no number in it, so that Python shows it once and not for every batch.
+            # The message contains no counts: Python then shows it once, not for every batch.
             warn(unreadable_column(spec.name, spec.kind), UnreadableColumnWarning)
     return encoder.encode_table(read)
 
 
 def batch_scorer(model: Any) -> BatchScorer:
-    """From a model file, a fitted estimator, or the pipeline that :func:`odefs.load` gives."""
+    """Scorer for a model file, a fitted estimator, or a pipeline from :func:`odefs.load`."""
     if isinstance(model, BatchScorer):
         return model
-    # The command line scores without scikit-learn.
+    # Imported late: the command line scores without scikit-learn.
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import check_is_fitted
 
@@ -107,25 +115,30 @@ def batch_scorer(model: Any) -> BatchScorer:
     first, last = found.steps[0][1], found.steps[-1][1]
     if len(found.steps) != 2 or not isinstance(first, ColumnEncoder):
         raise TypeError(
-            "score_batches takes pipelines of a TableEncoder and an estimator, as odefs.load gives them."
+            "score_batches takes pipelines of a TableEncoder and an estimator, as returned by "
+            "odefs.load."
         )
     check_is_fitted(last)
     return BatchScorer(last, first)
 
 
 def check_ids(scorer: BatchScorer, ids: Sequence[str]) -> None:
-    """Refuse ids whose names the output could not hold beside the others."""
+    """Raise TableError if an id column would clash with another output column."""
     for place, name in enumerate(ids):
         if name in scorer.results:
             raise TableError(
-                f"the id column {name!r} is called as a result is ({', '.join(scorer.results)}): rename it, or name another one."
+                f"the id column {name!r} is called as a result is ({', '.join(scorer.results)}): "
+                "rename it, or name another one."
             )
         if name in ids[:place]:
             raise TableError(f"the id column {name!r} is named twice; once is enough.")
 
 
 def _batches(given: Any) -> Iterable[Any]:
-    """Record batches of whatever holds rows; of a table without rows one without rows, so that its columns are known."""
+    """Record batches of a batch, a table or an iterable.
+
+    A table without rows gives one empty batch, so that the output has its columns.
+    """
     import pyarrow as pa
 
     if isinstance(given, pa.RecordBatch):
@@ -138,25 +151,28 @@ def _batches(given: Any) -> Iterable[Any]:
 def score_batches(
     model: Any, batches: Any, id: str | Sequence[str] = (), threshold: float | None = None
 ) -> Iterator[Any]:
-    """Score record batches one after the other.
+    """Score record batches one at a time.
 
     Parameters
     ----------
     model : str, path or fitted estimator
-        A model file is loaded when the first batch is asked for, so its name can be shipped to workers.
+        A model file is loaded when the first batch is requested, so its path can be sent to
+        workers.
     batches : iterable of pyarrow.RecordBatch, or a pyarrow.Table
-        A row's score does not depend on where batches are cut: text is read as in training, or as plain numbers and dates where training had no text, and cells
-        that cannot be read so are missing.
+        A row's score does not depend on the division into batches: text is read as in training, or
+        as plain numbers and dates for columns without text in training, and other cells are
+        missing.
     id : str or sequence of str
-        Columns that go along as they are; none may be called as a result is.
+        Columns to copy to the output; they must not have the name of another output column.
     threshold : float, optional
-        Rows that score above it are flagged; by default the threshold of the training rows.
+        Rows that score above it are flagged; by default, the threshold found in training.
 
     Yields
     ------
     pyarrow.RecordBatch
-        The id columns, ``score`` (float64; high = abnormal, 1.0 = an ordinary row), ``agreement`` (float64; the share of the components that put the row above
-        their own threshold; not for models that have none) and ``outlier`` (bool): one batch for each that comes in.
+        One batch per input batch with the id columns, ``score`` (float64; high = abnormal, 1.0 = an
+        ordinary row), ``agreement`` (float64; share of the components that score the row above
+        their own threshold; absent for models without thresholds) and ``outlier`` (bool).
 
     Examples
     --------
@@ -164,7 +180,8 @@ def score_batches(
     >>> import odefs
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
     >>> model = odefs.ODEFS(random_state=0).fit(X)
-    >>> batch = pa.RecordBatch.from_pydict({"key": [1, 2], "a": [0.1, 9.0], "b": [0.0, 0.0], "c": [0.2, 0.1]})
+    >>> rows = {"key": [1, 2], "a": [0.1, 9.0], "b": [0.0, 0.0], "c": [0.2, 0.1]}
+    >>> batch = pa.RecordBatch.from_pydict(rows)
     >>> next(odefs.score_batches(model, [batch], id="key")).schema.names
     ['key', 'score', 'agreement', 'outlier']
     """
@@ -178,7 +195,8 @@ def score_batches(
     for batch in _batches(batches):
         if not isinstance(batch, pa.RecordBatch):
             raise TypeError(
-                f"batches must be a table or an iterable over record batches, and it gave {type(batch).__name__}."
+                "batches must be a table or an iterable over record batches, and it gave "
+                f"{type(batch).__name__}."
             )
         judged = scorer.judged(batch, ids)
         carried = [batch.column(batch.schema.get_field_index(name)) for name in ids]

@@ -1,8 +1,12 @@
-"""``ColumnEncoder``: a mixed table becomes a matrix of numbers that remembers which column each number came from.
+"""``ColumnEncoder``: encodes a table of mixed types as a numeric matrix.
 
-All columns are brought to one scale, so that no column outweighs the others by its kind (:mod:`odefs.tables.encoder.scale`). Numbers and times stay one number, truth values
-two, categories become one column per value with rare values grouped. A missing cell says nothing by itself: it is replaced by what is usual in its column, the median or the most
-common value, and marked in a column of its own only on request. What was learned of each column is a :class:`ColumnSpec`: plain values that a model file can hold.
+The encoder records which column each encoded column came from. All columns are brought to one
+scale, so that no column outweighs the others because of its type
+(:mod:`odefs.tables.encoder.scale`). Numbers, booleans and times become one column, with a second
+one for the time of day where it matters; categories become one column per value, with rare values
+grouped. A missing cell is not evidence of an outlier: it is replaced by the median or the most
+common value of its column, and marked in a separate column only on request. What is learned about
+a column is a :class:`ColumnSpec`, plain values that a model file can hold.
 """
 
 import numbers
@@ -31,7 +35,7 @@ from odefs.tables.notes import Note
 
 
 class ColumnEncoder(Parameters):
-    """Encodes columns of any kind; :class:`odefs.TableEncoder` documents parameters and attributes."""
+    """Encodes columns of any type; see :class:`odefs.TableEncoder` for the parameters."""
 
     def __init__(
         self,
@@ -56,17 +60,20 @@ class ColumnEncoder(Parameters):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
     def is_read(self, name: str) -> bool:
-        """Whether a column of the training table is looked at."""
+        """Whether a column of the training table is read."""
         return name not in self.drop
 
     @property
     def is_used(self) -> Callable[[str], bool]:
-        """Whether a column of another table is looked at, by its name."""
+        """Predicate: whether the column of that name in another table is read."""
         self._require_fitted()
         return frozenset(self.columns).__contains__
 
     def warn_unseen_categories(self, table: Columns) -> None:
-        """A column most of whose values were never seen is likely another column, or of another type."""
+        """Warn about columns most of whose values did not occur in training.
+
+        Such a column is probably a different one, or has changed its type.
+        """
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:
                 known = [*(level in spec.levels for level in column.levels), True]
@@ -77,9 +84,9 @@ class ColumnEncoder(Parameters):
     def recognised(
         self, table: Columns, formats: Mapping[str, str] = MappingProxyType({})
     ) -> Columns:
-        """The used columns of another table, read cell by cell as those of the training table.
+        """The used columns of another table, with each cell parsed as in training.
 
-        ``formats`` are those of text in columns that had another type in training.
+        ``formats`` are text formats of columns that were not text in training.
         """
         self._require_fitted()
         self.require_columns(table)
@@ -96,7 +103,7 @@ class ColumnEncoder(Parameters):
         return Columns(tuple(read), table.n_rows)
 
     def formats_of(self, sample: Columns) -> dict[str, str]:
-        """Formats of text in columns that had another type in training, recognised in a sample."""
+        """Text formats, detected in a sample, of columns that were not text in training."""
         self.require_columns(sample)
         return {
             spec.name: guessed_format(without_words(sample[spec.name], self.na), spec.kind)
@@ -105,19 +112,20 @@ class ColumnEncoder(Parameters):
         }
 
     def require_columns(self, names: Container[object]) -> None:
-        """Refuse another table that lacks columns, given the names of those that it has."""
+        """Raise TableError if a used column is not among the names of another table."""
         absent = [name for name in self.columns if name not in names]
         if absent:
             named = ", ".join(map(repr, absent))
             raise TableError(
-                f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, which the model was trained on."
+                f"the table lacks {'columns' if len(absent) > 1 else 'column'} {named}, "
+                "which the model was trained on."
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         self._require_fitted()
         names: dict[str, None] = {}
         for name in (name for spec in self.specs_ for name in spec.feature_names()):
-            # A column may be called as another one's value is, and as that one with a number behind it.
+            # Names of columns and of category values may coincide, also after a number was added.
             free, k = name, 2
             while free in names:
                 free, k = f"{name} ({k})", k + 1
@@ -126,23 +134,23 @@ class ColumnEncoder(Parameters):
 
     @property
     def columns(self) -> list[str]:
-        """Names of the input columns that are used."""
+        """Names of the input columns that are encoded."""
         return [spec.name for spec in self.specs_]
 
     @property
     def sources(self) -> np.ndarray:
-        """For each encoded column, which of :attr:`columns` it comes from."""
+        """For each encoded column, the index of its input column in :attr:`columns`."""
         return np.repeat(
             np.arange(len(self.specs_)), [len(spec.feature_names()) for spec in self.specs_]
         )
 
     def by_column(self, values: np.ndarray) -> np.ndarray:
-        """Sum the last axis, over encoded columns, back to input columns."""
+        """Sum values per encoded column (last axis) to values per input column."""
         starts = np.flatnonzero(np.diff(self.sources, prepend=-1))
         return np.add.reduceat(np.asarray(values), starts, axis=-1)
 
     def state(self) -> dict[str, Any]:
-        """Everything that was learned, as plain values. Notes are not part of it: they may quote cells."""
+        """The fitted state as plain values, without the notes: they may quote cells."""
         return {
             "parameters": {
                 name: to_plain(_listed(value), name) for name, value in self.get_params().items()
@@ -157,7 +165,7 @@ class ColumnEncoder(Parameters):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The encoder that :meth:`state` describes; refused with a :class:`ModelFileError` where it describes none that could encode."""
+        """Encoder with a state from :meth:`state`; raises ModelFileError if that is not valid."""
         known = read_state(state)
         encoder = cls(**known.parameters)
         encoder.specs_ = list(known.specs)
@@ -184,15 +192,16 @@ class ColumnEncoder(Parameters):
         self.n_features_in_ = len(self.feature_names_in_)
 
     def learn_columns(self, table: Columns, names: Sequence[str] | None = None) -> Columns:
-        """Learn what each column holds; the used columns, read as what they are.
+        """Learn the type and scale of each column; return the used columns, parsed.
 
-        ``names`` are those of the training table, where it has columns that were not read.
+        ``names`` are all columns of the training table, if ``table`` lacks some of them.
         """
         self._check_parameters()
         names = table.names if names is None else names
         if table.n_rows < 2:
             raise TableError(
-                f"a table needs at least two rows, this one has {table.n_rows} sample{'' if table.n_rows == 1 else 's'}."
+                f"a table needs at least two rows, this one has {table.n_rows} "
+                f"sample{'' if table.n_rows == 1 else 's'}."
             )
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in names]
@@ -223,12 +232,12 @@ class ColumnEncoder(Parameters):
         return Columns(tuple(role.column for role in used), table.n_rows)
 
     def encode_table(self, table: Columns) -> np.ndarray:
-        """Encode columns that were read by :meth:`learn_columns` or :meth:`recognised`."""
+        """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
         return encoded(self.specs_, table.columns, table.n_rows)
 
 
 def _listed(value: Any) -> Any:
-    """Names in whatever holds them (a set, an index, an array) as a list."""
+    """A list of the names in any container (set, index, array)."""
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value

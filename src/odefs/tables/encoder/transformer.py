@@ -1,4 +1,4 @@
-"""``TableEncoder``: the encoder as a scikit-learn transformer."""
+"""``TableEncoder``: the column encoder as a scikit-learn transformer."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -14,17 +14,17 @@ from odefs.tables.frames import columns_of
 
 
 class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
-    """Encode a data frame of pandas, polars or pyarrow with columns of any kind.
+    """Encode a pandas, polars or pyarrow data frame with columns of any type.
 
-    Arrays of numbers are taken too; masked cells of ``numpy.ma`` are missing cells.
+    Numeric arrays are accepted too; masked cells of ``numpy.ma`` count as missing.
 
-    Encoded columns are on one scale already: an estimator behind it should not scale them again, as in
+    Encoded columns are on one scale already, so the estimator after it should not scale them again:
     ``make_pipeline(TableEncoder(), ODEFS(scaling="none"))``.
 
     Parameters
     ----------
     number, category : sequence of str
-        Columns to be read as numbers, or as categories, whatever they look like.
+        Columns to read as numbers or as categories, regardless of their detected type.
     drop : sequence of str
         Columns to leave out.
     keep : sequence of str
@@ -32,10 +32,11 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     na : sequence of str
         Further words (or numbers) that mean "missing".
     max_categories : int, default=50
-        Columns that one text column may become; its rarer values share the last one.
+        Maximum number of encoded columns per text column; its rarest values share the last one.
     mark_missing : bool, default=False
-        Mark missing cells in a column of their own, for tables where a missing cell is suspicious. Otherwise cells are missing for reasons that have
-        nothing to do with the row, and marking them would make outliers of all rows with a blank.
+        Mark missing cells in a separate column, for tables where a missing cell is suspicious. In
+        other tables cells are missing for reasons unrelated to the row, and marking them would turn
+        every row with a blank into an outlier.
 
     Attributes
     ----------
@@ -43,7 +44,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     left_out_ : dict of Exclusion
         Columns that are not used, and why.
     notes_ : list of Note
-        What was recognised; of an encoder from a file only how text was read. ``str`` of a note is a sentence.
+        Detected types and formats; ``str`` of a note is a sentence. An encoder loaded from a file
+        has only the notes on text formats.
     feature_names_in_, n_features_in_
     """
 
@@ -68,7 +70,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what each column holds.
+        """Learn the type and scale of each column.
 
         Parameters
         ----------
@@ -79,15 +81,16 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
-        """Learn what each column holds and encode the frame."""
+        """Fit to a data frame and encode it."""
         return self.encode_table(self.learn_columns(columns_of(X, self.is_read)))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Encode another frame with the columns of the training frame."""
+        """Encode another data frame with the columns of the training frame."""
         check_is_fitted(self, "specs_")
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != self.n_features_in_:
             raise TableError(
-                f"X has {X.shape[1]} features, but TableEncoder is expecting {self.n_features_in_} features as input."
+                f"X has {X.shape[1]} features, but TableEncoder is expecting "
+                f"{self.n_features_in_} features as input."
             )
         given = columns_of(X, self.is_used)
         read = self.recognised(given, self.formats_of(given))
