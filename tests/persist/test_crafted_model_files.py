@@ -425,7 +425,7 @@ def spec(kind, /, **values):
         ),
         (
             lambda encoder: encoder.update(left_out={"x": {"kind": ["empty"], "share": None}}),
-            "does not exist",
+            "has an unknown reason",
         ),
         (
             lambda encoder: encoder.update(left_out={"x": {"kind": "empty", "share": 2}}),
