@@ -315,7 +315,7 @@ def test_the_command_runs_what_is_missing_and_writes_the_page(folder):
     assert "AUC" not in again.stderr
     for options, said in (
         (["accuracy", "--peers"], "--peers and --protocol do not apply"),
-        (["accuracy", "--datasets", "mine.npz"], "mine.npz is not among them"),
+        (["accuracy", "--datasets", "mine.npz"], "without mine.npz"),
         (["table1", "--page", "docs"], "--page does not apply"),
     ):
         refused = subprocess.run(
