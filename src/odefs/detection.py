@@ -125,7 +125,7 @@ def detect(
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
-    table.require_columns([id] if id else [])
+    table.require_columns([] if id is None else [id])
     unknown = [column for column in hide if column not in table.names]
     if unknown:
         raise TableError(

@@ -26,6 +26,19 @@ def documented(cls):
     return found
 
 
+def test_booleans_of_numpy_are_booleans(noisy):
+    selection = FeatureSelection(standardize_scores=np.True_, self_paced=np.False_)
+    model = ODEFS(n_estimators=2, selection=selection, random_state=0).fit(noisy)
+    plain = FeatureSelection(standardize_scores=True, self_paced=False)
+    other = ODEFS(n_estimators=2, selection=plain, random_state=0).fit(noisy)
+    assert np.array_equal(model.outlier_scores_, other.outlier_scores_)
+
+
+def test_parameters_of_a_number_are_refused():
+    with pytest.raises(ValueError, match="l1="):
+        FeatureSelection().set_params(l1__foo=1)
+
+
 def choices(constraint):
     if isinstance(constraint, Either):
         return choices(constraint.first) + choices(constraint.second)

@@ -16,7 +16,8 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
     from odefs.system.memory import available_memory, reduce_reader_memory
     from odefs.tables.readers.memory_estimate import fits
 
-    if file == "-":
+    # What comes through a pipe can be read once only.
+    if file == "-" or Path(file).is_fifo():
         return False
     if available_memory() < LOW_MEMORY:
         reduce_reader_memory()

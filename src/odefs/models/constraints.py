@@ -38,7 +38,12 @@ class Choice(Constraint):
         self.values = values
 
     def allows(self, value: object) -> bool:
+        value = self.convert(value)
         return any(isinstance(value, type(choice)) and value == choice for choice in self.values)
+
+    def convert(self, value: Any) -> Any:
+        # Grid searches over arrays pass NumPy's booleans.
+        return bool(value) if isinstance(value, np.bool_) else value
 
     def __str__(self) -> str:
         listed = ", ".join(map(repr, self.values))

@@ -114,7 +114,10 @@ def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | No
     known = set(chosen._get_param_names())
     parameters = {}
     for name, value in stored.items():
-        require(name in known, f"{chosen.__name__} has no parameter {name!r} in this version")
+        require(
+            name in known,
+            f"{chosen.__name__.removesuffix('Model')} has no parameter {name!r} in this version",
+        )
         if isinstance(value, dict) and "$selection" in value:
             value = _constructed(FeatureSelection, need(value, "$selection", dict), None)
         elif isinstance(value, dict):

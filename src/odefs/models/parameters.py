@@ -37,7 +37,10 @@ class Parameters:
             else:
                 setattr(self, name, value)
         for name, values in nested.items():
-            getattr(self, name).set_params(**values)
+            value = getattr(self, name)
+            if not hasattr(value, "set_params"):
+                raise ValueError(f"{name}={value!r} has no parameters of its own.")
+            value.set_params(**values)
         return self
 
     def __repr__(self) -> str:

@@ -56,7 +56,7 @@ def detect_table(
     ``known`` are the keyword arguments of :meth:`ODEFS.fit`, ``ignore`` columns to exclude, ``top``
     the number of highest-scoring rows that the detection must hold.
     """
-    table.require_columns((*([id] if id else []), *hide, *ignore))
+    table.require_columns((*([] if id is None else [id]), *hide, *ignore))
     names = [name for name in table.names if name != id and name not in ignore]
     with stage("encoding"):
         report_progress(0, 0)
@@ -138,7 +138,7 @@ def score_table(
 
     One pass encodes each cell independently and counts the differences from training.
     """
-    table.require_columns([id] if id else [])
+    table.require_columns([] if id is None else [id])
     encoder.require_columns([name for name in table.names if name != id])
     with stage("scoring"):
         report_progress(0, 0)

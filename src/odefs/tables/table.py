@@ -143,7 +143,11 @@ class ParquetTable(Table):
         schemas = []
         for file in self.files:
             with _opened(file) as opened:
-                schemas.append(pq.read_schema(opened))
+                found = pq.read_schema(opened)
+            if len(set(found.names)) < len(found.names):
+                twice = next(name for name in found.names if found.names.count(name) > 1)
+                raise TableError(f"{_name(file)}: two columns are called {twice!r}: rename one.")
+            schemas.append(found)
         return common_schema([Path(_name(file)) for file in self.files], schemas)
 
     @property
@@ -223,7 +227,7 @@ def _opened(file: Path | bytes) -> Iterator[BinaryIO]:
     with BytesIO(file) if isinstance(file, bytes) else open(file, "rb") as opened:
         try:
             yield opened
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             if error_number(error) is not None:
                 raise  # an error of the system, not of the file's content
             raise TableError(f"{_name(file)}: {first_line(error)}.") from error

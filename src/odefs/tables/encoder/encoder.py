@@ -191,10 +191,16 @@ class ColumnEncoder(Parameters):
         self.feature_names_in_ = np.array(list(names), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
 
-    def learn_columns(self, table: Columns, names: Sequence[str] | None = None) -> Columns:
+    def learn_columns(
+        self,
+        table: Columns,
+        names: Sequence[str] | None = None,
+        not_identifiers: Sequence[str] = (),
+    ) -> Columns:
         """Learn the type and scale of each column; return the used columns, parsed.
 
         ``names`` are all columns of the training table, if ``table`` lacks some of them.
+        ``not_identifiers`` are used even if their values all differ here.
         """
         self._check_parameters()
         names = table.names if names is None else names
@@ -210,7 +216,10 @@ class ColumnEncoder(Parameters):
                 f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}."
             )
         overrides = Overrides(
-            *(frozenset(v) for v in (self.number, self.category, self.keep, self.na))
+            frozenset(self.number),
+            frozenset(self.category),
+            frozenset(self.keep).union(not_identifiers),
+            frozenset(self.na),
         )
         columns = [column for column in table if column.name not in self.drop]
         roles = run_tasks(

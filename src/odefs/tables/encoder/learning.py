@@ -17,11 +17,14 @@ from odefs.tables.columns import Column
 from odefs.tables.encoder.column_spec import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
+from odefs.tables.encoder.roles import FREE_TEXT_SHARE
 from odefs.tables.encoder.statistics import ColumnSummary, spec_of
 from odefs.tables.notes import Exclusion
 from odefs.tables.table import Table
 
 SAMPLE_ROWS = 100_000
+MAX_DISTINCT = 500_000
+"""Distinct categories that are counted to tell repeated values from free text."""
 MAX_COUNTED_VALUES = 20_000
 """Maximum number of distinct categories to count; for more, the counts of the sample are used."""
 
@@ -34,6 +37,8 @@ class ColumnExtremes:
     low: float | str | None = None
     high: float | str | None = None
     rows: dict[str, int] = field(default_factory=dict)
+    levels: set[str] = field(default_factory=set)
+    """Distinct categories, at most one more than are counted."""
 
     def add(self, column: Column, start: int) -> None:
         """Update from a batch that starts at row ``start``."""
@@ -43,6 +48,14 @@ class ColumnExtremes:
             # Codes of categories are in alphabetical order.
             cells = (column.category_codes if column.kind == "category" else column.values)[known]
             self._extend(column, int(known[cells.argmin()]), int(known[cells.argmax()]), start)
+            if column.kind == "category" and len(self.levels) <= MAX_DISTINCT:
+                used = np.unique(cells)[: MAX_DISTINCT + 1]
+                self.levels.update(column.levels[code] for code in used.tolist())
+
+    def is_free_text(self, n_rows: int) -> bool:
+        """Whether most of the rows of the whole table differ; many categories are not counted."""
+        n_distinct = len(self.levels)
+        return n_distinct > MAX_DISTINCT or n_distinct > FREE_TEXT_SHARE * n_rows
 
     def _extend(self, column: Column, low: int, high: int, start: int) -> None:
         for name, row, sign in (("low", low, 1), ("high", high, -1)):
@@ -66,6 +79,14 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
     sample = table.column_rows(numbers, read)
     encoder.learn_columns(sample, names)
+    # Values that repeat in the table may each occur once in a sample.
+    repeated = [
+        name
+        for name, why in encoder.left_out_.items()
+        if why.kind in ("unique_text", "unique_codes") and not extremes[name].is_free_text(n_rows)
+    ]
+    if repeated:
+        encoder.learn_columns(sample, names, repeated)
     encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
     wanted = {*encoder.keep, *encoder.number, *encoder.category}
     for name in encoder.columns:

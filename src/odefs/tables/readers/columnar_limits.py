@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 BATCH_ROWS = 65_536
+NESTED_BATCH_BYTES = 2**28
+"""Upper bound on a batch of nested cells, if every cell were as long as the whole dictionary."""
+LONG_FIXED_CELL = 64
+"""Bytes of a cell of fixed length from which on the total is checked; numbers are shorter."""
 
 
 def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
@@ -41,13 +45,23 @@ def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
                 # The dictionary may consist of a single string, repeated in every row.
                 worst = chunk.num_values * chunk.total_uncompressed_size
                 shared[chunk.path_in_schema] = shared.get(chunk.path_in_schema, 0) + worst
-        # Nested columns are not used. A dot does not imply nesting: it may be part of a name.
-        leaves = (metadata.schema.column(k) for k in range(metadata.num_columns))
+        leaves = [metadata.schema.column(k) for k in range(metadata.num_columns)]
+        for leaf in leaves:
+            if leaf.length > LONG_FIXED_CELL and metadata.num_rows * leaf.length > most:
+                raise TableError(_too_much(name, f"the column {leaf.path!r}"))
+        # A dot does not imply nesting: it may be part of a name.
         flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
-        for column in (
-            column for column, worst in shared.items() if worst > most and column in flat
-        ):
-            _require_total(_from_parquet(source, column), most, name, column)
+        for column in (column for column, worst in shared.items() if worst > most):
+            if column in flat:
+                _require_total(_from_parquet(source, column), most, name, column)
+            else:
+                largest = max(
+                    group.column(k).total_uncompressed_size
+                    for group in groups
+                    for k in range(metadata.num_columns)
+                    if group.column(k).path_in_schema == column
+                )
+                _require_nested_total(source, column, largest, most, name)
 
 
 def require_modest_arrow(source: Path | bytes, name: str) -> None:
@@ -104,6 +118,21 @@ def _from_parquet(source: Path | bytes, column: str) -> Iterator["pa.Array"]:
             yield from (batch.column(k) for k in batch.schema.get_all_field_indices(column))
 
 
+def _require_nested_total(
+    source: Path | bytes, column: str, largest: int, most: int, name: str
+) -> None:
+    """The same for text inside lists and structures, which Arrow cannot keep as a dictionary."""
+    import pyarrow.parquet as pq
+
+    height = max(1, min(BATCH_ROWS, NESTED_BATCH_BYTES // max(1, largest)))
+    total = 0
+    with _opened(source) as file, pq.ParquetFile(file, pre_buffer=False) as table:
+        for batch in table.iter_batches(batch_size=height, columns=[column]):
+            total += batch.nbytes
+            if total > most:
+                raise TableError(_too_much(name, f"the text of the column {column!r}"))
+
+
 def _require_total(parts: Iterator["pa.Array"], most: int, name: str, column: str) -> None:
     """Raise if the text of all rows exceeds ``most`` bytes, going by dictionary entry lengths."""
     import pyarrow as pa
@@ -114,6 +143,8 @@ def _require_total(parts: Iterator["pa.Array"], most: int, name: str, column: st
         if not pa.types.is_dictionary(part.type) or part.type.value_type not in (
             pa.string(),
             pa.large_string(),
+            pa.binary(),
+            pa.large_binary(),
         ):
             return
         lengths = pc.binary_length(part.dictionary).cast(pa.int64())
