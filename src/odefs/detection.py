@@ -40,8 +40,6 @@ class Detection(TableDetection):
         Columns that were not used, and why.
     notes : list of Note
         What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
-    convention : FlagConvention
-        The rule by which rows were flagged.
     run : Provenance
         Command, seed, parameters and versions.
     index : the frame's own index, where it has one

@@ -271,7 +271,7 @@ def test_hidden_files_of_others_are_none_of_ours(tmp_path):
 
 SWEEPS = (
     "import sys; from pathlib import Path; from odefs.system.atomic_write import *; "
-    "take_away_leftovers(Path(sys.argv[1]))"
+    "delete_leftovers(Path(sys.argv[1]))"
 )
 
 

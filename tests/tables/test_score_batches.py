@@ -317,7 +317,7 @@ def test_outputs_that_are_there_count_and_must_be_of_the_same_settings(frame, sa
     )
     done = run(*common, cwd=tmp_path)
     assert done.returncode == 1
-    assert "does not say with which model, threshold and ids it was made; --force" in done.stderr
+    assert "does not record its model" in done.stderr
     done = run(*common, "--threshold", "0.5", "--force", cwd=tmp_path)
     assert "2 files written" in done.stdout, done.stderr
     assert "2 already there" in run(*common, "--threshold", "0.5", cwd=tmp_path).stdout
