@@ -88,7 +88,10 @@ def _main(script: str, module: str, *arguments: str) -> None:
 
         cells = np.genfromtxt("table.csv", delimiter=",", skip_header=1)
         estimator = getattr(import_module(module), arguments[0])
-        act = lambda: estimator().fit(cells[:, ~np.isnan(cells).any(axis=0)])  # noqa: E731
+
+        def act() -> object:
+            return estimator().fit(cells[:, ~np.isnan(cells).any(axis=0)])
+
     _trace(Path(util.find_spec(module.partition(".")[0]).origin).parent, act)
 
 

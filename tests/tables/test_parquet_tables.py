@@ -1,11 +1,16 @@
 """Parquet files that a table must refuse: repeated names, and small files that become large."""
 
+import os
+from threading import Thread
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import odefs
+from command import odefs as odefs_command
+from odefs.datasets.transactions import transactions_path
 from odefs.exceptions import TableError
 from odefs.tables.encoder import learning
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -58,3 +63,16 @@ def test_values_that_repeat_in_the_table_are_not_free_text_in_a_sample(monkeypat
 def test_an_id_that_no_column_has_is_refused(id):
     with pytest.raises(TableError, match="there is no column"):
         odefs.detect(pa.table({"a": np.arange(9.0), "b": np.arange(9.0)}), id=id)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_read_at_once_even_where_files_are_read_in_parts(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(
+        target=lambda: (tmp_path / "pipe").write_bytes(transactions_path().read_bytes()),
+        daemon=True,
+    )
+    writer.start()
+    done = odefs_command("detect", "pipe", "--no-report", cwd=tmp_path, ODEFS_IN_PARTS="1")
+    assert done.returncode == 0, done.stderr
+    writer.join(10)

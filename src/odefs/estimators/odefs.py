@@ -2,12 +2,9 @@
 
 from typing import Any, Self
 
-import numpy as np
-
-from odefs.detectors.base import Detector
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
-from odefs.models.feature_selection import FeatureSelection, NestedSelection
+from odefs.models.feature_selection import NestedSelection
 from odefs.models.odefs import ODEFSMethod
 
 
@@ -138,41 +135,6 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     >>> model.explain(X[:1]).reasons(0)[0][0].column
     'x4'
     """
-
-    def __init__(
-        self,
-        *,
-        detector: str | Detector = "lesinn",
-        n_estimators: int | str = "auto",
-        n_subsets: int = 50,
-        subset_size: int = 8,
-        scaling: str = "damped",
-        noise_columns: str = "damp",
-        trust: float | str = "auto",
-        missing: str = "error",
-        contamination: float | str = "auto",
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        selection: FeatureSelection | None = None,
-    ) -> None:
-        super().__init__(
-            detector=detector,
-            n_estimators=n_estimators,
-            n_subsets=n_subsets,
-            subset_size=subset_size,
-            scaling=scaling,
-            noise_columns=noise_columns,
-            trust=trust,
-            missing=missing,
-            contamination=contamination,
-            engine=engine,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-            selection=selection,
-        )
 
     @observed
     def fit(

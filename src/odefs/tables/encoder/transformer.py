@@ -1,6 +1,5 @@
 """``TableEncoder``: the column encoder as a scikit-learn transformer."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -48,26 +47,6 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         has only the notes on text formats.
     feature_names_in_, n_features_in_
     """
-
-    def __init__(
-        self,
-        number: Sequence[str] = (),
-        category: Sequence[str] = (),
-        drop: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        na: Sequence[str] = (),
-        max_categories: int = 50,
-        mark_missing: bool = False,
-    ) -> None:
-        super().__init__(
-            number=number,
-            category=category,
-            drop=drop,
-            keep=keep,
-            na=na,
-            max_categories=max_categories,
-            mark_missing=mark_missing,
-        )
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the type and scale of each column.
