@@ -67,7 +67,7 @@ class Page(HTMLParser):
 
 def named_in_api(html):
     """Names that the site's API reference describes."""
-    pages = (html / "api" / "generated").glob("*.html")
+    pages = (html / "reference" / "api" / "generated").glob("*.html")
     return set().union(
         *(
             re.findall(r'class="sig sig-object py" id="([\w.]+)"', page.read_text())
@@ -121,7 +121,7 @@ def test_the_site(tmp_path):
         "odefs.theory.theorem1",
     } <= described
     check_links(html)
-    assert "math" in Page(html / "method" / "formulas.html").tags
+    assert "math" in Page(html / "reference" / "formulas.html").tags
     for script in (ROOT / "docs" / "examples").glob("*.py"):
         assert list((html / "_images").glob(f"sphx_glr_{script.stem}_*.png")), (
             f"{script.name} draws nothing"
