@@ -1,7 +1,6 @@
-"""Progress of long computations, reported to a listener if one is set (as the command line
-does).
-"""
+"""Progress of long computations for listeners such as the command line, and the logger ``odefs``."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -47,3 +46,30 @@ def report_progress(done: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(_stage.get(), done, total)
+
+
+logger = logging.getLogger("odefs")
+logger.addHandler(logging.NullHandler())
+
+
+@contextmanager
+def verbose_logging(verbose: int) -> Iterator[None]:
+    """Show the logger's messages on standard error during the block if ``verbose`` is positive.
+
+    If a handler is already configured, messages go only there.
+    """
+    if verbose <= 0:
+        yield
+        return
+    has_handler = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("[odefs] %(message)s"))
+    level = logger.level
+    if not has_handler:
+        logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -5,6 +5,10 @@ is warned about once per fit and recorded in ``fit_info_["fallbacks"]``, so user
 or escalate it.
 """
 
+import os
+import sys
+import warnings
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -36,3 +40,21 @@ class ModelFileError(ValueError):
 
 class TableError(ValueError):
     """The table cannot be used; the message is one sentence for the user."""
+
+
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn(message: str, category: type[ODEFSWarning] = ODEFSWarning) -> None:
+    """Warn at the line that called the library, directly or through scikit-learn.
+
+    Python then shows each warning once per calling line.
+    """
+    known = getattr(sys.modules.get("sklearn"), "__file__", None)
+    between = tuple(
+        folder + os.sep for folder in (PACKAGE, *([os.path.dirname(known)] if known else []))
+    )
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(between):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -7,7 +7,7 @@ import pytest
 
 import naive
 from odefs import ODEFS, FeatureSelection
-from odefs.ensemble.combine import component_weights
+from odefs.ensemble.model import component_weights
 
 
 def test_final_scores_are_the_papers(noisy):

@@ -17,7 +17,7 @@ from command import read
 from odefs import ODEFS
 from odefs.engines.stream import RowBlocks
 from odefs.ensemble import trainer
-from odefs.ensemble.known_outliers import draw_outliers
+from odefs.ensemble.component import draw_outliers
 from odefs.ensemble.trust import KNOWN_GAIN, measured_trust
 from odefs.experiments.known_cases import MAX_KNOWN, auc_with_known, draw_known
 from odefs.selection.candidates import FEWEST, find_candidates

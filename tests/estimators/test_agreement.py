@@ -14,7 +14,7 @@ from locations import GOLDEN
 from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.stream import RowBlocks
-from odefs.ensemble.combine import raw_scores
+from odefs.ensemble.model import raw_scores
 from odefs.persist.reading import read_file
 from odefs.persist.writing import write_file
 from odefs.system.file_arrays import FileArray

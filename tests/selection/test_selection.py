@@ -8,13 +8,12 @@ import naive
 from odefs.detectors import LeSiNNDetector
 from odefs.ensemble.component import learn_weights
 from odefs.ensemble.plan import Plan
+from odefs.selection.alternation import select_columns
 from odefs.selection.candidates import FEWEST, cantelli_threshold, find_candidates
 from odefs.selection.losses import LOSSES
-from odefs.selection.objective import RankingObjective
+from odefs.selection.objective import RankingObjective, optimality_violation, penalty_prox
 from odefs.selection.pacing import Classic, Pace, Thresholded, Unpaced, examples_below
-from odefs.selection.penalty import optimality_violation, penalty_prox
 from odefs.selection.solvers import SOLVERS
-from odefs.selection.subset import select_columns
 
 L1 = 1e-3
 

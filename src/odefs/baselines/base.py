@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from odefs._logging import verbose_logging
+from odefs._progress import verbose_logging
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.fit_fixed import fit_subsets

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from odefs._logging import logger
+from odefs._progress import logger
 from odefs.report import SCHEMA_VERSION
 
 PROGRESS_PREFIX = "[progress] "

@@ -15,9 +15,16 @@ from scipy import sparse
 
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import working_dtype
-from odefs.ensemble.combine import RowScores, add_block, from_rows, n_outputs, raw_scores
 from odefs.ensemble.engine import Engine, Known
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import (
+    Component,
+    Model,
+    RowScores,
+    add_block,
+    from_rows,
+    n_outputs,
+    raw_scores,
+)
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
 from odefs.kernels.duplicate_rows import (
     Distinct,

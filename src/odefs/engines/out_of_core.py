@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import raw_scores
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.model import Component
+from odefs.ensemble.model import Component, raw_scores
 from odefs.kernels.chunking import block_rows, row_blocks
 from odefs.scaling import ColumnRanges, Scaling
 from odefs.system.file_arrays import FileArray

@@ -7,12 +7,12 @@ import numpy as np
 from scipy import sparse
 
 from odefs._extras import require_extra
-from odefs._warning import warn
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.model import Model
+from odefs.exceptions import warn
 
 if TYPE_CHECKING:
     from odefs.engines.dask import DaskEngine

@@ -19,9 +19,8 @@ from odefs.detectors.base import Detector
 from odefs.engines.in_memory import call_blas
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine, fill_in_known, require_finite
 from odefs.engines.row_blocks import RowBlocks, rechunk, working_dtype
-from odefs.ensemble.combine import RowScores, judged_block, raw_scores
 from odefs.ensemble.engine import Known
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import Component, Model, RowScores, judged_block, raw_scores
 from odefs.kernels.chunking import block_rows, kernel_rows, row_blocks, scratch
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 from odefs.system.threads import one_blas_thread, share_tasks, stoppable

@@ -14,8 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import RowScores, from_rows, total_contributions, with_normaliser
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import (
+    Component,
+    Model,
+    RowScores,
+    from_rows,
+    total_contributions,
+    with_normaliser,
+)
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 from odefs.system.threads import run_tasks
 

@@ -18,13 +18,23 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.base import Detector
-from odefs.ensemble.all_columns import AllColumnsEnsemble, AllColumnsScores
-from odefs.ensemble.combine import FLAG_RATE, RowScores, component_weights, with_normaliser
-from odefs.ensemble.component import TrainingRecord
+from odefs.ensemble.component import KnownCases, TrainingRecord
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.known_outliers import KnownCases
-from odefs.ensemble.model import Component, Model
-from odefs.ensemble.pilot import PilotSample, normalise_to_mean_one, take_pilot
+from odefs.ensemble.model import (
+    FLAG_RATE,
+    Component,
+    Model,
+    RowScores,
+    component_weights,
+    with_normaliser,
+)
+from odefs.ensemble.pilot import (
+    AllColumnsEnsemble,
+    AllColumnsScores,
+    PilotSample,
+    normalise_to_mean_one,
+    take_pilot,
+)
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.scaled_table import ScaledTable
 from odefs.ensemble.stopping import StoppingRule

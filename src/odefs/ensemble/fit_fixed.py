@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import normalised, with_normaliser
 from odefs.ensemble.component import unweighted_component
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.fit import score_bare
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import Component, Model, normalised, with_normaliser
 from odefs.ensemble.plan import Seeds
 from odefs.ensemble.scaled_table import scale_table
 from odefs.kernels.row_reductions import fill

@@ -11,12 +11,10 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.base import Detector
-from odefs.ensemble.all_columns import MAX_MEMBERS_ALONE
-from odefs.ensemble.component import unweighted_component
+from odefs.ensemble.component import KnownCases, unweighted_component
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.known_outliers import KnownCases
 from odefs.ensemble.model import Component
-from odefs.ensemble.pilot import pilot_rows
+from odefs.ensemble.pilot import MAX_MEMBERS_ALONE, pilot_rows
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
 from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
 from odefs.selection.noise import DAMPING, noise_columns

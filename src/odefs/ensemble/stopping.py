@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.ensemble.combine import component_weights
+from odefs.ensemble.model import component_weights
 
 # Chosen on the paper's datasets and 14 more, which are therefore not an independent check of them
 # (docs/explanation/research-log.md, "More members, more components"). ``python -m benchmarks

@@ -11,6 +11,7 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.ensemble.component import (
+    KnownCases,
     SampledIndices,
     SampledRows,
     TrainingRecord,
@@ -18,7 +19,6 @@ from odefs.ensemble.component import (
     train_components,
 )
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.known_outliers import KnownCases
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.scaling import Scaling

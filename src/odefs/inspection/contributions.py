@@ -8,9 +8,8 @@ and new ones alike.
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.combine import component_contributions
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.model import Model
+from odefs.ensemble.model import Model, component_contributions
 from odefs.ensemble.plan import Seeds, baseline_rows
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefs.selection.alternation import LearnedWeights
-from odefs.selection.subset import select_columns
+from odefs.selection.alternation import LearnedWeights, select_columns
 
 
 def feature_importances(

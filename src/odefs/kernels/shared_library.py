@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from odefs._logging import logger
+from odefs._progress import logger
 
 VERSION = 8
 """Must equal the version in ``_kernel.c``: a library left over from another version is not used."""

@@ -11,19 +11,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from odefs._logging import logger
-from odefs._progress import stage
-from odefs._warning import warn
+from odefs._progress import logger, stage
 from odefs.detectors import BUILT_IN
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.row_blocks import RowBlocks
 from odefs.engines.select import require_in_memory
-from odefs.ensemble.combine import FLAG_RATE
 from odefs.ensemble.engine import Engine
-from odefs.ensemble.model import Model
+from odefs.ensemble.model import FLAG_RATE, Model
 from odefs.ensemble.plan import Seeds
-from odefs.exceptions import Fallback
+from odefs.exceptions import Fallback, warn
 from odefs.inspection.contributions import require_attribution, usual_contributions
 from odefs.inspection.explain import explain_all, explain_top
 from odefs.inspection.explanation import Explanation, TopExplanation

@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from odefs._logging import logger, verbose_logging
+from odefs._progress import logger, verbose_logging
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.select import ON_PROCESSORS, in_memory_engine, on_device, scoring_engine
-from odefs.ensemble.combine import as_shares, component_weights
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.fit import FitInputs, FitResult, fit_ensemble
+from odefs.ensemble.model import as_shares, component_weights
 from odefs.ensemble.plan import Plan
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.ensemble.stopping import MIN_RANK_CORRELATION

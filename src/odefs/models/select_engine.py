@@ -11,8 +11,8 @@ from odefs.detectors.base import Detector
 from odefs.engines.out_of_core import require_finite
 from odefs.engines.row_blocks import RowBlocks
 from odefs.engines.select import out_of_core_engine, stream_engine
-from odefs.ensemble.combine import RowScores, as_shares
 from odefs.ensemble.engine import Engine
+from odefs.ensemble.model import RowScores, as_shares
 
 if TYPE_CHECKING:
     from odefs.engines.stream import StreamEngine

@@ -7,7 +7,7 @@ import numpy as np
 
 from odefs._row_selection import RowSelection, frame_index, index_labels, read_rows
 from odefs.detectors import BUILT_IN, Detector, LeSiNNDetector
-from odefs.ensemble.known_outliers import KnownCases
+from odefs.ensemble.component import KnownCases
 
 MAX_SHOWN = 3
 CONVERSION_WORDS = ("convert", "float()", "promoted")

@@ -158,3 +158,14 @@ def _replaced(point: _Point, places: np.ndarray, other: _Point, chosen: np.ndarr
         G, point.objective.n_outliers, point.objective.loss, point.objective.l1
     )
     return _Point(point.who, w, objective, losses)
+
+
+def select_columns(w: np.ndarray, min_weight: float) -> np.ndarray:
+    """The subset rule (Eq. "feature_selection"): columns above a share of the largest weight.
+
+    ``F = {k : w_k / max(w) > min_weight}``, ascending; all columns if ``w = 0``.
+    """
+    top = float(w.max(initial=0.0))
+    if top <= 0.0:
+        return np.arange(w.size)
+    return np.flatnonzero(w / top > min_weight)

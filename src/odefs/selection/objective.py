@@ -6,6 +6,9 @@ With ``G*`` the linearised rows of the ``m*`` outlier examples of a component an
     L_i(w) = 1/m sum_j h(G*_i . w - G_j . w)
     objective = 1/m* sum_i v_i (L_i(w) - lambda) + theta |w|_1
 
+A weighted distance needs ``w >= 0``. There the l1 norm is the sum, so the penalty is linear on the
+feasible set and its proximal operator is a shift followed by a projection.
+
 Arrays may have a leading axis of components that learn in one batch: each gets the bits it would
 get alone.
 """
@@ -15,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefs.selection.losses import Loss
-from odefs.selection.penalty import penalty_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,3 +92,20 @@ def _evenly_placed(G: np.ndarray) -> np.ndarray:
     placed = np.zeros((G.shape[0], size + size % 2), dtype=G.dtype)[:, :size].reshape(G.shape)
     placed[...] = G
     return placed
+
+
+def penalty_value(w: np.ndarray, l1: float) -> np.ndarray:
+    """``theta |w|_1``, which is ``theta`` times the sum of weights that are not negative."""
+    return np.asarray(l1 * w.sum(axis=-1))
+
+
+def penalty_prox(u: np.ndarray, step: np.ndarray | float, l1: float) -> np.ndarray:
+    """``argmin_{w >= 0} step * l1 * sum(w) + |w - u|^2 / 2``."""
+    return np.maximum(u - np.asarray(step * l1)[..., None], 0.0)
+
+
+def optimality_violation(w: np.ndarray, gradient: np.ndarray, l1: float) -> np.ndarray:
+    """Largest first-order violation: ``g + l1 = 0`` if ``w > 0``, ``g + l1 >= 0`` if ``w = 0``."""
+    slope = gradient + l1
+    violation = np.where(w > 0, np.abs(slope), np.maximum(-slope, 0.0))
+    return np.asarray(violation.max(axis=-1, initial=0.0))

@@ -15,7 +15,7 @@ import numpy as np
 
 from odefs._progress import report_progress, stage
 from odefs.engines.row_blocks import RowBlocks
-from odefs.ensemble.combine import RowScores
+from odefs.ensemble.model import RowScores
 from odefs.exceptions import TableError
 from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
-from odefs.ensemble.combine import FLAG_RATE
+from odefs.ensemble.model import FLAG_RATE
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
 from odefs.system.file_arrays import FileArray

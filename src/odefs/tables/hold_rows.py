@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.ensemble.combine import RowScores
+from odefs.ensemble.model import RowScores
 from odefs.kernels.row_reductions import row_chunks
 from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection

@@ -12,9 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from odefs._extras import require_extra
-from odefs._warning import warn
-from odefs.ensemble.combine import RowScores
-from odefs.exceptions import TableError, UnreadableColumnWarning
+from odefs.ensemble.model import RowScores
+from odefs.exceptions import TableError, UnreadableColumnWarning, warn
 from odefs.models.select_engine import judge_matrix
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import is_mostly_unreadable

@@ -19,9 +19,8 @@ from odefs.engines.dask.client import running_client
 from odefs.engines.dask.partitions import Partitions, fits_into_workers, partitions
 from odefs.engines.dask.waiting import connected, wait_for
 from odefs.engines.out_of_core import HeldRows, OutOfCoreEngine
-from odefs.ensemble.combine import RowScores
 from odefs.ensemble.engine import Known
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import Component, Model, RowScores
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
 Value = TypeVar("Value")

@@ -8,8 +8,7 @@ import numpy as np
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.out_of_core import fill_in_known, require_finite
-from odefs.ensemble.combine import n_outputs
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import Component, Model, n_outputs
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling
 
 Value = TypeVar("Value")

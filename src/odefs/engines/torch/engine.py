@@ -18,9 +18,8 @@ from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
-from odefs.ensemble.combine import RowScores, from_rows, n_outputs
 from odefs.ensemble.engine import Known
-from odefs.ensemble.model import Component, Model
+from odefs.ensemble.model import Component, Model, RowScores, from_rows, n_outputs
 from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.kernels.duplicate_rows import repeats_likely
 from odefs.scaling import Scaling

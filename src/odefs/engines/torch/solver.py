@@ -1,4 +1,4 @@
-"""The proximal solver of :mod:`odefs.selection.solvers.proximal` for a batch in lockstep.
+"""The proximal solver of :mod:`odefs.selection.solvers` for a batch in lockstep.
 
 Each iteration tries one step of every unfinished component, which accepts it or shortens the step
 as it would alone. Once half of a batch is finished, the others continue in a smaller one.
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from odefs.engines.torch.objective import BatchObjective
-from odefs.selection.solvers.proximal import SUFFICIENT
+from odefs.selection.solvers import SUFFICIENT
 
 
 def solve_batch(
@@ -58,6 +58,6 @@ def solve_batch(
 
 
 def _violation(w: Tensor, gradient: Tensor, l1: float) -> Tensor:
-    """Largest first-order violation (:func:`odefs.selection.penalty.optimality_violation`)."""
+    """Largest first-order violation (:func:`odefs.selection.objective.optimality_violation`)."""
     slope = gradient + l1
     return torch.where(w > 0, slope.abs(), (-slope).clamp(min=0)).amax(dim=1)

@@ -17,8 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from odefs._warning import warn
-from odefs.exceptions import TableError
+from odefs.exceptions import TableError, warn
 from odefs.models.parameters import Parameters
 from odefs.persist.json_values import to_plain
 from odefs.system.threads import available_threads, run_tasks
