@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
     from odefs.inspection.explanation import Explanation as Explanation
+    from odefs.inspection.explanation import Reason as Reason
     from odefs.inspection.explanation import TopExplanation as TopExplanation
-    from odefs.inspection.reason import Reason as Reason
     from odefs.report.report import Report as Report
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.pipeline_files import load as load
@@ -42,7 +42,7 @@ _HOMES = {
     "Explanation": "odefs.inspection.explanation",
     "ModelFileError": "odefs.exceptions",
     "ODEFSWarning": "odefs.exceptions",
-    "Reason": "odefs.inspection.reason",
+    "Reason": "odefs.inspection.explanation",
     "Report": "odefs.report.report",
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",

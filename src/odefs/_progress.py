@@ -1,4 +1,4 @@
-"""Progress of long computations for listeners such as the command line, and the logger ``odefs``."""
+"""Progress of long computations, reported to a listener if one is set, and the logger ``odefs``."""
 
 import logging
 from collections.abc import Callable, Iterator

@@ -15,9 +15,9 @@ from odefs.report import build_report, missing_packages
 from odefs.report.report import Report
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
+from odefs.tables.displayed_rows import name_rows, row_labels, table_index
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.model_files import save_detection
-from odefs.tables.row_names import name_rows, row_labels, table_index
 from odefs.tables.table import table_of
 
 

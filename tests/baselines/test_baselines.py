@@ -11,9 +11,8 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
-from odefs.baselines.one_hot import one_hot_blocks
-from odefs.baselines.outlying_direction import standing_out
-from odefs.baselines.regression import regressor_errors, ridge_errors
+from odefs.baselines.disfs import standing_out
+from odefs.baselines.regfs import one_hot_blocks, regressor_errors, ridge_errors
 from odefs.exceptions import ODEFSWarning
 from odefs.inspection.importances import fewest_with_share
 

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from odefs import ODEFS, FeatureSelection
 from odefs.detectors import BUILT_IN, IForestDetector, TailsDetector
-from odefs.detectors.isolation_trees import reach_leaves
+from odefs.detectors.iforest import reach_leaves
 
 
 @pytest.fixture(params=BUILT_IN)

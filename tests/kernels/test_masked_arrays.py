@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 import odefs
 from odefs import ODEFS, LeSiNN, ODEFSSelector, TableEncoder
 from odefs.baselines import CINFO, DisFS, RandFS, RegFS
-from odefs.engines.row_blocks import RowBlocks
-from odefs.kernels.masked_arrays import unmasked
+from odefs.engines.row_blocks import RowBlocks, unmasked
 from odefs.tables.frames import columns_of
 
 HIDDEN = 1e6

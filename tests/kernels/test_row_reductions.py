@@ -9,9 +9,9 @@ import pytest
 from odefs.engines.out_of_core import Folder
 from odefs.exceptions import TableError
 from odefs.experiments.metrics import evaluate
-from odefs.kernels import ranks, row_reductions
+from odefs.kernels import row_reductions
 from odefs.system.file_arrays import FileArray
-from odefs.tables import label_metrics
+from odefs.tables import known_cases as labels
 from odefs.tables.flagging import flag_rows
 from odefs.tables.known_cases import known_cases, known_rows
 from odefs.tables.notes import FlagConvention
@@ -38,9 +38,9 @@ def in_file(values):
 @pytest.fixture(autouse=True)
 def short_stretches(monkeypatch):
     monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 50)
-    monkeypatch.setattr(ranks, "PER_RANGE", 40)
-    monkeypatch.setattr(ranks, "SAMPLED", 8)
-    monkeypatch.setattr(label_metrics, "CHUNK", 11)
+    monkeypatch.setattr(row_reductions, "PER_RANGE", 40)
+    monkeypatch.setattr(row_reductions, "SAMPLED", 8)
+    monkeypatch.setattr(labels, "CHUNK", 11)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,7 +49,9 @@ def test_ranks_and_counts(kind, n):
     rng = np.random.default_rng(n)
     values = numbers(kind, n, rng)
     expected = np.searchsorted(np.sort(-values), -values) + 1
-    assert np.array_equal(ranks.fill_ranks(in_file(values), np.empty(n, dtype=np.int64)), expected)
+    assert np.array_equal(
+        row_reductions.fill_ranks(in_file(values), np.empty(n, dtype=np.int64)), expected
+    )
     limits = np.concatenate([values[:5], [0.5, 0.5, -1.0, 2.0]])
     above = [(values > limit).sum() for limit in limits]
     assert np.array_equal(row_reductions.counts_above(in_file(values), limits), above)
@@ -64,9 +66,9 @@ def test_measures(kind):
     scores = numbers(kind, 400, rng)
     y = (rng.random(400) < 0.3).astype(np.uint8)
     expected = evaluate(y, scores)
-    assert label_metrics.evaluate(in_file(y), in_file(scores)) == pytest.approx(expected)
+    assert labels.evaluate(in_file(y), in_file(scores)) == pytest.approx(expected)
     rows = np.array([399, 0, 57, 57])
-    rest = label_metrics.without_rows(in_file(y), in_file(scores), rows)
+    rest = labels.without_rows(in_file(y), in_file(scores), rows)
     assert np.array_equal(rest[0], np.delete(y, rows))
     assert np.array_equal(rest[1], np.delete(scores, rows))
 

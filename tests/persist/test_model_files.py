@@ -25,9 +25,8 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
 from odefs.models.base import OF_TRAINING_ROWS
 from odefs.models.files import read_model, save_model
-from odefs.persist.file_format import PREAMBLE
-from odefs.persist.writing import replace_file
-from odefs.tables.encoder.column_spec import ColumnSpec
+from odefs.persist.file_format import PREAMBLE, replace_file
+from odefs.tables.encoder.encode import ColumnSpec
 
 FEW = {"n_estimators": 3, "random_state": 0}
 

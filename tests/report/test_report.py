@@ -19,7 +19,7 @@ from odefs.detection import detect
 from odefs.report import build_report
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
-from odefs.tables.provenance import Provenance
+from odefs.tables.notes import Provenance
 from pages import Texts, mixed_frame
 
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from odefs.exceptions import TableError
-from odefs.system import physical_memory, tempfile_owner, windows
+from odefs.system import memory, tempfile_owner, windows
 from odefs.system.atomic_write import atomic_write, error_number
 from odefs.system.memory import UNKNOWN, free_memory
 from odefs.tables.writers.files import check_target
@@ -88,7 +88,7 @@ def test_what_is_left_behind_on_windows(on_windows, tmp_path, monkeypatch):
 
 def test_memory_on_windows_and_macos(on_windows, monkeypatch, tmp_path):
     on_windows()
-    assert physical_memory.available_memory() == 3 * 2**30
+    assert memory.free_on_machine() == 3 * 2**30
     assert free_memory(tmp_path) == 3 * 2**30
     monkeypatch.setattr(sys, "platform", "darwin")
     told = (
@@ -96,7 +96,7 @@ def test_memory_on_windows_and_macos(on_windows, monkeypatch, tmp_path):
         "active: 99.\nPages inactive: 20.\nPages speculative: 5.\n"
     )
     monkeypatch.setattr(subprocess, "run", lambda *line, **options: SimpleNamespace(stdout=told))
-    assert physical_memory.available_memory() == 35 * 16384
+    assert memory.free_on_machine() == 35 * 16384
 
     def fails(*line, **options):
         raise FileNotFoundError(errno.ENOENT, "vm_stat")

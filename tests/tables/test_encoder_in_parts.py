@@ -13,7 +13,7 @@ import odefs
 from odefs.tables import table as tables
 from odefs.tables.detect import detect_table
 from odefs.tables.encoder import learning
-from odefs.tables.encoder.moments import Spread
+from odefs.tables.encoder.statistics import Spread
 from odefs.tables.table import ParquetTable
 
 N = 4000

@@ -11,7 +11,7 @@ from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.baselines import CINFO
 from odefs.datasets.transactions import transactions_path
 from odefs.ensemble.model import FLAG_RATE
-from odefs.inspection.reason import Reason
+from odefs.inspection.explanation import Reason
 from odefs.report import build_report
 from odefs.tables import messages
 from odefs.tables.drift import ColumnDrift

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import odefs
 from odefs import ODEFS, LeSiNN, TableEncoder
 from odefs.exceptions import TableError
-from odefs.tables.encoder.column_spec import RARE
+from odefs.tables.encoder.encode import RARE
 from odefs.tables.frames import columns_of
 from odefs.tables.model_files import load_table_model
 from odefs.tables.notes import Note

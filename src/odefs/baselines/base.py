@@ -18,9 +18,8 @@ from odefs.estimators.callbacks import observed
 from odefs.exceptions import Fallback
 from odefs.models.base import OF_DETECTOR
 from odefs.models.constraints import Constraints
-from odefs.models.fallbacks import few_rows
+from odefs.models.fallbacks import few_rows, whole
 from odefs.models.feature_selection import METRIC
-from odefs.models.reset_on_failure import whole
 from odefs.models.validation import detector_of
 
 

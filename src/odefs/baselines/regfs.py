@@ -7,17 +7,18 @@ block, otherwise every one of them would look perfectly predictable.
 
 import numbers
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from odefs.baselines.base import Chosen, ColumnSelector, Context
-from odefs.baselines.one_hot import one_hot_blocks
-from odefs.baselines.regression import regressor_errors, ridge_errors
 from odefs.detectors.base import Detector
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies
 from odefs.models.fallbacks import no_relevant_column
+
+if TYPE_CHECKING:
+    from sklearn.base import RegressorMixin
 
 FOLDS = 5
 
@@ -142,3 +143,91 @@ def _partition(groups: Iterable[npt.ArrayLike], n_columns: int) -> list[np.ndarr
             f"groups must hold different column numbers between 0 and {n_columns - 1}."
         )
     return [*given, *(np.array([k]) for k in np.setdiff1d(np.arange(n_columns), named))]
+
+
+def one_hot_blocks(X: np.ndarray) -> list[np.ndarray]:
+    """Partition the columns: one-hot blocks together, all others alone.
+
+    ``X`` is scaled: two-valued columns hold 0 and one other value.
+    """
+    indicator = X != 0
+    two_valued = np.all((X == 0) | (X.max(axis=0) == X), axis=0)
+    share = indicator.mean(axis=0)
+    blocks: list[np.ndarray] = []
+    start = 0
+    while start < X.shape[1]:
+        stop = _end_of_block(indicator, two_valued, share, start)
+        blocks.append(np.arange(start, stop))
+        start = stop
+    return blocks
+
+
+def _end_of_block(
+    indicator: np.ndarray, two_valued: np.ndarray, share: np.ndarray, start: int
+) -> int:
+    """Return the end of the block that starts at ``start``, or ``start + 1`` if there is none."""
+    total = 0.0
+    for stop in range(start, share.size):
+        if not two_valued[stop]:
+            break
+        total += share[stop]
+        if total > 1 + 1e-9:
+            break
+        # Shares that add up to one are necessary and cheap to check; the rows decide.
+        if (
+            stop > start
+            and total > 1 - 1e-9
+            and (indicator[:, start : stop + 1].sum(axis=1) == 1).all()
+        ):
+            return stop + 1
+    return start + 1
+
+
+def ridge_errors(X: np.ndarray, groups: list[np.ndarray], alpha: float) -> np.ndarray:
+    """Return the leave-one-out RRSE of every column under ridge regression.
+
+    Predictors are the columns outside its group. All regressions come from one inverse. With ``P =
+    (X'X + alpha I)^-1`` of the centred table, the residuals of group ``B`` given the rest are ``X
+    P_B (P_BB)^-1``; dividing by ``1 - leverage`` makes them leave-one-out residuals.
+    """
+    n_rows, n_columns = X.shape
+    X = X - X.mean(axis=0)
+    P = np.linalg.inv(X.T @ X + alpha * np.eye(n_columns))
+    projected = X @ P
+    leverage = np.einsum("ij,ij->i", projected, X) + 1 / n_rows
+    squares = np.empty(n_columns)
+    for group in groups:
+        part = projected[:, group]
+        residual = part @ np.linalg.inv(P[np.ix_(group, group)])
+        without = leverage - np.einsum("ij,ij->i", residual, part)
+        squares[group] = ((residual / np.maximum(1 - without, 1e-9)[:, None]) ** 2).sum(axis=0)
+    return _relative(squares, X)
+
+
+def regressor_errors(
+    X: np.ndarray, groups: list[np.ndarray], regressor: "RegressorMixin", folds: int
+) -> np.ndarray:
+    """Return the RRSE of every column under any scikit-learn regressor, by k-fold
+    cross-validation.
+    """
+    from sklearn.base import clone
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    n_rows, n_columns = X.shape
+    squares = np.full(n_columns, np.inf)
+    splitter = KFold(min(folds, n_rows), shuffle=True, random_state=0)
+    for group in groups:
+        rest = np.setdiff1d(np.arange(n_columns), group)
+        if not rest.size:
+            continue
+        for k in group:
+            predicted = cross_val_predict(clone(regressor), X[:, rest], X[:, k], cv=splitter)
+            squares[k] = ((X[:, k] - predicted) ** 2).sum()
+    return _relative(squares, X - X.mean(axis=0))
+
+
+def _relative(squares: np.ndarray, centred: np.ndarray) -> np.ndarray:
+    """Return errors relative to predicting the mean; infinite for a constant column."""
+    total = (centred**2).sum(axis=0)
+    varies = total > 1e-12 * max(1, centred.shape[0])
+    return np.where(varies, np.sqrt(squares / np.where(varies, total, 1.0)), np.inf)

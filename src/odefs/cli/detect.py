@@ -98,8 +98,7 @@ def _find(
     from odefs.tables.detect import detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
-    from odefs.tables.notes import Exclusion
-    from odefs.tables.provenance import Provenance
+    from odefs.tables.notes import Exclusion, Provenance
     from odefs.tables.readers.open import ReadOptions, open_table
 
     label, known = chosen["label"], chosen["known"]

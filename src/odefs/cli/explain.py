@@ -72,7 +72,7 @@ def _rows(text: str, found: "TableDetection") -> list[int]:
 
     Entries are ids if rows are shown with their ids, otherwise row numbers.
     """
-    from odefs.tables.redaction import shown_names
+    from odefs.tables.displayed_rows import shown_names
 
     parts = [part.strip() for part in text.split(",")]
     by_id = found.named and found.identifier not in found.hidden
@@ -130,7 +130,7 @@ def _whole(name: str) -> int:
 
 
 def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, Any]]:
-    from odefs.tables.redaction import shown_names, shown_reason
+    from odefs.tables.displayed_rows import shown_names, shown_reason
 
     _, names = shown_names(found)
     entries = []

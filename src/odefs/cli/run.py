@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.detection import TableDetection
-    from odefs.tables.provenance import Provenance
+    from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import Reading
     from odefs.tables.table import Table
 
@@ -107,7 +107,7 @@ def measure(
     """
     import numpy as np
 
-    from odefs.tables.label_metrics import evaluate, without_rows
+    from odefs.tables.known_cases import evaluate, without_rows
 
     known_rows = np.concatenate([np.empty(0, dtype=np.intp), *known])
     if known_rows.size:

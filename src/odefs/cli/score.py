@@ -77,8 +77,8 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
     from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.report import build_report
+    from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain
-    from odefs.tables.redaction import shown_drift
 
     limit = chosen["max_flagged"]
     require_comparable(limit, contamination=chosen["contamination"], flag=chosen["flag"])

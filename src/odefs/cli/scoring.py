@@ -79,7 +79,7 @@ def score_file(
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described
     from odefs.tables.detect import score_table
-    from odefs.tables.provenance import Provenance
+    from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import ReadOptions, open_table
 
     opened = open_model(path, identifier, no_header, jobs)

@@ -19,8 +19,8 @@ from odefs.cli.errors import leave_pipe
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
+from odefs.tables.displayed_rows import shown_names, shown_notes
 from odefs.tables.messages import percent, reason_details, reason_text, without_controls
-from odefs.tables.redaction import shown_names, shown_notes
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets

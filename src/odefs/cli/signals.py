@@ -91,7 +91,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
         for other in _numbers():
             _handle(other, signal.SIG_DFL)
         # A module that was not imported has made no files, and importing it now is not safe.
-        unfinished = sys.modules.get("odefs.system.unfinished_files")
+        unfinished = sys.modules.get("odefs.system.tempfile_owner")
         remove = getattr(unfinished, "remove_unfinished", None)
         if remove is not None:
             remove()

@@ -180,7 +180,8 @@ def gain_on_unseen(
 ) -> float | None:
     """Mean gain in rank of held-out known outliers compared with scores on all columns.
 
-    Components learn from one half of the known outliers and are tested on the other. A rank is the share of the pilot rows that score below. ``None`` with too few known outliers.
+    Components learn from one half of the known outliers and are tested on the other. A rank is the
+    share of the pilot rows that score below. ``None`` with too few known outliers.
     """
     known = trainer.known.outliers
     if known.size < FEWEST_KNOWN:

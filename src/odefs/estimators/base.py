@@ -12,8 +12,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs.detectors.base import Detector
+from odefs.engines.row_blocks import unmasked
 from odefs.estimators.callbacks import CallbackSupport
-from odefs.kernels.masked_arrays import unmasked
 from odefs.models.base import OutlierModel
 from odefs.models.validation import hint_for, require_no_dates
 

@@ -9,9 +9,8 @@ from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
 from odefs.models.constraints import Constraints, Integer
-from odefs.models.fallbacks import few_rows
+from odefs.models.fallbacks import few_rows, whole
 from odefs.models.feature_selection import METRIC
-from odefs.models.reset_on_failure import whole
 from odefs.models.select_engine import open_training_rows
 from odefs.models.validation import detector_of
 

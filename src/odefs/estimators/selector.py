@@ -10,14 +10,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from odefs.engines.row_blocks import unmasked
 from odefs.engines.select import require_in_memory
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
-from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
-from odefs.inspection.importances import fewest_with_share
-from odefs.kernels.masked_arrays import unmasked
+from odefs.inspection.importances import MOST_ROWS, fewest_with_share, shares_of_rows
 from odefs.models.constraints import (
     RANDOM_STATE,
     Choice,
@@ -27,7 +26,7 @@ from odefs.models.constraints import (
     Satisfies,
     checked,
 )
-from odefs.models.reset_on_failure import whole
+from odefs.models.fallbacks import whole
 
 
 def _selects_columns(estimator: object) -> bool:

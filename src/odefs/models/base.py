@@ -21,8 +21,12 @@ from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import FLAG_RATE, Model
 from odefs.ensemble.plan import Seeds
 from odefs.exceptions import Fallback, warn
-from odefs.inspection.contributions import require_attribution, usual_contributions
-from odefs.inspection.explain import explain_all, explain_top
+from odefs.inspection.contributions import (
+    explain_all,
+    explain_top,
+    require_attribution,
+    usual_contributions,
+)
 from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.kernels.row_reductions import fill, negated_percentile
 from odefs.models.constraints import (
@@ -31,11 +35,11 @@ from odefs.models.constraints import (
     Constraints,
     Integer,
     Number,
+    Parameters,
     Satisfies,
     checked,
     random_state_of,
 )
-from odefs.models.parameters import Parameters
 from odefs.models.select_engine import open_blocks, open_rows
 from odefs.scaling import KINDS
 from odefs.selection.candidates import cantelli_threshold

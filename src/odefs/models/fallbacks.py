@@ -1,7 +1,8 @@
-"""Fallbacks of a fit and their messages."""
+"""Fallbacks of a fit with their messages, and the reset of an estimator whose fit fails."""
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from odefs.detectors import Detector
 from odefs.engines.select import on_device, why_not_on_device
@@ -74,3 +75,32 @@ def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
         )
         found.append(Fallback("not_converged", message))
     return found
+
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+PRIVATE_FITTED = ("_model", "_baseline", "_from_file", "_noted")
+"""Attributes that a fit sets in addition to those with a trailing underscore."""
+
+
+def whole(fit: Fit) -> Fit:
+    """Decorate ``fit`` to leave the estimator fitted or unfitted, even if it is interrupted."""
+
+    @functools.wraps(fit)
+    def whole_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _reset(self)
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            if not self.__sklearn_is_fitted__():
+                _reset(self)
+            raise
+
+    return cast(Fit, whole_fit)
+
+
+def _reset(estimator: object) -> None:
+    """Delete the attributes of a fit; parameters, callbacks and metadata requests stay."""
+    for name in list(vars(estimator)):
+        if name in PRIVATE_FITTED or (name.endswith("_") and not name.startswith("_")):
+            delattr(estimator, name)

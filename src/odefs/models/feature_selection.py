@@ -3,8 +3,7 @@
 from typing import Any, ClassVar, Self
 
 from odefs.ensemble.plan import WEIGHT_POWERS
-from odefs.models.constraints import Choice, Constraints, Integer, Number
-from odefs.models.parameters import Parameters
+from odefs.models.constraints import Choice, Constraints, Integer, Number, Parameters
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
 

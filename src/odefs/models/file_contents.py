@@ -12,10 +12,17 @@ from odefs.models.base import OutlierModel
 from odefs.models.feature_selection import FeatureSelection
 from odefs.models.odefs import ODEFSModel
 from odefs.models.validation import detector_of
-from odefs.persist.checks import Arrays, need, need_count, need_number, require
+from odefs.persist.checks import (
+    Arrays,
+    from_plain,
+    need,
+    need_count,
+    need_number,
+    require,
+    to_plain,
+)
 from odefs.persist.detectors import describe_detector, restore_detector
-from odefs.persist.json_values import from_plain, to_plain
-from odefs.persist.sparse_weights import get_sparse, put_sparse
+from odefs.persist.models import get_sparse, put_sparse
 
 KINDS = {
     "ODEFS": "odefs.estimators",

@@ -28,13 +28,11 @@ from odefs.models.file_contents import (
     put_learned,
     put_parameters,
 )
-from odefs.persist.checks import Arrays, need, need_count, need_number, require
+from odefs.persist.checks import Arrays, need, need_count, need_number, require, require_plain
 from odefs.persist.detectors import is_built_in
-from odefs.persist.file_format import VERSION
-from odefs.persist.json_values import require_plain
+from odefs.persist.file_format import VERSION, write_file
 from odefs.persist.models import get_model, put_model
 from odefs.persist.reading import read_file
-from odefs.persist.writing import write_file
 from odefs.versions import version_of
 
 MAX_MESSAGE = 400

@@ -18,9 +18,8 @@ from odefs.ensemble.stopping import MIN_RANK_CORRELATION
 from odefs.inspection.importances import feature_importances
 from odefs.models.base import OF_DETECTOR, OutlierModel
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies, checked
-from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks
+from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks, whole
 from odefs.models.feature_selection import FeatureSelection, NestedSelection
-from odefs.models.reset_on_failure import whole
 from odefs.models.select_engine import judge_rows, open_training_rows
 from odefs.models.validation import NamedCases, detector_of
 

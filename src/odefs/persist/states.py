@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.detectors.iforest import IForestDetector
-from odefs.detectors.isolation_trees import IForestState
+from odefs.detectors.iforest import IForestDetector, IForestState
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 from odefs.detectors.tails import TailsDetector, TailsState
 from odefs.exceptions import ModelFileError
-from odefs.persist.checks import Arrays, need, require
-from odefs.persist.json_values import from_plain, to_plain
+from odefs.persist.checks import Arrays, from_plain, need, require, to_plain
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

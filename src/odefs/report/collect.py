@@ -23,9 +23,8 @@ from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.report.training import collect_training
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, extent_of
+from odefs.tables.displayed_rows import Extent, extent_of, shown_names, shown_notes
 from odefs.tables.notes import as_plain
-from odefs.tables.redaction import shown_names, shown_notes
 
 CHOICES = "--threshold", "--contamination", "--flag"
 """Command line options that another threshold replaces."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.inspection.reason import Reason
+from odefs.inspection.explanation import Reason
 from odefs.report.scores import plain
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent

@@ -10,14 +10,13 @@ import glob
 import os
 import re
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from odefs.system.permissions import create_private, keep_permissions
-from odefs.system.tempfile_owner import OWNER, is_left_behind, owner
-from odefs.system.unfinished_files import forget, register
+from odefs.system.tempfile_owner import OWNER, forget, is_left_behind, owner, register
 
 TEMPORARY = re.compile(rf"\.(?P<name>.+)\.{OWNER}-[0-9a-f]{{8}}\.part", re.DOTALL)
 """Pattern of the temporary names that :func:`atomic_write` creates."""
@@ -141,3 +140,38 @@ def _flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+PRIVATE = 0o600
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file that only this user can read, so that others cannot read it while it is
+    written.
+    """
+    os.close(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), PRIVATE)
+    )
+
+
+def keep_permissions(path: Path, before: os.stat_result) -> None:
+    """Give a file the owner, group and mode of the file that it will replace.
+
+    They are kept as far as this user may set them. Access control lists and extended attributes
+    are not copied.
+    """
+    if not hasattr(os, "chown"):
+        return  # Windows: files inherit their permissions from the folder
+    # Separately: a user who may not change the owner may still set another of their own groups.
+    for user, group in ((-1, before.st_gid), (before.st_uid, -1)):
+        with contextlib.suppress(OSError):
+            os.chown(path, user, group)
+    now, mode = path.stat(), stat.S_IMODE(before.st_mode)
+    if now.st_gid != before.st_gid:
+        # Permissions of one group must not pass to another.
+        mode &= ~(stat.S_IRWXG | stat.S_ISGID)
+    if now.st_uid != before.st_uid:
+        mode &= ~stat.S_ISUID
+    # Some file systems have no modes.
+    with contextlib.suppress(OSError):
+        os.chmod(path, mode)

@@ -1,4 +1,4 @@
-"""Owner of a temporary file or folder, encoded in its name as machine and process.
+"""Temporary files and folders of a process: its name in theirs, and a registry of unfinished ones.
 
 Files left behind by a killed process can then be recognised and deleted.
 """
@@ -6,6 +6,7 @@ Files left behind by a killed process can then be recognised and deleted.
 import contextlib
 import os
 import re
+import shutil
 import socket
 import sys
 import zlib
@@ -67,3 +68,42 @@ def _is_running(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+ATTEMPTS = 5
+"""Number of attempts: other threads may write into a folder while it is removed."""
+
+_paths: dict[Path, int] = {}
+
+
+def register(path: Path) -> None:
+    """Register a temporary file or folder of this process, which must not outlive it.
+
+    Its creator normally removes it. A signal handler that cannot raise an exception removes the
+    rest before it ends the process.
+    """
+    _paths[path] = os.getpid()
+
+
+def forget(path: Path) -> None:
+    """Unregister a path that was removed or renamed."""
+    _paths.pop(path, None)
+
+
+def remove_unfinished() -> None:
+    """Remove every registered path of this process; a forked child leaves its parent's alone."""
+    for path, maker in list(_paths.items()):
+        if maker == os.getpid():
+            _remove(path)
+            forget(path)
+
+
+def _remove(path: Path) -> None:
+    for _ in range(ATTEMPTS):
+        with contextlib.suppress(OSError):
+            if not path.is_dir():
+                path.unlink()
+                return
+            shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            return

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from odefs.system.tempfile_owner import OWNER, is_left_behind, owner
-from odefs.system.unfinished_files import forget, register
+from odefs.system.tempfile_owner import OWNER, forget, is_left_behind, owner, register
 
 VARIABLES = ("TMPDIR", "TEMP", "TMP")
 """Environment variables that Python reads for the temporary folder, in this order."""

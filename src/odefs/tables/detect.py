@@ -29,7 +29,7 @@ from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
-from odefs.tables.provenance import Provenance
+from odefs.tables.notes import Provenance
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24

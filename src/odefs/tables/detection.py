@@ -9,16 +9,14 @@ import numpy as np
 
 from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
-from odefs.inspection.flagged_rows import MOST_ROWS, shares_of_rows
-from odefs.inspection.reason import Reason
+from odefs.inspection.explanation import Reason
+from odefs.inspection.importances import MOST_ROWS, shares_of_rows
 from odefs.tables.columns import Columns
-from odefs.tables.displayed_rows import Extent, all_rows
+from odefs.tables.displayed_rows import Extent, all_rows, row_labels
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
-from odefs.tables.notes import Exclusion, FlagConvention, Note
-from odefs.tables.provenance import Provenance
+from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons import ReasonFinder
-from odefs.tables.row_names import row_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,17 +1,24 @@
-"""Rows of the table that a detection holds, and what is known about all rows.
+"""Rows of the table that a detection holds, their names, and what may be shown of them.
 
 In memory a detection holds every row. Of a larger table it holds the rows with the highest scores
 and a random sample, while scores, flags and agreement of all rows are in files. "Rows" are
 positions among the held rows, "numbers" are positions in the table; both count from 0.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from odefs._row_selection import frame_index, index_labels
+from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import counts_above, row_chunks
+from odefs.tables.drift import ColumnDrift
+from odefs.tables.frames import column_cells
+from odefs.tables.notes import Note
+from odefs.tables.table import HeldTable, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +88,82 @@ def all_rows(found: Any) -> Extent:
         every,
         np.flatnonzero(found.is_outlier),
     )
+
+
+def name_rows(
+    table: Table, id: str | None, numbers: np.ndarray | None = None
+) -> tuple[str, Sequence[Any]]:
+    """Return the source of the names and the names; ``numbers`` selects rows, default all."""
+    if id is not None:
+        frame = (
+            table.frame
+            if isinstance(table, HeldTable) and numbers is None
+            else _take(table, id, numbers)
+        )
+        return id, [plain_cell(cell) for cell in column_cells(frame, id)]
+    if numbers is not None:
+        return "row", (numbers + 1).tolist()
+    index = index_labels(table_index(table))
+    if index is None:
+        return "row", range(1, table.n_rows + 1)
+    return str(index.name or "index"), [plain_cell(cell) for cell in index]
+
+
+def _take(table: Table, id: str, numbers: np.ndarray | None) -> Any:
+    return table.take(np.arange(table.n_rows) if numbers is None else numbers, [id])
+
+
+def table_index(table: Table) -> Any:
+    """Return the index of a pandas frame; ``None`` for other tables."""
+    return frame_index(table.frame) if isinstance(table, HeldTable) else None
+
+
+def row_labels(named: bool, row_names: Sequence[Any], index: Any) -> Sequence[Any] | None:
+    """Return names by which rows can be selected: ids or index labels, but not row numbers."""
+    return row_names if named or index_labels(index) is not None else None
+
+
+def plain_cell(cell: Any) -> Any:
+    """Return numbers and text unchanged, dates and other types as text."""
+    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+
+
+class Hiding(Protocol):
+    """The part of a detection that redaction needs."""
+
+    @property
+    def scores(self) -> np.ndarray: ...
+    @property
+    def is_outlier(self) -> np.ndarray: ...
+    @property
+    def identifier(self) -> str: ...
+    @property
+    def row_names(self) -> Sequence[Any]: ...
+    @property
+    def notes(self) -> Sequence[Note]: ...
+    @property
+    def hidden(self) -> frozenset[str]: ...
+
+
+def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
+    """Return the identifying column and the row names; row numbers from 1 if it is hidden."""
+    if found.identifier in found.hidden:
+        return "row", (extent_of(found).numbers + 1).tolist()
+    return found.identifier, found.row_names
+
+
+def shown_notes(found: Hiding) -> list[Note]:
+    """Return notes that do not concern hidden columns, because notes may quote cells."""
+    return [note for note in found.notes if not note.names(found.hidden)]
+
+
+def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:
+    """Return the drift from training; unseen categories of hidden columns are not named."""
+    return [entry._replace(unseen=[]) if entry.column in found.hidden else entry for entry in drift]
+
+
+def shown_reason(found: Hiding, reason: Reason) -> Reason:
+    """Keep only name and weight of a hidden column: percentiles would reveal its values."""
+    if reason.column not in found.hidden:
+        return reason
+    return replace(reason, value=None, usual=None, percentile=None, frequency=None, equal=None)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from odefs.tables.columns import Column
-from odefs.tables.encoder.column_spec import ColumnSpec
+from odefs.tables.encoder.encode import ColumnSpec
 
 NOTABLE = 0.05
 """Change in the share of missing cells that is worth reporting."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from odefs.engines.row_blocks import unmasked
 from odefs.exceptions import TableError
-from odefs.kernels.masked_arrays import unmasked
 from odefs.system.threads import available_threads, share_tasks
 from odefs.tables.arrow_columns import (
     arrow_of,

@@ -13,7 +13,7 @@ from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.encoder.encoder import ColumnEncoder
-from odefs.tables.provenance import Provenance
+from odefs.tables.notes import Provenance
 
 
 @dataclass(frozen=True, eq=False)

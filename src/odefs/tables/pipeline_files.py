@@ -12,7 +12,7 @@ from odefs.models.files import read_model, save_model
 from odefs.tables.detection import TableDetection
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.model_files import save_detection, save_table_model, shares_above, table_model
-from odefs.tables.provenance import Provenance
+from odefs.tables.notes import Provenance
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:

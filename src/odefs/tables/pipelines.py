@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
+from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
-from odefs.kernels.masked_arrays import unmasked
 from odefs.tables.frames import column_cells, frame_names
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odefs.inspection.reason import Reason
+from odefs.inspection.explanation import Reason
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 

@@ -1,12 +1,14 @@
 """Scoring a folder of parquet files: one output per input, written atomically and only once.
 
 An output is written under a temporary name and renamed when it is complete, so an interrupted run
-can be resumed. Outputs record what they were made with and from
-(:mod:`odefs.tables.folder_settings`); existing outputs count like new ones.
+can be resumed. Outputs record in their parquet metadata what they were made with and from: a folder
+may contain only outputs of the same model, threshold and id columns, and an output whose input has
+changed since is written again. Existing outputs count like new ones.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,25 @@ from odefs.engines.parquet import no_parquet, parquet_in
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import delete_leftovers
-from odefs.tables.folder_settings import Settings, count, is_made_from, state_of
 from odefs.tables.score_batches import BatchScorer, check_ids, score_batches
 from odefs.tables.writers.files import replacing
+
+KEY = b"odefs"
+WORDS = {"model": "another model", "threshold": "another threshold", "id": "other id columns"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What determines an output, apart from the rows."""
+
+    model: str
+    """Digest of the model file."""
+    threshold: float
+    id: Sequence[str]
+
+    def noted(self, input: Sequence[int]) -> dict[bytes, bytes]:
+        """Return parquet metadata; ``input`` is :func:`state_of` the file that was scored."""
+        return {KEY: json.dumps({**asdict(self), "input": input}, sort_keys=True).encode()}
 
 
 @dataclass(frozen=True)
@@ -147,3 +165,60 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
         reason = getattr(error, "strerror", None) or str(error)
         raise TableError(f"{part}: {reason.strip().splitlines()[0].rstrip('.')}.") from error
     return n_rows, n_flagged
+
+
+def state_of(input: Path) -> list[int]:
+    """Return size and modification time, which change when a file is replaced."""
+    found = input.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def is_made_from(output: Path, input: Path, settings: Settings) -> bool:
+    """Whether ``input`` has not changed since ``output`` was made.
+
+    Raise if the output was made with other settings, or if its settings cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        noted = (pq.read_metadata(output).metadata or {}).get(KEY)
+        there = None if noted is None else json.loads(noted)
+    except (pa.ArrowException, OSError, ValueError):
+        raise _refused(output, "already exists and cannot be read") from None
+    if not isinstance(there, dict):
+        raise _refused(
+            output,
+            "already exists and does not record its model, threshold and id columns",
+        )
+    here = json.loads(settings.noted(state_of(input))[KEY])
+    other = [
+        words
+        for name, words in WORDS.items()
+        if json.dumps(there.get(name)) != json.dumps(here[name])
+    ]
+    if other:
+        raise _refused(output, f"already exists and was made with {' and '.join(other)}")
+    return bool(there.get("input") == here["input"])
+
+
+def count(output: Path) -> tuple[int, int]:
+    """Count the rows and flagged rows of an output."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n_rows = n_flagged = 0
+    try:
+        with pq.ParquetFile(output, pre_buffer=False) as opened:
+            for batch in opened.iter_batches(columns=["outlier"]):
+                n_rows += batch.num_rows
+                n_flagged += int(batch.column("outlier").true_count)
+    except (pa.ArrowException, OSError, KeyError, AttributeError):
+        raise _refused(output, "already exists and its flags cannot be read") from None
+    return n_rows, n_flagged
+
+
+def _refused(output: Path, why: str) -> TableError:
+    return TableError(
+        f"{output}: the output {why}: replace all outputs with --force, or choose another folder."
+    )

@@ -49,7 +49,7 @@ def export_onnx(
         from odefs.compat.onnx.export import build_model
     graph = build_model(model, input_dtype)
     if path is not None:
-        from odefs.persist.writing import replace_file
+        from odefs.persist.file_format import replace_file
 
         replace_file(path, [graph.SerializeToString()])
     return graph

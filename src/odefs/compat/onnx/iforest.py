@@ -3,8 +3,7 @@
 import numpy as np
 
 from odefs.compat.onnx.graph import Graph, Rows
-from odefs.detectors.iforest import IForestDetector
-from odefs.detectors.isolation_trees import IForestState
+from odefs.detectors.iforest import IForestDetector, IForestState
 
 
 def iforest_score(

@@ -9,8 +9,13 @@ import numpy as np
 
 from odefs._extras import require_extra
 from odefs.engines.parquet import as_matrix, parquet_parts
-from odefs.engines.row_blocks import Paths, require_columns, require_numbers, working_dtype
-from odefs.kernels.masked_arrays import unmasked
+from odefs.engines.row_blocks import (
+    Paths,
+    require_columns,
+    require_numbers,
+    unmasked,
+    working_dtype,
+)
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed

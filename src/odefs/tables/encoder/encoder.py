@@ -2,11 +2,11 @@
 
 The encoder records which column each encoded column came from. All columns are brought to one
 scale, so that no column outweighs the others because of its type
-(:mod:`odefs.tables.encoder.scale`). Numbers, booleans and times become one column, with a second
-one for the time of day where it matters; categories become one column per value, with rare values
-grouped. A missing cell is not evidence of an outlier: it is replaced by the median or the most
-common value of its column, and marked in a separate column only on request. What is learned about
-a column is a :class:`ColumnSpec`, plain values that a model file can hold.
+(:mod:`odefs.tables.encoder.statistics`). Numbers, booleans and times become one column, with a
+second one for the time of day where it matters; categories become one column per value, with rare
+values grouped. A missing cell is not evidence of an outlier: it is replaced by the median or the
+most common value of its column, and marked in a separate column only on request. What is learned
+about a column is a :class:`ColumnSpec`, plain values that a model file can hold.
 """
 
 import numbers
@@ -18,17 +18,15 @@ from typing import Any, Self
 import numpy as np
 
 from odefs.exceptions import TableError, warn
-from odefs.models.parameters import Parameters
-from odefs.persist.json_values import to_plain
+from odefs.models.constraints import Parameters
+from odefs.persist.checks import to_plain
 from odefs.system.threads import available_threads, run_tasks
 from odefs.tables.columns import Column, Columns
-from odefs.tables.encoder.column_spec import ColumnSpec
-from odefs.tables.encoder.encode import encoded
+from odefs.tables.encoder.encode import ColumnSpec, encoded
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
-from odefs.tables.encoder.scale import median_of
 from odefs.tables.encoder.state import read_state
-from odefs.tables.encoder.statistics import ColumnSummary, spec_of
+from odefs.tables.encoder.statistics import ColumnSummary, median_of, spec_of
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 

@@ -14,7 +14,7 @@ import numpy as np
 from odefs._progress import report_progress
 from odefs.engines.row_blocks import rows_at_once
 from odefs.tables.columns import Column
-from odefs.tables.encoder.column_spec import ColumnSpec
+from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import FREE_TEXT_SHARE

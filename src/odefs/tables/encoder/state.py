@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from odefs.persist.checks import need, need_count, need_number, require
 from odefs.tables.columns import Kind
-from odefs.tables.encoder.column_spec import MAX_ENCODED, ColumnSpec
+from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.text_formats import TEXT_FORMATS
 from odefs.tables.notes import Exclusion, ExclusionKind
 

@@ -1,15 +1,112 @@
-"""Column statistics over all cells, in memory or in batches, and the resulting specification."""
+"""Column statistics over all cells, in memory or in batches, and the resulting specification.
+
+All kinds of columns get a common scale, so that equally unusual values count equally. A number is
+divided by the square root of half its range times its standard deviation, much like
+``scaling="rootstd"``: a normal column then has a standard deviation of ``sqrt(2 / NORMAL_RANGE)``.
+A category is placed at a distance that depends on its rarity: with ``P`` the share of rows whose
+value is at least as rare, the distance is ``ln(1 / P)``, the quantile of an exponential
+distribution, but at least one, divided by ``sqrt(NORMAL_RANGE)``. Numbers in real tables have such
+tails rather than normal ones, and there is nothing between a common and a rare category. If all
+categories are equally frequent, none is unusual (``P = 1``), and two different rows are 0.7 times
+as far apart as two typical numbers, however many categories there are; a value that occurs in one
+row of a thousand counts like a number 4.9 standard deviations from the mean.
+"""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
-from odefs.tables.encoder.column_spec import ColumnSpec
-from odefs.tables.encoder.moments import Spread
-from odefs.tables.encoder.scale import distances_out
+from odefs.tables.encoder.encode import ColumnSpec
+
+NORMAL_RANGE = 7.0
+"""Range of some thousand values of a normal column, in standard deviations."""
+
+
+def median_of(values: np.ndarray) -> float:
+    """Return the median, also if the sum of the two middle values overflows."""
+    with np.errstate(over="ignore"):
+        found = float(np.median(values))
+    return found if np.isfinite(found) else 2 * float(np.median(values / 2))
+
+
+def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> tuple[float, ...]:
+    """Return the distance of each category, given how often each occurs.
+
+    ``rarer`` is the total count of all rarer categories; if it is positive, their common distance
+    is appended.
+    """
+    occurring = np.asarray(counts, dtype=np.float64)
+    total = occurring.sum() + rarer
+    if total == 0:
+        return tuple(0.0 for _ in counts)
+    as_rare = [occurring[occurring <= count].sum() + rarer for count in occurring] + (
+        [rarer] if rarer else []
+    )
+    z = np.log(total / np.maximum(as_rare, 1e-300))
+    return tuple(float(v) for v in np.sqrt(np.maximum(1.0, z * z) / NORMAL_RANGE))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Range and standard deviation of the values so far, which come in batches.
+
+    They are as accurate as for all values at once, and finite where squares would overflow.
+
+    Mean and deviations refer to half the values, so that differences do not overflow: ``mean`` is
+    relative to half of ``low``, ``squares`` is in units of ``scale``.
+    """
+
+    n: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+    mean: float = 0.0
+    squares: float = 0.0
+    scale: float = 0.0
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> "Spread":
+        """Return the statistics of finite values."""
+        if not values.size:
+            return cls()
+        low, high = float(values.min()), float(values.max())
+        scale = high / 2 - low / 2
+        if scale == 0:
+            return cls(values.size, low, high)
+        shares = (values / 2 - low / 2) / scale
+        mean = float(shares.mean())
+        return cls(values.size, low, high, scale * mean, float(np.sum((shares - mean) ** 2)), scale)
+
+    def merge(self, other: "Spread") -> "Spread":
+        """Return the statistics of the values of both."""
+        if not self.n or not other.n:
+            return self if self.n else other
+        n, low = self.n + other.n, min(self.low, other.low)
+        # Relative to the lowest value: means far from zero would lose the digits that differ.
+        mine, others = (part.low / 2 - low / 2 + part.mean for part in (self, other))
+        between = others - mine
+        scale = max(self.scale, other.scale, abs(between))
+        squares = 0.0
+        if scale > 0:
+            squares = sum(part.squares * (part.scale / scale) ** 2 for part in (self, other))
+            squares += (between / scale) ** 2 * self.n * (other.n / n)
+        return Spread(
+            n, low, max(self.high, other.high), mine + between * (other.n / n), squares, scale
+        )
+
+    @property
+    def unit(self) -> float:
+        """The square root of half the range times the standard deviation; 1 for one value."""
+        if self.n == 0 or self.low == self.high:
+            return 1.0
+        half_range, half_std = (
+            self.high / 2 - self.low / 2,
+            self.scale * float(np.sqrt(self.squares / self.n)),
+        )
+        # Twice the half range may overflow, twice its root does not.
+        return float(2 * np.sqrt(half_range / 2) * np.sqrt(half_std)) or 1.0
 
 
 @dataclass

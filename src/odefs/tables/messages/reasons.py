@@ -1,7 +1,7 @@
 """Messages on why a row is outlying.
 
-The terminal and score files use :class:`~odefs.inspection.reason.Reason` objects; HTML and Markdown
-reports use the same reasons as records of the report's summary.
+The terminal and score files use :class:`~odefs.inspection.explanation.Reason` objects; HTML and
+Markdown reports use the same reasons as records of the report's summary.
 """
 
 import math
@@ -18,7 +18,7 @@ from odefs.tables.messages.values import (
 )
 
 if TYPE_CHECKING:
-    from odefs.inspection.reason import Reason
+    from odefs.inspection.explanation import Reason
 
 
 def reason_text(reason: "Reason", hidden: bool = False) -> str:

@@ -7,13 +7,13 @@ import numpy as np
 
 from odefs._progress import report_progress
 from odefs.engines.out_of_core import Folder
-from odefs.inspection.reason import Reason
-from odefs.kernels.ranks import fill_ranks
+from odefs.inspection.explanation import Reason
+from odefs.kernels.row_reductions import fill_ranks
 from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.detection import TableDetection
+from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.frames import columns_of
 from odefs.tables.messages import reason_text
-from odefs.tables.row_names import plain_cell
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +20,6 @@ from odefs.tables.notes import Note
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
 from odefs.tables.writers.formulas import defused
-from odefs.tables.writers.reserved_names import require_nameable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -234,3 +234,26 @@ def write_text(path: Path, content: str) -> None:
     """Write a report."""
     with replacing(path) as partial:
         partial.write_text(content, encoding="utf-8", newline="\n")
+
+
+DEVICE = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\..*)?", re.IGNORECASE | re.DOTALL
+)
+CHARACTERS = re.compile(r'[<>:"|?*\x00-\x1f]')
+
+
+def require_nameable(path: Path) -> None:
+    """Raise if Windows would shorten the name, or take it for a device or an alternate stream."""
+    reason = _reserved(path.name) if sys.platform == "win32" else None
+    if reason:
+        raise TableError(f"{path}: cannot be written ({reason} on Windows); choose another name.")
+
+
+def _reserved(name: str) -> str | None:
+    if DEVICE.fullmatch(name):
+        return f"{name.partition('.')[0].strip()} is the name of a device"
+    if found := CHARACTERS.search(name):
+        return f"file names cannot contain {found[0]!r}"
+    if name.endswith((".", " ")):
+        return "file names cannot end in a dot or a space"
+    return None
