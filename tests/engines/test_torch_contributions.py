@@ -9,7 +9,7 @@ from odefs.kernels.nearest_members import total_shares
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'odefs[gpu]'")
 
-from odefs.engines.torch import contributions  # noqa: E402
+from odefs.engines.torch import nearest_members  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -28,10 +28,10 @@ def test_shares_of_components_of_any_width_are_found_together(dtype, metric, mon
         )
     root = metric == "euclidean"
     rows = torch.from_numpy(X[:300])
-    together = contributions.total_shares(rows, components, root)
-    monkeypatch.setattr(contributions, "bytes_at_once", lambda device: 1)
+    together = nearest_members.total_shares(rows, components, root)
+    monkeypatch.setattr(nearest_members, "bytes_at_once", lambda device: 1)
     for component, found, alone in zip(
-        components, together, contributions.total_shares(rows, components, root), strict=True
+        components, together, nearest_members.total_shares(rows, components, root), strict=True
     ):
         x, r = X[:300, component.columns].astype(float), component.state.rows.astype(float)
         expected = total_shares(x, r, component.state.n_subsets, component.w, root)

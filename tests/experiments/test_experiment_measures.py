@@ -6,10 +6,10 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from experiment_records import fake_records
-from odefs.experiments import comparison, run, tables
+from odefs.experiments import run, summary, tables
 from odefs.experiments.methods import TABLE2
-from odefs.experiments.metrics import evaluate, precision_at_k
 from odefs.experiments.paper_numbers import TABLE2_AUC, paper_number
+from odefs.experiments.run import evaluate, precision_at_k
 
 
 def test_precision_at_k_is_the_expectation_over_orders_of_ties():
@@ -32,9 +32,9 @@ def test_measures():
 
 def test_holm_by_hand():
     np.testing.assert_allclose(
-        comparison.holm(np.array([0.01, np.nan, 0.04, 0.03])), [0.03, np.nan, 0.06, 0.06]
+        summary.holm(np.array([0.01, np.nan, 0.04, 0.03])), [0.03, np.nan, 0.06, 0.06]
     )
-    np.testing.assert_allclose(comparison.holm(np.array([0.5, 0.9])), [1.0, 1.0])
+    np.testing.assert_allclose(summary.holm(np.array([0.5, 0.9])), [1.0, 1.0])
 
 
 def test_signed_ranks_against_the_reference():
@@ -42,23 +42,23 @@ def test_signed_ranks_against_the_reference():
     values = rng.random((12, 3))
     values[:, 2] = values[:, 0]
     values[3, 1] = np.nan
-    p = comparison.signed_rank_p_values(values, 0)
+    p = summary.signed_rank_p_values(values, 0)
     whole = np.delete(values, 3, axis=0)
     assert np.isnan(p[0])
     assert p[1] == pytest.approx(stats.wilcoxon(whole[:, 0], whole[:, 1]).pvalue)
     assert p[2] == 1.0
     # All eleven of eleven better: two sign patterns of 2^11 are as extreme.
-    assert comparison.signed_rank_p_values(np.c_[np.arange(11.0) + 1, np.zeros(11)], 0)[
+    assert summary.signed_rank_p_values(np.c_[np.arange(11.0) + 1, np.zeros(11)], 0)[
         1
     ] == pytest.approx(2 / 2**11)
 
 
 def test_average_ranks_and_critical_difference():
     np.testing.assert_allclose(
-        comparison.average_ranks(np.array([[3.0, 2, 1], [1, 1, 0]])), [1.25, 1.75, 3]
+        summary.average_ranks(np.array([[3.0, 2, 1], [1, 1, 0]])), [1.25, 1.75, 3]
     )
     # Demsar (2006): q_0.05 = 2.343 for three methods.
-    assert comparison.critical_difference(3, 10) == pytest.approx(
+    assert summary.critical_difference(3, 10) == pytest.approx(
         2.343 * np.sqrt(3 * 4 / 60), abs=1e-3
     )
 

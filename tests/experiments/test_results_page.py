@@ -13,10 +13,9 @@ from odefs.experiments.competitor_variants import (
     same_repeats,
 )
 from odefs.experiments.methods import TABLE2
-from odefs.experiments.page.repeats import commands, repeats_sentence
 from odefs.experiments.paper_numbers import paper_number
 from odefs.experiments.peers import peers
-from odefs.experiments.plans import table_jobs
+from odefs.experiments.plans import commands, repeats_sentence, table_jobs
 from odefs.experiments.reproduce import RECORDS, planned_jobs, tables_of
 from odefs.experiments.summary import summarise
 

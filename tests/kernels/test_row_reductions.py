@@ -8,7 +8,7 @@ import pytest
 
 from odefs.engines.out_of_core import Folder
 from odefs.exceptions import TableError
-from odefs.experiments.metrics import evaluate
+from odefs.experiments.run import evaluate
 from odefs.kernels import row_reductions
 from odefs.system.file_arrays import FileArray
 from odefs.tables import known_cases as labels

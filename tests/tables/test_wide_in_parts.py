@@ -8,7 +8,7 @@ from command import odefs as run
 from odefs import ODEFS
 from odefs.datasets import wide
 from odefs.engines.stream import RowBlocks
-from odefs.experiments.metrics import evaluate
+from odefs.experiments.run import evaluate
 
 
 def test_partitions_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from odefs.experiments.comparison import average_ranks, critical_difference
 from odefs.experiments.grid import Record
 from odefs.experiments.sources import SYNTHETIC
+from odefs.experiments.summary import average_ranks, critical_difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.experiments.comparison import average_ranks, holm, signed_rank_p_values
 from odefs.experiments.grid import Record
 from odefs.experiments.paper_numbers import TABLE1, paper_number
-from odefs.experiments.summary import Cell, base_rates, failures, matrix, summarise
+from odefs.experiments.summary import (
+    Cell,
+    average_ranks,
+    base_rates,
+    failures,
+    holm,
+    matrix,
+    signed_rank_p_values,
+    summarise,
+)
 
 
 @dataclass(frozen=True)

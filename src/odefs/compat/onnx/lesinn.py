@@ -1,20 +1,20 @@
 """LeSiNN in the graph: one matrix product per component.
 
-An array of rows x references x columns is never created.
+An array of rows x references x columns is never created. As in the library, the expanded square
+``|x|^2 - 2 x.r + |r|^2`` loses digits for rows that are much closer to a reference than to the
+origin. Such rows are recomputed from differences, one reference at a time, in a branch of the graph
+that runs only if there are any. With missing cells, as in
+:mod:`odefs.kernels.distances_with_missing`, a pair's squares over the columns observed in both are
+scaled up to all columns; a subset without any such pair is left out of the mean.
 """
+
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from odefs.compat.onnx.cancellation import (
-    LOST,
-    for_each_reference,
-    nearest_of_subsets,
-    replace_lost,
-)
-from odefs.compat.onnx.graph import Graph, Rows
-from odefs.compat.onnx.lesinn_masked import masked_score
+from odefs.compat.onnx.graph import Graph, Rows, described
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
-from odefs.kernels.distances import SNAP
+from odefs.kernels.distances import CANCELLATION_SHARE, SNAP
 
 
 def lesinn_score(
@@ -75,3 +75,106 @@ def _without_noise(
     noise = graph.add("And", graph.add("LessOrEqual", nearest, limit), on_grid)
     nearest = graph.add("Where", noise, graph.numbers64(0), nearest)
     return nearest, graph.add("And", lost, graph.add("Not", noise))
+
+
+def masked_score(
+    graph: Graph, rows: Rows, detector: LeSiNNDetector, state: LeSiNNState, w: np.ndarray | None
+) -> str:
+    """Add the mean distance to the nearest member of each subset, shape (n_rows,).
+
+    NaN for a row that shares no column with any reference.
+    """
+    references = state.rows.astype(np.float64)
+    observed = ~np.isnan(references)
+    weights = np.ones(references.shape[1]) if w is None else np.asarray(w, dtype=np.float64)
+    filled = np.where(observed, references, 0.0)
+    r, mask = graph.numbers64(filled), graph.numbers64(observed * weights)
+    x, seen = rows.values, rows.seen(graph)
+    own = graph.add("Gemm", graph.add("Mul", x, x), mask, transB=1)
+    parts = graph.add("Gemm", seen, graph.numbers64(filled**2 * weights), own, transB=1)
+    squares = graph.add("Gemm", x, graph.numbers64(filled * weights), parts, alpha=-2.0, transB=1)
+    lost = graph.add("Less", squares, graph.add("Mul", parts, graph.numbers64(LOST)))
+
+    def recompute(inner: Graph, numbers: str) -> str:
+        part, part_seen = (inner.add("Gather", value, numbers, axis=0) for value in (x, seen))
+
+        def square(body: Graph) -> str:
+            difference = body.add("Sub", part, "reference")
+            both = body.add("Mul", part_seen, "weights")
+            return body.reduce(
+                "ReduceSum", body.add("Mul", body.add("Mul", difference, difference), both), 1
+            )
+
+        return for_each_reference(inner, {"reference": r, "weights": mask}, square)
+
+    squares = replace_lost(graph, squares, lost, recompute)
+    covered = graph.add("Gemm", seen, mask, transB=1)
+    zero, unbounded = graph.numbers64(0), graph.numbers64(np.inf)
+    scaled = graph.add("Mul", squares, graph.add("Div", graph.numbers64(weights.sum()), covered))
+    pairs = graph.add("Where", graph.add("Greater", covered, zero), scaled, unbounded)
+    nearest = nearest_of_subsets(graph, pairs, references.shape[0], state.n_subsets)
+    known = graph.add("Less", nearest, unbounded)
+    distances = graph.add("Where", known, nearest, zero)
+    if detector.metric == "euclidean":
+        distances = graph.add("Sqrt", distances)
+    n_known = graph.reduce("ReduceSum", graph.cast(known, np.float64), 1)
+    return graph.add("Div", graph.reduce("ReduceSum", distances, 1), n_known)
+
+
+LOST = CANCELLATION_SHARE[np.dtype(np.float64)]
+"""Squares below this share of their parts have lost too many digits."""
+
+
+def nearest_of_subsets(graph: Graph, squares: str, n_references: int, n_subsets: int) -> str:
+    """Add the minimum over each subset's members: (n_rows, n_references) to (n_rows, n_subsets).
+
+    References are member-major; 0 in the new shape keeps the number of rows.
+    """
+    members = graph.add(
+        "Reshape", squares, graph.integers([0, n_references // n_subsets, n_subsets])
+    )
+    return graph.reduce("ReduceMin", members, 1)
+
+
+def for_each_reference(
+    graph: Graph, inputs: Mapping[str, str], square: Callable[[Graph], str]
+) -> str:
+    """Add a loop that computes squares for one reference at a time, shape (n_rows, n_references).
+
+    Inside ``square``, each name in ``inputs`` refers to one row of that input.
+    """
+    body = graph.inner()
+    result = square(body)
+    finished = body.finished(
+        graph.name("references"),
+        [described(name, np.float64, [None]) for name in inputs],
+        [described(result, np.float64, [None])],
+    )
+    found = graph.add("Scan", *inputs.values(), body=finished, num_scan_inputs=len(inputs))
+    return graph.add("Transpose", found, perm=[1, 0])
+
+
+def replace_lost(
+    graph: Graph, squares: str, lost: str, recompute: Callable[[Graph, str], str]
+) -> str:
+    """Add a branch that recomputes rows in which any square lost digits.
+
+    ``recompute(graph, numbers of these rows)`` adds their squares.
+    """
+    is_lost = graph.reduce("ReduceMax", graph.cast(lost, np.int64), 1)
+    rows = graph.add("Squeeze", graph.add("NonZero", is_lost), graph.integers([0]))
+    any_lost = graph.add("Greater", graph.add("Size", rows), graph.integers(0))
+    again, kept = graph.inner(), graph.inner()
+    places = again.add("Unsqueeze", rows, again.integers([1]))
+    replaced = again.add("ScatterND", squares, places, recompute(again, rows))
+    unchanged = kept.add("Identity", squares)
+    return graph.add(
+        "If",
+        any_lost,
+        then_branch=again.finished(
+            graph.name("again"), [], [described(replaced, np.float64, [None, None])]
+        ),
+        else_branch=kept.finished(
+            graph.name("kept"), [], [described(unchanged, np.float64, [None, None])]
+        ),
+    )

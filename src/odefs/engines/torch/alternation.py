@@ -9,11 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from odefs.engines.torch.losses import PAIR_LOSSES
 from odefs.engines.torch.nearest_members import Examples, mean_squares
-from odefs.engines.torch.objective import BatchObjective
+from odefs.engines.torch.objective import PAIR_LOSSES, BatchObjective, solve_batch
 from odefs.engines.torch.pacing import BatchPace, batch_pacing_for, everyone
-from odefs.engines.torch.solver import solve_batch
 from odefs.ensemble.plan import Plan
 from odefs.selection.alternation import MAX_HALVINGS, MAX_ROUNDS, LearnedWeights
 

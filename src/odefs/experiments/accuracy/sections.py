@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefs.datasets.registry import BY_NAME
-from odefs.experiments.accuracy.extra_datasets import SOURCES, file_of, short
 from odefs.experiments.accuracy.measures import (
     BARE,
     DEFAULT,
@@ -17,7 +16,16 @@ from odefs.experiments.accuracy.measures import (
     named,
     paired_gain,
 )
-from odefs.experiments.accuracy.plan import ABLATIONS, ELEVEN, FEW_REPEATS, MORE, Options
+from odefs.experiments.accuracy.plan import (
+    ABLATIONS,
+    ELEVEN,
+    FEW_REPEATS,
+    MORE,
+    SOURCES,
+    Options,
+    file_of,
+    short,
+)
 from odefs.experiments.grid import Record
 from odefs.experiments.plans import LARGE
 from odefs.experiments.summary import Cells, summarise

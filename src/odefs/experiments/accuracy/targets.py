@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefs.experiments.accuracy.extra_datasets import short
 from odefs.experiments.accuracy.measures import (
     BARE,
     DEFAULT,
@@ -16,7 +15,7 @@ from odefs.experiments.accuracy.measures import (
     paired_gain,
 )
 from odefs.experiments.accuracy.noise import judged, shown
-from odefs.experiments.accuracy.plan import ELEVEN, MORE
+from odefs.experiments.accuracy.plan import ELEVEN, MORE, short
 from odefs.experiments.accuracy.sections import complete, deviations, section
 from odefs.experiments.accuracy.trust_section import rank_correlation, trust_and_gain
 from odefs.experiments.grid import Record

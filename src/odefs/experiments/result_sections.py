@@ -1,7 +1,4 @@
-"""Sections that are tables or figures.
-
-Each states its repeats and ends with the command that produces its records.
-"""
+"""Sections of ``docs/explanation/results.md`` that are tables or figures."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,9 +6,8 @@ from pathlib import Path
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.grid import Record, job_of
 from odefs.experiments.methods import TABLE2, built_in
-from odefs.experiments.page.repeats import commands, repeats_sentence
 from odefs.experiments.peers import peers
-from odefs.experiments.plans import EXPERIMENTS, REPEATS
+from odefs.experiments.plans import EXPERIMENTS, REPEATS, commands, repeats_sentence
 from odefs.experiments.reproduce import figures_of
 from odefs.experiments.summary import present
 from odefs.experiments.tables import Table, comparison_table, improvement_table, measures_table

@@ -1,3 +1,0 @@
-"""Sections of ``docs/explanation/results.md``, assembled by
-:mod:`odefs.experiments.results_page`.
-"""
