@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.result import Result, best_of
 from odefs.detectors import LeSiNNDetector
-from odefs.kernels import compiled
+from odefs.kernels import compiled, shared_library
 from odefs.kernels.chunking import MAX_BLOCK_ROWS, kernel_rows, row_blocks
 from odefs.system.threads import one_blas_thread, run_tasks
 
@@ -20,7 +20,7 @@ REPEATS = 20_000
 
 
 def run() -> list[Result]:
-    if not compiled.levels_here():
+    if not shared_library.levels_here():
         return [Result("compiled kernel", "not built", "built", False)]
     # Pinned once: that takes about as long as the smallest of these runs.
     with one_blas_thread():
@@ -110,7 +110,7 @@ def _against_numpy(what: str, d: int, by_numpy: float, compiled: float) -> Resul
 
 def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], None]:
     """Products of rows and references in the registers of all threads, without memory access."""
-    level = compiled.levels_here()[-1]
+    level = shared_library.levels_here()[-1]
     n_products = ROWS * packed.n_subsets * packed.n_members * packed.n_columns
     repeats = round(n_products / THREADS / compiled.registers_only(level, dtype, True, 1))
     return lambda: run_tasks(
@@ -122,7 +122,7 @@ def _products_alone(packed: compiled.Packed, dtype: np.dtype) -> Callable[[], No
 
 def _share_of_peak(X: np.ndarray, packed: compiled.Packed) -> tuple[float, float]:
     """Products per second relative to a loop without memory access, and the equivalent FLOP/s."""
-    level, expanded = compiled.levels_here()[-1], packed.product is not None
+    level, expanded = shared_library.levels_here()[-1], packed.product is not None
     n_pairs = X.shape[0] * packed.n_subsets * packed.n_members
     of_limit = compiled.registers_only(level, X.dtype, expanded, REPEATS)
     times = []

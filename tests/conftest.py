@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from building import copy_sources, run
-from odefs.kernels.compiled import check_kernel_request
+from odefs.kernels.shared_library import check_kernel_request
 
 # Workers of a local cluster start late on a busy machine. Set before Dask is imported, and for the
 # processes of its workers.

@@ -73,7 +73,7 @@ def core_types() -> list[str]:
 
 def settings() -> Iterator[tuple[str, str, bool, tuple[str, ...]]]:
     """Core type, kernel, whether the machine is kept busy, and the tests, for each run."""
-    from odefs.kernels.compiled import levels_here
+    from odefs.kernels.shared_library import levels_here
 
     for core_type in core_types():
         yield core_type, "numpy", False, PRODUCTS

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import odefs
-from odefs.kernels.compiled import describe_kernel
+from odefs.kernels.shared_library import describe_kernel
 
 
 def outlier_scores(X: np.ndarray, kernel: str) -> np.ndarray:

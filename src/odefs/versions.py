@@ -45,7 +45,7 @@ def collect_versions() -> dict[str, str]:
         found[package] = version_of(package)
     from threadpoolctl import threadpool_info
 
-    from odefs.kernels.compiled import describe_kernel
+    from odefs.kernels.shared_library import describe_kernel
     from odefs.system.threads import available_threads
 
     import_module("numpy")  # its BLAS shows up only once it is loaded

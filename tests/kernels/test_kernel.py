@@ -15,10 +15,10 @@ from command import messages, odefs
 from locations import ROOT
 from odefs import ODEFS, LeSiNN
 from odefs.detectors import LeSiNNDetector
-from odefs.kernels import compiled
-from odefs.kernels.compiled_members import mean_squares
+from odefs.kernels import compiled, shared_library
+from odefs.kernels.compiled import mean_squares
 
-LEVELS = compiled.levels_here()
+LEVELS = shared_library.levels_here()
 KERNELS = ("numpy", *LEVELS)
 TOLERANCE = {np.float64: 1e-9, np.float32: 1e-5}
 
@@ -284,11 +284,11 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
     from odefs.versions import collect_versions
 
     monkeypatch.setenv("ODEFS_KERNEL", "numpy")
-    assert compiled.level_for(10) is None
+    assert shared_library.level_for(10) is None
     assert collect_versions()["kernel"].startswith("numpy")
     for name in LEVELS:
         monkeypatch.setenv("ODEFS_KERNEL", name)
-        assert compiled.level_for(10_000) == name
+        assert shared_library.level_for(10_000) == name
         assert name in collect_versions()["kernel"]
     monkeypatch.setenv("ODEFS_KERNEL", "fortran")
     assert "fortran" in collect_versions()["kernel"], "bug reports name what was asked for"
@@ -297,19 +297,19 @@ def test_the_choice_can_be_forced_and_is_shown(monkeypatch):
     monkeypatch.setenv("ODEFS_KERNEL", "auto")
     assert collect_versions()["kernel"] == by_default
     monkeypatch.delenv("ODEFS_KERNEL")
-    here = compiled.levels_here()
-    assert compiled.level_for(10_000) is None
-    assert compiled.level_for(10) == (here[-1] if here else None)
+    here = shared_library.levels_here()
+    assert shared_library.level_for(10_000) is None
+    assert shared_library.level_for(10) == (here[-1] if here else None)
 
 
-UNAVAILABLE = ("fortran", *(name for name in compiled.LEVELS if name not in LEVELS))
+UNAVAILABLE = ("fortran", *(name for name in shared_library.LEVELS if name not in LEVELS))
 
 
 @pytest.mark.parametrize("name", UNAVAILABLE)
 def test_a_kernel_that_cannot_run_here_is_refused_before_the_work(name, tmp_path, monkeypatch):
     monkeypatch.setenv("ODEFS_KERNEL", name)
     with pytest.raises(ValueError, match=f"ODEFS_KERNEL='{name}'.*use one of auto, numpy"):
-        compiled.level_for(10)
+        shared_library.level_for(10)
     done = odefs("detect", "missing.csv", cwd=tmp_path)
     assert done.returncode == 2
     (sentence,) = messages(done)

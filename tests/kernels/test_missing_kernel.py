@@ -9,7 +9,7 @@ import pytest
 
 from building import ROOT
 from odefs.kernels import shared_library
-from odefs.kernels.compiled import describe_kernel
+from odefs.kernels.shared_library import describe_kernel
 
 SCRIPT = """
 import logging, sys

@@ -63,7 +63,7 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
 
 
 def _check_kernel_request() -> None:
-    from odefs.kernels.compiled import check_kernel_request
+    from odefs.kernels.shared_library import check_kernel_request
 
     try:
         check_kernel_request()

@@ -15,10 +15,11 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.kernels.chunking import padded_rows
-from odefs.kernels.compiled import Packed, level_for, mean_nearest, pack_references
+from odefs.kernels.compiled import Packed, mean_nearest, pack_references
 from odefs.kernels.distances import References, nearest_squared, prepare_references
 from odefs.kernels.distances_with_missing import masked_squared
 from odefs.kernels.nearest_members import mean_squares_to_nearest, nearest_members, total_shares
+from odefs.kernels.shared_library import level_for
 
 Metric = Literal["euclidean", "sqeuclidean"]
 Layout = TypeVar("Layout", References, Packed)

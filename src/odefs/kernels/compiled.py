@@ -1,32 +1,20 @@
-"""Compiled kernel (``_kernel.c``): availability, choice of instruction set, packing, calls.
+"""Calls of the compiled kernel (``_kernel.c``), and the order in which it reads references.
 
-It is built at install time if there is a C compiler and is never required. ``ODEFS_KERNEL``
-overrides the choice: ``numpy``, ``compiled``, or one of the instruction sets in ``LEVELS``.
+Expanded squares lose digits where ``|x|^2 - 2 x.r + |r|^2`` cancels. References are a sample of the
+rows to be scored, so the distances from some of them to all others show how often that happens.
 """
 
 import ctypes
-import os
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
-from odefs.kernels.cancellation_check import can_expand_squares
-from odefs.kernels.shared_library import address, library, required_library
-
-LEVELS = ("portable", "sse2", "neon", "avx2", "avx512")
-"""Instruction sets in ascending order, numbered as in ``_kernel.c``."""
+from odefs.kernels.shared_library import LEVELS, address, required_library
 
 COMPILED_CANCELLATION_SHARE = {np.dtype(np.float32): 2e-2, np.dtype(np.float64): 1e-6}
 """Expanded squares below this share of ``|x|^2`` are recomputed directly. Those above keep 5 digits
 in float32 and 9 in float64.
-"""
-
-MOST_COLUMNS = {"portable": 40, "sse2": 60, "neon": 100, "avx2": 200, "avx512": 4096}
-"""Largest number of columns for which the compiled kernel is faster than NumPy.
-
-Measured against OpenBLAS on the same instruction set; the values for portable and neon are
-conservative guesses. With missing cells the compiled kernel is always faster.
 """
 
 
@@ -53,83 +41,6 @@ class _Block(ctypes.Structure):
         ("cancellation", ctypes.c_double),
         ("out", ctypes.c_void_p),
     )
-
-
-@cache
-def levels_here() -> tuple[str, ...]:
-    """Return the instruction sets that the library has and this processor can run, ascending."""
-    found = library()
-    return (
-        ()
-        if found is None
-        else tuple(name for name in LEVELS if found.odefs_has_level(LEVELS.index(name)))
-    )
-
-
-def level_for(n_columns: int, has_missing: bool = False) -> str | None:
-    """Return the instruction set for scoring ``n_columns``; ``None`` means NumPy.
-
-    It depends on nothing else: a row's score must not depend on how many rows are scored with it.
-    """
-    return _level(os.environ.get("ODEFS_KERNEL", ""), n_columns, has_missing)
-
-
-@lru_cache(maxsize=1024)
-def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
-    here, wish = levels_here(), wish.strip().lower()
-    if wish in ("", "auto"):
-        return (
-            here[-1]
-            if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns
-            else None
-        )
-    if wish == "numpy" or not n_columns:
-        return None
-    if wish == "compiled" and here:
-        return here[-1]
-    if wish in here:
-        return wish
-    raise ValueError(_refusal(wish, here))
-
-
-def _refusal(wish: str, here: tuple[str, ...]) -> str:
-    """Explain why the requested kernel is unavailable, and list those that are available."""
-    allowed = ", ".join(("auto", "numpy", *(("compiled", *here) if here else ())))
-    if wish not in (*LEVELS, "compiled"):
-        return f"ODEFS_KERNEL={wish!r} is not a kernel; use one of {allowed}."
-    if not here:
-        return (
-            f"ODEFS_KERNEL={wish!r} was requested, but the compiled kernel was not built: "
-            f"use one of {allowed}, or reinstall odefs with a C compiler (GCC or Clang) installed."
-        )
-    return (
-        f"ODEFS_KERNEL={wish!r} was requested, but this processor, its system or this build "
-        f"does not support it; use one of {allowed}."
-    )
-
-
-def check_kernel_request() -> None:
-    """Raise ``ValueError`` before any work if ``ODEFS_KERNEL`` requests an unavailable kernel.
-
-    ``ODEFS_KERNEL`` is read again with each block of rows.
-    """
-    level_for(1)
-
-
-def describe_kernel() -> str:
-    """Describe the kernel in use, for bug reports."""
-    here = levels_here()
-    if not here:
-        return "numpy (the compiled one was not built)"
-    forced = os.environ.get("ODEFS_KERNEL", "").strip().lower() not in ("", "auto")
-    try:
-        level = level_for(1)
-    except ValueError as error:
-        return f"none: {error}"
-    if level is None:
-        return "numpy (by ODEFS_KERNEL)"
-    limit = "" if forced else f", up to {MOST_COLUMNS[level]} columns; numpy above"
-    return f"compiled ({level}{limit})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,3 +194,91 @@ def registers_only(level: str, dtype: np.dtype[np.floating], expanded: bool, rep
     """
     is_double = dtype == np.float64
     return float(required_library().odefs_peak(LEVELS.index(level), is_double, expanded, repeats))
+
+
+class _Choices(ctypes.Structure):
+    """Mirror of the C struct ``Choices`` in ``_kernel.c``."""
+
+    _fields_ = (
+        ("squares", ctypes.c_void_p),
+        ("norms", ctypes.c_void_p),
+        ("slack", ctypes.c_void_p),
+        ("rows", ctypes.c_void_p),
+        ("references", ctypes.c_void_p),
+        ("n_rows", ctypes.c_int64),
+        ("n_columns", ctypes.c_int64),
+        ("n_members", ctypes.c_int64),
+        ("n_subsets", ctypes.c_int64),
+        ("out", ctypes.c_void_p),
+    )
+
+
+def mean_squares(
+    level: str,
+    squares: np.ndarray,
+    norms: np.ndarray,
+    slack: np.ndarray,
+    x: np.ndarray,
+    r: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write ``1/c sum_i (x_k - r_ik)^2`` to ``out``.
+
+    ``r_i`` is the first member of subset ``i`` whose square is within ``slack`` of the smallest.
+    ``squares`` (rows x references) holds ``-2 x . r`` under weights and is overwritten; ``norms``
+    has a row of ``|r|^2`` for each member. All arrays are float64 in C order.
+    """
+    n_members, n_subsets = norms.shape
+    (n_rows, n_columns), arrays = x.shape, (squares, norms, slack, x, r, out)
+    shapes = (
+        (n_rows, norms.size),
+        norms.shape,
+        (n_rows,),
+        x.shape,
+        (norms.size, n_columns),
+        x.shape,
+    )
+    if any(
+        a.shape != shape or a.dtype != np.float64 or not a.flags.c_contiguous
+        for a, shape in zip(arrays, shapes, strict=True)
+    ):
+        raise ValueError(
+            "The compiled kernel requires float64 arrays in C order with consistent shapes."
+        )
+    arguments = _Choices(
+        *map(address, arrays[:-1]), n_rows, n_columns, n_members, n_subsets, address(out)
+    )
+    if required_library().odefs_mean_squares(LEVELS.index(level), ctypes.addressof(arguments)):
+        raise MemoryError("Out of memory in the compiled kernel.")
+
+
+PROBED_REFERENCES = 32
+
+MAX_CANCELLED_SHARE = {np.dtype(np.float32): 0.02, np.dtype(np.float64): 0.04}
+"""Squares are expanded if at most this share of them has to be recomputed.
+
+A whole vector of 16 or 8 rows is recomputed if one of its rows is.
+"""
+
+
+def can_expand_squares(members: np.ndarray, cancellation_share: float) -> bool:
+    """Return whether few enough squares fall below ``cancellation_share`` of ``|x|^2``.
+
+    ``members`` are references of shape ``(members, subsets, columns)``. With a single subset
+    nothing can be estimated and the result is False.
+    """
+    _, n_subsets, n_columns = members.shape
+    if n_subsets == 1:
+        return False
+    references = members.reshape(-1, n_columns).astype(np.float64)
+    probed = np.unique(np.linspace(0, len(references) - 1, PROBED_REFERENCES).astype(int))
+    rows = references[probed]
+    norms = np.einsum("ik,ik->i", references, references)
+    row_norms = np.einsum("ik,ik->i", rows, rows)[:, None]
+    # Not a matrix product: the bits of BLAS depend on its threads, and the result must not.
+    squares = row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, references)
+    nearest = squares.reshape(len(squares), -1, n_subsets).min(axis=1)
+    # The distance of a reference to its own subset is zero and carries no information.
+    in_other_subset = probed[:, None] % n_subsets != np.arange(n_subsets)
+    cancelled = (nearest < cancellation_share * row_norms)[in_other_subset]
+    return float(cancelled.mean()) <= MAX_CANCELLED_SHARE[members.dtype]

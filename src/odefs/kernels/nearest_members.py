@@ -9,8 +9,8 @@ subsets x columns. The compiled kernel needs neither.
 import numpy as np
 
 from odefs.kernels.chunking import row_blocks, scratch
-from odefs.kernels.compiled import level_for
-from odefs.kernels.compiled_members import mean_squares
+from odefs.kernels.compiled import mean_squares
+from odefs.kernels.shared_library import level_for
 
 TIE = 1e-12
 """Squares that differ by less than this share of the largest norms are equal: ties are common in
