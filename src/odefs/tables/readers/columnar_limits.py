@@ -75,6 +75,13 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
         with _opened(source) as file:
             table = ds.IpcFileFormat().make_fragment(file)
             n_rows, schema = table.count_rows(), table.physical_schema
+        wide = next((field.name for field in schema if "decimal256" in str(field.type)), None)
+        if wide is not None:
+            # polars would end in a panic of its threads.
+            raise TableError(
+                f"{name}: the decimals of the column {wide!r} have 256 bits, which cannot be read "
+                "from arrow files: write them as decimal128, or the table as parquet."
+            )
         if n_rows * sum(_width(field.type) for field in schema) > most:
             raise TableError(_too_much(name, "its table"))
         for k, field in enumerate(schema):
