@@ -69,7 +69,7 @@ class Detection(TableDetection):
 def detect(
     frame: Any,
     *,
-    id: str | None = None,
+    id: str | int | None = None,
     model: Any = None,
     encoder: TableEncoder | None = None,
     contamination: float | None = None,
@@ -86,9 +86,10 @@ def detect(
 
     Parameters
     ----------
-    frame : data frame of pandas, polars or pyarrow
-    id : str, optional
-        Column that names the rows; it is not used for detection.
+    frame : data frame of pandas, polars or pyarrow, or array of numbers
+    id : str or int, optional
+        Column that names the rows; it is not used for detection. Columns of an array are called
+        x0, x1 and so on.
     model : ODEFS, optional
         An unfitted estimator with custom parameters.
     contamination, threshold, flag
@@ -123,6 +124,8 @@ def detect(
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
+    # pandas frames may have integers as names; elsewhere names are text.
+    id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     unknown = [column for column in hide if column not in table.names]
     if unknown:

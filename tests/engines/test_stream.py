@@ -457,3 +457,9 @@ def test_the_type_of_blocks_may_be_named(X):
     named = RowBlocks(lambda: iter([X]), X.shape[1], "float32")
     assert named.dtype == np.float32
     assert RowBlocks(lambda: iter([X]), X.shape[1], np.float32).dtype == np.float32
+
+
+@pytest.mark.parametrize("path", [[], ()])
+def test_an_empty_list_of_parquet_files_is_refused(path):
+    with pytest.raises(ValueError, match="at least one"):
+        RowBlocks.from_parquet(path)

@@ -6,7 +6,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.exceptions import NotFittedError
 
+from odefs.exceptions import TableError
 from odefs.tables import frames
 from odefs.tables.encoder import encode
 from odefs.tables.encoder.transformer import TableEncoder
@@ -104,3 +106,15 @@ def test_identifiers_with_thousands_marks_are_encoded_alike_in_fit_and_later():
     np.testing.assert_array_equal(encoder.transform(frame), trained)
     assert [spec.levels for spec in encoder.specs_] == [("1,000", "2,000", "5,000", "none yet"), ()]
     assert encoder.notes_ == [Note("identifier_as_category", "account_id")]
+
+
+@pytest.mark.parametrize("fit", ["fit", "fit_transform"])
+@pytest.mark.parametrize("bad", [pl.DataFrame({"number": [1.0]}), "not a table"])
+def test_a_failed_refit_leaves_the_encoder_unfitted(fit, bad):
+    encoder = TableEncoder(keep=["name"]).fit(mixed(50))
+    with pytest.raises(TableError):
+        getattr(encoder, fit)(bad)
+    assert not [name for name in vars(encoder) if name.endswith("_")]
+    assert encoder.keep == ["name"]
+    with pytest.raises(NotFittedError):
+        encoder.transform(mixed(50))

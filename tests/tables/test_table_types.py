@@ -15,6 +15,7 @@ import odefs
 from command import odefs as run
 from command import read
 from odefs import TableEncoder
+from odefs.exceptions import TableError
 from odefs.tables.frames import columns_of
 from odefs.tables.notes import Exclusion
 from odefs.tables.table import ParquetTable
@@ -322,3 +323,61 @@ def test_models_that_knew_times_by_their_seconds_know_them_still():
     state = encoder.state()
     state["specs"][0] |= {"levels": ["1935705600", "1935792000"], "fill_level": "1935705600"}
     assert_array_equal(odefs.TableEncoder.from_state(state).transform(frame), encoded)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "ndjson"])
+def test_decimals_of_256_bits_are_written_with_all_digits(suffix, tmp_path):
+    n = 100
+    long = [decimal.Decimal(f"{10**43 + k}.25") for k in range(n)]
+    short = [decimal.Decimal(k % 7).scaleb(-2) for k in range(n)]
+    table = {
+        "x": pa.array(np.random.default_rng(0).normal(size=n)),
+        "long": pa.array(long, pa.decimal256(50, 2)),
+        "short": pa.array(short, pa.decimal256(20, 2)),
+        "list": pa.array([[cell] for cell in long], pa.list_(pa.decimal256(50, 2))),
+        "struct": pa.array([{"v": cell} for cell in short], pa.struct({"v": pa.decimal256(20, 2)})),
+    }
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    out = tmp_path / f"out.{suffix}"
+    done = run("detect", tmp_path / "t.parquet", "--with-data", "-o", out, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    read_back = {
+        "csv": lambda path: pl.read_csv(path, infer_schema=False),
+        "parquet": pl.read_parquet,
+        "ndjson": pl.read_ndjson,
+    }[suffix](out)
+    assert [decimal.Decimal(cell) for cell in read_back["long"]] == long
+    assert [decimal.Decimal(cell) for cell in read_back["short"]] == short
+    last = read_back["list"][-1]
+    assert str(long[-1]) in (last if suffix == "csv" else last.to_list()[0])
+
+
+def test_an_arrow_file_with_decimals_of_256_bits_is_refused(tmp_path):
+    cells = pa.array([decimal.Decimal(k) for k in range(50)], pa.decimal256(50, 2))
+    with pa.ipc.new_file(tmp_path / "t.arrow", pa.schema({"d": cells.type})) as file:
+        file.write_table(pa.table({"d": cells}))
+    with pytest.raises(TableError, match="'d'"):
+        read_in_memory(tmp_path / "t.arrow")
+
+
+@pytest.mark.parametrize("id", [1, "1", np.int64(1)])
+def test_integer_column_names_can_be_ids_and_hidden(id):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)))
+    found = odefs.detect(frame, id=id, hide=[2])
+    assert found.identifier == "1"
+    assert found.encoder.columns == ["0", "2"]
+    assert list(found.row_names) == frame[1].tolist()
+    assert found.hidden == {"2"}
+
+
+def test_a_column_of_an_array_can_be_the_id():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    assert list(odefs.detect(X, id="x1").row_names) == X[:, 1].tolist()
+    X[:, 0] = np.arange(60) + 100
+    names = odefs.detect(X, id="x0").row_names
+    assert list(names) == list(range(100, 160))
+    assert all(type(name) is int for name in names)
+    large = np.array([[cell, k % 5] for k, cell in enumerate(IDS * 4)])
+    assert list(odefs.detect(large, id="x0").row_names) == IDS * 4
+    with pytest.raises(TableError, match="x0, x1, x2"):
+        odefs.detect(X, id=0)

@@ -1,6 +1,5 @@
 """Row blocks from parquet files and Arrow datasets; the only engine module that imports pyarrow."""
 
-import glob
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from odefs._extras import require_extra
+from odefs.engines.parquet_files import parquet_files, require_same_columns
 from odefs.engines.row_blocks import Paths, RowBlocks, rows_at_once, working_dtype
 from odefs.kernels.chunking import row_blocks
 
@@ -22,58 +22,6 @@ PADDING = 16
 
 Columns at a distance of a power of two would evict each other from the cache.
 """
-
-
-def parquet_in(folder: Path) -> list[Path]:
-    """The parquet files of a folder, sorted by name; the case of the suffix does not matter.
-
-    Names that begin with a dot or an underscore belong to systems and writers, not to the table;
-    Arrow, Spark and Dask ignore them as well.
-    """
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() == ".parquet"
-        and not path.name.startswith((".", "_"))
-        and path.is_file()
-    )
-
-
-def no_parquet(folder: Path, way_out: str | None = None) -> str:
-    """The error message for a folder without parquet files.
-
-    If its subfolders have some, as in partitioned datasets, it suggests a glob.
-    """
-    deeper = next(
-        (stars for stars in ("*/*", "*/*/*") if any(folder.glob(f"{stars}.parquet"))), None
-    )
-    way_out = way_out or f"name the files, as '{folder}/{deeper}.parquet'"
-    hint = "" if deeper is None else f", only in folders inside it: {way_out}"
-    if any(folder.glob("[._]*.parquet")):
-        hint = (
-            f" except those whose names begin with a dot or an underscore, which are ignored{hint}"
-        )
-    return f"{folder}: there is no parquet file in this folder{hint}."
-
-
-def parquet_files(path: Paths) -> list[Path]:
-    """The files of a path, a folder, a glob or a list of paths."""
-    if isinstance(path, list | tuple):
-        return [Path(part) for part in path]
-    found = Path(path)
-    if found.is_dir():
-        parts = parquet_in(found)
-        if not parts:
-            raise ValueError(no_parquet(found))
-        return parts
-    if not found.exists() and glob.has_magic(str(path)):
-        parts = sorted(Path(part) for part in glob.glob(str(path)))
-        if not parts:
-            raise ValueError(f"{path}: no file matches.")
-        return parts
-    if not found.is_file():
-        raise ValueError(f"{found}: there is no such file.")
-    return [found]
 
 
 @dataclass(frozen=True)
@@ -94,19 +42,20 @@ def parquet_parts(path: Paths, columns: Sequence[str] | None = None) -> ParquetP
         import pyarrow.parquet as pq
 
     files = parquet_files(path)
-    first = pq.read_schema(files[0]).names
-    names = tuple(first if columns is None else columns)
-    found, n_groups, n_rows = [], [], 0
+    schemas, n_groups, n_rows = [], [], 0
     for file in files:
         with pq.ParquetFile(file) as opened:
-            if sorted(opened.schema_arrow.names) != sorted(first):
-                raise ValueError(f"{file}: its columns are not those of {files[0].name}.")
-            try:
-                found.append(matrix_dtype(opened.schema_arrow, names))
-            except ValueError as error:
-                raise ValueError(f"{file}: {error}") from None
+            schemas.append(opened.schema_arrow)
             n_groups.append(opened.metadata.num_row_groups)
             n_rows += opened.metadata.num_rows
+    require_same_columns(files, [schema.names for schema in schemas])
+    names = tuple(schemas[0].names if columns is None else columns)
+    found = []
+    for file, schema in zip(files, schemas, strict=True):
+        try:
+            found.append(matrix_dtype(schema, names))
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from None
     return ParquetParts(files, names, np.result_type(*found), n_groups, n_rows)
 
 

@@ -92,10 +92,25 @@ def frame_names(frame: Any) -> list[str] | None:
 
 
 def column_cells(frame: Any, name: str) -> list[Any]:
-    """Return the cells of one column, unconverted."""
-    series = nw.from_native(frame, eager_only=True)[name]
+    """Return the cells of one column, unconverted; those of an array as Python numbers."""
+    if isinstance(frame, Columns):
+        return _numbers_of(frame[name])
+    native = nw.from_native(frame, eager_only=True)
+    if hasattr(frame, "iloc"):
+        # By position: names in pandas frames need not be text.
+        series = native[:, [str(own) for own in frame.columns].index(name)]
+    else:
+        series = native[name]
     arrow = arrow_of(series)
     return list(series.to_list() if arrow is None else cells_of(arrow))
+
+
+def _numbers_of(column: Column) -> list[Any]:
+    """Return the numbers of a column of an array; integers if all are, with all their digits."""
+    exact = column if column.exact is None else column.exact
+    cells = [exact.at(row) for row in range(len(column))]
+    are_whole = column.exact is not None or all(cell is None or cell % 1 == 0 for cell in cells)
+    return [int(cell) if are_whole and cell is not None else cell for cell in cells]
 
 
 def _columns_of_array(array: np.ndarray) -> Columns:

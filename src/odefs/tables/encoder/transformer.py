@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from odefs.exceptions import TableError
+from odefs.models.reset_on_failure import whole
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.frames import columns_of
@@ -48,6 +49,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     feature_names_in_, n_features_in_
     """
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the type and scale of each column.
 
@@ -59,6 +61,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         self.learn_columns(columns_of(X, self.is_read))
         return self
 
+    @whole
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Fit to a data frame and encode it."""
         return self.encode_table(self.learn_columns(columns_of(X, self.is_read)))
@@ -79,6 +82,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
             lost.require_few(spec.name, spec.kind, spec.style)
         self.warn_unseen_categories(read)
         return self.encode_table(read)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
 
     def _require_fitted(self) -> None:
         check_is_fitted(self, "specs_")

@@ -4,16 +4,18 @@ A small file may expand to gigabytes: a column may be compressed very well, or e
 to one long dictionary string.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from odefs.exceptions import TableError
-from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
+from odefs.tables.readers.limits import LARGEST_GROWTH, most_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 DICTIONARIES = {"RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 BATCH_ROWS = 65_536
@@ -30,38 +32,51 @@ def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
     except ModuleNotFoundError:
         return
     for source in sources:
-        most = most_bytes(_size(source))
         try:
             with _opened(source) as file:
                 metadata = pq.read_metadata(file)
         except (OSError, ValueError):
             return  # the reader reports what is wrong
-        groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
-        shared: dict[str, int] = {}
-        for chunk in (group.column(k) for group in groups for k in range(metadata.num_columns)):
-            if chunk.total_uncompressed_size > most:
-                raise TableError(_too_much(name, f"a part of the column {chunk.path_in_schema!r}"))
-            if chunk.physical_type == "BYTE_ARRAY" and DICTIONARIES & set(chunk.encodings):
-                # The dictionary may consist of a single string, repeated in every row.
-                worst = chunk.num_values * chunk.total_uncompressed_size
-                shared[chunk.path_in_schema] = shared.get(chunk.path_in_schema, 0) + worst
+        most = most_bytes(_size(source))
+        _require_modest_cells(metadata, most, name)
         leaves = [metadata.schema.column(k) for k in range(metadata.num_columns)]
-        for leaf in leaves:
-            if leaf.length > LONG_FIXED_CELL and metadata.num_rows * leaf.length > most:
-                raise TableError(_too_much(name, f"the column {leaf.path!r}"))
         # A dot does not imply nesting: it may be part of a name.
         flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
-        for column in (column for column, worst in shared.items() if worst > most):
-            if column in flat:
+        for column, worst, largest in _dictionary_columns(metadata):
+            if worst > most and column in flat:
                 _require_total(_from_parquet(source, column), most, name, column)
-            else:
-                largest = max(
-                    group.column(k).total_uncompressed_size
-                    for group in groups
-                    for k in range(metadata.num_columns)
-                    if group.column(k).path_in_schema == column
-                )
+            elif worst > most:
                 _require_nested_total(source, column, largest, most, name)
+
+
+def _chunks(metadata: "pq.FileMetaData") -> "Iterator[pq.ColumnChunkMetaData]":
+    groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
+    return (group.column(k) for group in groups for k in range(metadata.num_columns))
+
+
+def _require_modest_cells(metadata: "pq.FileMetaData", most: int, name: str) -> None:
+    """Raise if a chunk is too large as such, or if long cells of fixed length are."""
+    for chunk in _chunks(metadata):
+        if chunk.total_uncompressed_size > most:
+            raise TableError(_too_much(name, f"a part of the column {chunk.path_in_schema!r}"))
+    for leaf in map(metadata.schema.column, range(metadata.num_columns)):
+        if leaf.length > LONG_FIXED_CELL and metadata.num_rows * leaf.length > most:
+            raise TableError(_too_much(name, f"the column {leaf.path!r}"))
+
+
+def _dictionary_columns(metadata: "pq.FileMetaData") -> Iterator[tuple[str, int, int]]:
+    """Yield each column with dictionaries, the most its text can take, and its largest chunk.
+
+    A dictionary may consist of a single string, repeated in every row.
+    """
+    worst: Counter[str] = Counter()
+    largest: dict[str, int] = {}
+    for chunk in _chunks(metadata):
+        size, column = chunk.total_uncompressed_size, chunk.path_in_schema
+        largest[column] = max(largest.get(column, 0), size)
+        if chunk.physical_type == "BYTE_ARRAY" and DICTIONARIES & set(chunk.encodings):
+            worst[column] += chunk.num_values * size
+    return ((column, total, largest[column]) for column, total in worst.items())
 
 
 def require_modest_arrow(source: Path | bytes, name: str) -> None:
@@ -75,6 +90,13 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
         with _opened(source) as file:
             table = ds.IpcFileFormat().make_fragment(file)
             n_rows, schema = table.count_rows(), table.physical_schema
+        wide = next((field.name for field in schema if "decimal256" in str(field.type)), None)
+        if wide is not None:
+            # polars would end in a panic of its threads.
+            raise TableError(
+                f"{name}: the decimals of the column {wide!r} have 256 bits, which cannot be read "
+                "from arrow files: write them as decimal128, or the table as parquet."
+            )
         if n_rows * sum(_width(field.type) for field in schema) > most:
             raise TableError(_too_much(name, "its table"))
         for k, field in enumerate(schema):

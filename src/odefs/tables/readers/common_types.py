@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from odefs.engines.parquet_files import require_same_columns
 from odefs.exceptions import TableError
 from odefs.tables.arrow_columns import floats_of
 
@@ -36,11 +37,10 @@ def common_types_of(
     ``none`` is the type of a column without values. ``common`` returns the common type of two
     types, or ``None`` if there is none.
     """
+    require_same_columns(files, [list(schema) for schema in schemas])
     types = dict(schemas[0])
     giver = dict.fromkeys(types, files[0])
     for file, here in zip(files[1:], schemas[1:], strict=True):
-        if here.keys() != types.keys():
-            raise TableError(f"{file}: its columns are not those of {files[0].name}.")
         for name, kind in here.items():
             if kind == none:
                 continue

@@ -1,9 +1,12 @@
 """Memory limits for Excel files.
 
 A file is decompressed once, within bounds, before it is passed to a reader: the result is the
-memory that a sheet would take, or an error.
+memory that a sheet would take, or an error. Only parts that a reader opens for the sheet count:
+the sheet, shared strings and styles. Other sheets, macros and data models are never opened. If the
+list of sheets is unusual in any way, all parts it names count.
 """
 
+import re
 import struct
 import zipfile
 import zlib
@@ -11,13 +14,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 
 from odefs.exceptions import TableError
+from odefs.tables.readers.limits import LARGEST_GROWTH, most_bytes
 from odefs.tables.readers.ods_scan import OdsScan
-from odefs.tables.readers.size_ratio import LARGEST_GROWTH, most_bytes
-from odefs.tables.readers.workbook_parts import all_parts, sheet_parts
 from odefs.tables.readers.xlsx_scan import LONGEST_GAP, MAX_TEXT, SheetScan
 
 PIECE = 2**18
@@ -29,6 +32,9 @@ WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 LISTED = 4 * 2**20
 """Limit on the size of a list of parts; in real workbooks it has a few hundred bytes."""
 UNKNOWN_LENGTH = 2**62
+KINDS = ("/sharedStrings", "/styles")
+"""Suffixes of the relationship types of parts that are read for every sheet."""
+TARGET = re.compile(rb"Target\s*=\s*[\"']([^\"']*)[\"']")
 DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -119,11 +125,11 @@ def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str |
     ]
     present = {_name(part) for part in parts}
     if len(books) == len(relations) == 1 and {WORKBOOK, RELATIONS} <= present:
-        found = sheet_parts(books[0], relations[0], sheet)
+        found = _sheet_parts(books[0], relations[0], sheet)
         if found is not None and found[0] & present:
             return always | found[0] | found[1]
     every = {name for name in present if name.startswith("xl/worksheets/")}
-    return always.union(every, *map(all_parts, relations))
+    return always.union(every, *map(_all_parts, relations))
 
 
 def _name(part: zipfile.ZipInfo) -> str:
@@ -158,3 +164,48 @@ def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
                 rest = rest[cut:]
         if rest:
             yield rest
+
+
+def _sheet_parts(
+    workbook: bytes, relations: bytes, sheet: str | None
+) -> tuple[set[str], set[str]] | None:
+    """Return the names of a sheet's parts (default: the first sheet) and of the common parts.
+
+    ``None`` if the lists are ambiguous.
+    """
+    # Readers treat entities in part names differently.
+    if b"<!" in workbook or b"<!" in relations or b"&" in relations:
+        return None
+    try:
+        sheets = [
+            element
+            for element in ElementTree.fromstring(workbook).iter()
+            if _local(element.tag) == "sheet"
+        ]
+        listed = [element.attrib for element in ElementTree.fromstring(relations)]
+    except (ElementTree.ParseError, ValueError, LookupError):
+        return None
+    chosen = [each for each in sheets if each.get("name") == sheet] if sheet else sheets[:1]
+    wanted = {value for each in chosen for key, value in each.attrib.items() if _local(key) == "id"}
+    own = {part["Target"] for part in listed if part.get("Id") in wanted and "Target" in part}
+    common = {
+        part["Target"]
+        for part in listed
+        if part.get("Type", "").endswith(KINDS) and "Target" in part
+    }
+    return _paths(own), _paths(common)
+
+
+def _all_parts(relations: bytes) -> set[str]:
+    """Return the names of all parts in a relationship list."""
+    return _paths({target.decode(errors="replace") for target in TARGET.findall(relations)})
+
+
+def _paths(targets: set[str]) -> set[str]:
+    """Targets are relative to the root or to the folder of the workbook."""
+    names = {target.lower().lstrip("/") for target in targets}
+    return names | {f"xl/{name}" for name in names}
+
+
+def _local(name: object) -> str:
+    return str(name).rpartition("}")[2]

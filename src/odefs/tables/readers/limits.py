@@ -1,10 +1,17 @@
-"""Limits on the number of rows and columns of a table."""
+"""Limits on a table: rows, columns, and memory relative to the size of its file.
+
+Small files that expand to gigabytes are suspicious: they are read in batches, or refused.
+"""
 
 from pathlib import Path
 
 from odefs.exceptions import TableError
 
 MAX_COLUMNS = 20_000
+ALWAYS_BYTES = 200 * 10**6
+"""Tables up to this size are always allowed."""
+LARGEST_GROWTH = 250
+"""Bytes of memory per byte of a file; repeated values reach about 150 in xlsx, 20 elsewhere."""
 
 
 def require_height(n_rows: int, name: str | Path, least_rows: int = 2) -> None:
@@ -20,3 +27,8 @@ def require_width(n_columns: int, name: str | Path) -> None:
         raise TableError(
             f"{name}: {n_columns:,} columns are more than the {MAX_COLUMNS:,} that are supported."
         )
+
+
+def most_bytes(size: int) -> int:
+    """Return the memory limit for a table in a file of this size."""
+    return max(ALWAYS_BYTES, LARGEST_GROWTH * size)

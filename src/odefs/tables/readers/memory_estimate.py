@@ -5,19 +5,19 @@ parquet, two bytes in a csv file, and 35 in a run. So cells are counted, from me
 has them and from its beginning if it is text.
 """
 
-import glob
 import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from odefs.engines.parquet import parquet_in
+from odefs.engines.parquet_files import parts_of
+from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE, memory_budget
 from odefs.tables.readers.dialect import DELIMITERS, HEAD_BYTES
 from odefs.tables.readers.excel_limits import excel_bytes, is_zipped
 from odefs.tables.readers.gzip_files import compression_ratio, text_beginning
+from odefs.tables.readers.limits import ALWAYS_BYTES, most_bytes
 from odefs.tables.readers.open import ARROW, EXCEL, LINES, TEXT, suffix_of
-from odefs.tables.readers.size_ratio import ALWAYS_BYTES, most_bytes
 
 CELL_BYTES = 35
 """Memory of a cell as read, as float64 in the table, and encoded, without the libraries."""
@@ -48,12 +48,12 @@ MOST_COLUMNS = 256 * 10**6
 
 def parquet_parts(path: str | Path) -> list[Path]:
     """Return the parquet files at a path, in a folder or of a glob; empty if there are none."""
-    found = Path(path)
-    if found.is_dir():
-        return parquet_in(found)
-    if found.is_file():
-        return [found] if found.suffix.lower() == ".parquet" else []
-    return sorted(Path(part) for part in glob.glob(str(path)) if part.lower().endswith(".parquet"))
+    if Path(path).is_file():
+        return [Path(path)] if Path(path).suffix.lower() == ".parquet" else []
+    try:
+        return [part for part in parts_of(path) if part.suffix.lower() == ".parquet"]
+    except TableError:
+        return []  # the reader reports that there are none
 
 
 def bytes_in_memory(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs._extras import command
+from odefs.engines.parquet_files import parts_of
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.tables.notes import Note
@@ -23,7 +24,6 @@ from odefs.tables.readers.excel import read_sheet
 from odefs.tables.readers.file_names import path_for_polars, path_for_scans, readable
 from odefs.tables.readers.limits import require_height, require_width
 from odefs.tables.readers.ndjson import lines_schema
-from odefs.tables.readers.partitioned import parts_of
 from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.text import TextTable, read_text
 from odefs.tables.readers.to_parquet import sink_parquet, without_wide_integers
@@ -203,7 +203,7 @@ def _standard_input() -> bytes:
 
 def require_input(path: str | Path) -> None:
     """Raise if no file, folder or pattern has this name, before other checks."""
-    if str(path) != "-" and not Path(path).exists() and not parts_of(path):
+    if str(path) != "-" and not Path(path).exists() and not _parts(path):
         raise TableError(f"{path}: there is no such file.")
 
 
@@ -214,11 +214,22 @@ def _existing(path: str | Path) -> Path | bytes | list[Path]:
         return found
     if found.is_fifo():
         return found.read_bytes()
-    parts = parts_of(path)
+    parts = _parts(path)
     if parts:
         return parts
     require_input(path)
     raise TableError(f"{path}: this is neither a file nor a folder.")
+
+
+def _parts(path: str | Path) -> list[Path]:
+    """Return the parquet files of a folder or glob; empty if it is neither."""
+    parts = parts_of(path)
+    other = next((part.name for part in parts if part.suffix.lower() != ".parquet"), None)
+    if other is not None:
+        raise TableError(
+            f"{path}: {other} is not a parquet file; only parquet files can be read together."
+        )
+    return parts
 
 
 def check_options(

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import atomic_write, error_number
 from odefs.tables.notes import Note
+from odefs.tables.readers.common_types import MOST_DIGITS
 from odefs.tables.readers.polars_names import nameless
 from odefs.tables.writers.excel import write_sheet
 from odefs.tables.writers.formulas import defused
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
 WRITABLE = (
     ".csv",
@@ -164,8 +166,9 @@ def _frame(columns: Mapping[str, Any]) -> "pl.DataFrame":
     """Make a data frame; what cannot be encoded becomes a replacement character."""
     import polars as pl
 
+    columns = {name: _without_wide_decimals(cells) for name, cells in columns.items()}
     try:
-        return pl.DataFrame(dict(columns), strict=False)
+        return pl.DataFrame(columns, strict=False)
     except UnicodeEncodeError:
         # Unpaired surrogates, which Python strings may contain but files may not.
         clean: dict[str, Any] = {}
@@ -177,6 +180,34 @@ def _frame(columns: Mapping[str, Any]) -> "pl.DataFrame":
                 _without_surrogates(cell) if isinstance(cell, str) else cell for cell in cells
             ]
         return pl.DataFrame(clean, strict=False)
+
+
+def _without_wide_decimals(cells: Any) -> Any:
+    """Cast Arrow's 256-bit decimals, also nested ones, which polars lacks."""
+    kind = getattr(cells, "type", None)
+    # Only Arrow's types name them, and only a few columns pay for the comparison of types.
+    return cells.cast(_held_type(kind)) if "decimal256" in str(kind) else cells
+
+
+def _held_type(kind: "pa.DataType") -> "pa.DataType":
+    """Return a decimal of 128 bits if it has enough digits for all values, otherwise text.
+
+    The type does not depend on the values, because all batches of a file have one schema.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(kind):
+        is_short = kind.precision <= MOST_DIGITS
+        return pa.decimal128(kind.precision, kind.scale) if is_short else pa.string()
+    if pa.types.is_map(kind):
+        return pa.map_(_held_type(kind.key_type), _held_type(kind.item_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_held_type(field.type)) for field in kind])
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_held_type(kind.value_type), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_held_type(kind.value_type))
+    return pa.list_(_held_type(kind.value_type)) if pa.types.is_list(kind) else kind
 
 
 def _without_surrogates(text: str) -> str:
