@@ -61,11 +61,7 @@ def get(names: tuple[str, ...], url: str | None) -> None:
     help="shifted: .npz file (X, y, relevant); wide: folder for the parquet files.",
 )
 @click.option(
-    "--rows",
-    default=10_000,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of rows.",
+    "--rows", default=10_000, show_default=True, type=click.IntRange(1), help="Number of rows."
 )
 @click.option(
     "--columns",
@@ -87,13 +83,7 @@ def get(names: tuple[str, ...], url: str | None) -> None:
 )
 @options.reports_errors
 def make(
-    name: str,
-    output: Path,
-    rows: int,
-    columns: int | None,
-    relevant: int,
-    seed: int,
-    force: bool,
+    name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int, force: bool
 ) -> None:
     """Generate synthetic data with labels and the relevant columns.
 

@@ -1,6 +1,5 @@
 """Detection command, ``odefs detect FILE``: outliers of a table, their reasons and a report."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,16 +70,7 @@ def command(
         with progress(display.quiet):
             with named_errors(file, writing.output):
                 read = _read(file, folder, reading, columns, writing)
-                found = _detect(
-                    read,
-                    model,
-                    reading.identifier,
-                    columns,
-                    flagging,
-                    writing.hide,
-                    display.top,
-                    training.seed,
-                )
+                found = _detect(read, model, reading, columns, flagging, training, writing, display)
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
@@ -120,12 +110,12 @@ def _read(
 def _detect(
     read: "Reading",
     model: "ODEFSModel",
-    identifier: str | None,
+    reading: options.Reading,
     columns: options.Columns,
     flagging: options.Flagging,
-    hide: Sequence[str],
-    top: int,
-    seed: int,
+    training: options.Training,
+    writing: options.Writing,
+    display: options.Display,
 ) -> "TableDetection":
     from odefs.cli.run import command_line, described, labels_of, measure
     from odefs.tables.detect import detect_table
@@ -141,17 +131,17 @@ def _detect(
         read.table,
         model,
         ColumnEncoder(columns.number, columns.category, columns.drop, columns.keep, columns.na),
-        id=identifier,
+        id=reading.identifier,
         known=cases,
         ignore=columns.labels,
         contamination=flagging.contamination,
         threshold=flagging.threshold,
         flag=flagging.flag,
-        hide=hide,
-        top=top,
-        seed=seed,
+        hide=writing.hide,
+        top=display.top,
+        seed=training.seed,
     )
-    found = described(found, read, Provenance.of_model(model, command_line(), seed))
+    found = described(found, read, Provenance.of_model(model, command_line(), training.seed))
     return replace(
         found,
         left_out=dict.fromkeys(columns.drop, Exclusion("dropped")) | found.left_out,

@@ -28,18 +28,8 @@ if TYPE_CHECKING:
     from odefs.tables.score_folder import Progress
 
 SINGLE_TABLE = (
-    "sheet",
-    "delimiter",
-    "no_header",
-    "report_path",
-    "reasons",
-    "with_data",
-    "excel",
-    "raw",
-    "contamination",
-    "flag",
-    "hide",
-    "top",
+    *("sheet", "delimiter", "no_header", "report_path", "reasons", "with_data", "excel", "raw"),
+    *("contamination", "flag", "hide", "top"),
 )
 """Options that need all rows at once or another file format, so not for files of a folder."""
 

@@ -45,9 +45,7 @@ def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return records
 
 
-def _choose_kinds(
-    rows: Sequence[dict[str, Any]],
-) -> Iterator[tuple[tuple[Trait, ...], list[int]]]:
+def _choose_kinds(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[Trait, ...], list[int]]]:
     """Yield the traits of each kind with the indices of its rows; those left have no traits."""
     left = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
     least = max(LEAST_ROWS, LEAST_SHARE * sum(rows[i]["count"] for i in left))
