@@ -102,7 +102,7 @@ def _read(
             ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header),
             folder,
         )
-        require_room_for(writing.output, read.table, writing.with_data, writing.hide)
+        require_room_for(writing, read.table, writing.hide)
         read.table.require_columns([*columns.labels, *writing.hide])
     return read
 

@@ -119,16 +119,14 @@ def require_apart(*paths: Path | None) -> None:
         seen.add(path.resolve())
 
 
-def require_room_for(
-    output: str | None, table: "Table", with_data: bool, hide: Sequence[str] = ()
-) -> None:
+def require_room_for(writing: options.Writing, table: "Table", hide: Sequence[str]) -> None:
     """Reject a spreadsheet that is too small for the scores, before the long part of the work."""
     from odefs.tables.writers.columns import LEAST_RESULTS
     from odefs.tables.writers.excel import is_sheet, require_room
 
-    if output and is_sheet(Path(output)):
-        own = len(set(table.names).difference(hide)) if with_data else 0
-        require_room(Path(output), table.n_rows, LEAST_RESULTS + own)
+    if writing.output and is_sheet(Path(writing.output)):
+        own = len(set(table.names).difference(hide)) if writing.with_data else 0
+        require_room(Path(writing.output), table.n_rows, LEAST_RESULTS + own)
 
 
 def write_outputs(

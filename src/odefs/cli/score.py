@@ -4,7 +4,6 @@ A folder of parquet files is scored as one table, or file by file into another f
 """
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,29 +70,6 @@ def command(
     for --max-flagged, so an interrupted run can be resumed. They must be from the same model,
     threshold and id; --force writes them again.
     """
-    asked = _Request(model, file, writing, reading, flagging, limit, jobs, display)
-    folder = _output_folder(file, writing.output)
-    if folder is None:
-        _score_table(asked)
-    else:
-        _score_folder(asked, folder)
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The arguments of the command."""
-
-    model: Path
-    file: str
-    writing: options.Writing
-    reading: options.Reading
-    flagging: options.Flagging
-    limit: Limit | None
-    jobs: int | None
-    display: options.Display
-
-
-def _score_table(asked: _Request) -> None:
     from odefs.cli.outputs import choose_targets, write_outputs
     from odefs.cli.run import is_large, working_folder
     from odefs.cli.scoring import score_file
@@ -102,33 +78,28 @@ def _score_table(asked: _Request) -> None:
     from odefs.tables.drift import as_plain
     from odefs.tables.redaction import shown_drift
 
-    reading, writing, display = asked.reading, asked.writing, asked.display
-    limit, threshold = asked.limit, asked.flagging.threshold
-    require_comparable(limit, asked.flagging)
-    large = is_large(asked.file, reading.delimiter, reading.sheet)
-    targets = choose_targets(asked.file, writing, display, large, model_read=asked.model)
+    output = _output_folder(file, writing.output)
+    if output is not None:
+        _score_folder(
+            model, Path(file), output, writing, reading.identifier, flagging, limit, jobs, display
+        )
+        return
+    require_comparable(limit, flagging)
+    large = is_large(file, reading.delimiter, reading.sheet)
+    targets = choose_targets(file, writing, display, large, model_read=model)
     # Before any work: a model file without the share in training cannot resolve a multiple.
-    allowed = allowed_share(limit, asked.model, threshold)
+    allowed = allowed_share(limit, model, flagging.threshold)
     with working_folder(large) as folder:
         with progress(display.quiet):
             scored = score_file(
-                asked.model,
-                asked.file,
-                reading,
-                asked.flagging,
-                asked.jobs,
-                writing.hide,
-                folder,
-                display.top,
-                writing.output,
-                writing.with_data,
+                model, file, reading, flagging, jobs, writing.hide, folder, display.top, writing
             )
             found = scored.found
             notes = write_outputs(targets, scored.read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         flagged = found.n_flagged / found.n_rows
-        before = share_in_training(scored.model, threshold)
+        before = share_in_training(scored.model, flagging.threshold)
         drift = shown_drift(found, scored.drift)
         if display.as_json:
             differences = {
@@ -156,7 +127,17 @@ def _output_folder(file: str, output: str | None) -> str | None:
     return output if Path(file).is_dir() else None
 
 
-def _score_folder(asked: _Request, output: str) -> None:
+def _score_folder(
+    model: Path,
+    folder: Path,
+    output: str,
+    writing: options.Writing,
+    identifier: str | None,
+    flagging: options.Flagging,
+    limit: Limit | None,
+    jobs: int | None,
+    display: options.Display,
+) -> None:
     """Score the partitions and report the counts."""
     from odefs.cli.scoring import open_table_model
     from odefs.exceptions import UnreadableColumnWarning
@@ -165,29 +146,29 @@ def _score_folder(asked: _Request, output: str) -> None:
     from odefs.tables.score_batches import BatchScorer
     from odefs.tables.score_folder import score_partitions
 
-    _require_folder_options(asked.writing.reasons)
-    quiet, threshold = asked.display.quiet, asked.flagging.threshold
-    allowed = allowed_share(asked.limit, asked.model, threshold)
-    loaded = open_table_model(asked.model)
-    loaded.model.set_params(n_jobs=asked.jobs)
-    identifier = asked.reading.identifier or loaded.identifier
+    _require_folder_options(writing.reasons)
+    quiet, threshold = display.quiet, flagging.threshold
+    allowed = allowed_share(limit, model, threshold)
+    loaded = open_table_model(model)
+    loaded.model.set_params(n_jobs=jobs)
+    identifier = identifier or loaded.identifier
     with warnings.catch_warnings(record=True) as caught, progress(quiet):
         # Other warnings stay hidden; this one is the only sign that a column cannot be read.
         warnings.simplefilter("once", UnreadableColumnWarning)
         done = score_partitions(
             BatchScorer(loaded.model, loaded.encoder),
-            Path(asked.file),
+            folder,
             Path(output),
             [identifier] if identifier else [],
             threshold,
-            asked.writing.force,
-            fingerprint(asked.model)[1],
+            writing.force,
+            fingerprint(model)[1],
         )
     for message in () if quiet else caught:
         say_warning(str(message.message))
     if done.without_input and not quiet:
         say_warning(outputs_without_input(output, done.without_input))
-    if asked.display.as_json:
+    if display.as_json:
         document = {
             "written": done.written,
             "skipped": done.skipped,
@@ -195,12 +176,12 @@ def _score_folder(asked: _Request, output: str) -> None:
             "flagged": done.n_flagged,
             "flagged_in_training": share_in_training(loaded, threshold),
             "without_input": list(done.without_input),
-            "max_flagged": as_plain_limit(asked.limit, allowed, done.flagged_share),
+            "max_flagged": as_plain_limit(limit, allowed, done.flagged_share),
         }
         write_document(document_text(document))
     elif not quiet:
         _show_counts(output, done)
-    exit_if_exceeded(asked.limit, allowed, done.flagged_share)
+    exit_if_exceeded(limit, allowed, done.flagged_share)
 
 
 def _require_folder_options(reasons: str) -> None:

@@ -57,8 +57,7 @@ def score_file(
     hide: Sequence[str],
     folder: Path | None = None,
     top: int = 10,
-    output: str | None = None,
-    with_data: bool = False,
+    writing: options.Writing | None = None,
 ) -> Scored:
     """Load the model, read the table and score it; in batches if a ``folder`` is given."""
     from odefs.cli.outputs import require_room_for
@@ -70,11 +69,12 @@ def score_file(
     loaded = open_table_model(path)
     loaded.model.set_params(n_jobs=jobs)
     hidden = (*loaded.hidden, *hide)
-    with named_errors(file, output):
+    with named_errors(file, writing.output if writing else None):
         with stage("reading"):
             report_progress(0, 0)
             read = open_table(file, _read_options(loaded, reading), folder)
-            require_room_for(output, read.table, with_data, hidden)
+            if writing:
+                require_room_for(writing, read.table, hidden)
             read.table.require_columns(hide)
         # By default the id column of training, if this table has it.
         trained = loaded.identifier if loaded.identifier in read.table.names else None

@@ -23,14 +23,11 @@ from types import FrameType
 Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 """What ``signal.signal`` takes and returns."""
 
-WORDS = {
-    130: "interrupted; nothing half-written is left.",
-    143: "terminated; nothing half-written is left.",
-}
-"""Message of each exit code."""
-
 KINDS = {130: "interrupted", 143: "terminated"}
 """Error kind of each exit code in JSON."""
+
+WORDS = {code: f"{kind}; nothing half-written is left." for code, kind in KINDS.items()}
+"""Message of each exit code."""
 
 IMPORTING = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 
