@@ -95,13 +95,10 @@ def _read(
 
     # These columns must not be parsed as numbers.
     text = [*columns.category, *([reading.identifier] if reading.identifier else [])]
+    how = ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header)
     with stage("reading"):
         report_progress(0, 0)
-        read = open_table(
-            file,
-            ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header),
-            folder,
-        )
+        read = open_table(file, how, folder)
         require_room_for(writing, read.table, writing.hide)
         read.table.require_columns([*columns.labels, *writing.hide])
     return read

@@ -15,27 +15,15 @@ from odefs.cli.messages import say_progress, say_warning
 if TYPE_CHECKING:
     from odefs.experiments.grid import Record
 
+OF_THE_PAPER = ("table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability")
+
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
     return [name.strip() for name in value.split(",") if name.strip()] if value else []
 
 
 @click.command()
-@click.argument(
-    "experiment",
-    type=click.Choice(
-        [
-            "table1",
-            "table2",
-            "selfpaced",
-            "competitors",
-            "theorem",
-            "noise",
-            "scalability",
-            "accuracy",
-        ]
-    ),
-)
+@click.argument("experiment", type=click.Choice([*OF_THE_PAPER, "accuracy"]))
 @click.option(
     "--datasets",
     callback=_names,

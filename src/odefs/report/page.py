@@ -153,11 +153,9 @@ def _point(point: list[Any], held: int) -> list[Any]:
 
 def _position(cell: Any, of: str) -> float | None:
     """Return the position of a number, rounded for drawing; ``None`` for text."""
-    return (
-        None
-        if cell is None or of not in ("number", "time")
-        else float(f"{cell:.{5 if of == 'number' else 12}g}")
-    )
+    if cell is None or of not in ("number", "time"):
+        return None
+    return float(f"{cell:.{5 if of == 'number' else 12}g}")
 
 
 def _column(record: dict[str, Any]) -> dict[str, object]:
