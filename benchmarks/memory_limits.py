@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _peak(odefs: Path, folder: str, kind: str, limit: int) -> str:
-    from odefs.cli.in_parts import is_large
+    from odefs.cli.run import is_large
 
     environment = {**os.environ, "ODEFS_MEMORY": f"{limit}MB"}
     line = [

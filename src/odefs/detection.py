@@ -1,7 +1,7 @@
 """``odefs.detect``: outliers of a data frame, and the result that it returns."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
+from odefs.models.base import OutlierModel
 from odefs.report import build_report, missing_packages
 from odefs.report.report import Report
 from odefs.tables.detect import detect_table
@@ -18,7 +19,7 @@ from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import name_rows, row_labels, table_index
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.model_files import save_detection
-from odefs.tables.table import table_of
+from odefs.tables.table import Table, table_of
 
 
 class Detection(TableDetection):
@@ -67,18 +68,18 @@ class Detection(TableDetection):
 
 
 def detect(
-    frame: Any,
+    frame: object,
     *,
     id: str | int | None = None,
-    model: Any = None,
+    model: OutlierModel | None = None,
     encoder: TableEncoder | None = None,
     contamination: float | None = None,
     threshold: float | None = None,
     flag: int | None = None,
     hide: Sequence[str] = (),
-    known_outliers: Any = None,
-    known_normal: Any = None,
-    random_state: Any = 0,
+    known_outliers: object = None,
+    known_normal: object = None,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     **encoding: Any,
 ) -> Detection:
@@ -127,21 +128,7 @@ def detect(
     # pandas frames may have integers as names; elsewhere names are text.
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
-    unknown = [column for column in hide if column not in table.names]
-    if unknown:
-        raise TableError(
-            f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}."
-        )
-    given = {"known_outliers": known_outliers, "known_normal": known_normal}
-    known = {}
-    if known_outliers is not None or known_normal is not None:
-        index = table_index(table)
-        labels = row_labels(id is not None, name_rows(table, id)[1], index)
-        known = {
-            name: np.unique(read_rows(rows, name).numbers(table.n_rows, labels, index))
-            for name, rows in given.items()
-            if rows is not None
-        }
+    _require_hidden(table, hide)
     found = detect_table(
         table,
         ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
@@ -149,7 +136,9 @@ def detect(
         else clone(model),
         TableEncoder(**encoding) if encoder is None else clone(encoder),
         id=id,
-        known=known,
+        known=_row_numbers(
+            table, id, {"known_outliers": known_outliers, "known_normal": known_normal}
+        ),
         contamination=contamination,
         threshold=threshold,
         flag=flag,
@@ -157,3 +146,26 @@ def detect(
         seed=random_state if isinstance(random_state, int) else 0,
     )
     return Detection.of(found)
+
+
+def _require_hidden(table: Table, hide: Sequence[str]) -> None:
+    unknown = [column for column in hide if column not in table.names]
+    if unknown:
+        raise TableError(
+            f"there is no column {unknown[0]!r} to hide; the columns are {', '.join(table.names)}."
+        )
+
+
+def _row_numbers(
+    table: Table, id: str | None, chosen: Mapping[str, object]
+) -> dict[str, np.ndarray]:
+    """Numbers of the rows that each argument names, without arguments that are None."""
+    given = {name: rows for name, rows in chosen.items() if rows is not None}
+    if not given:
+        return {}
+    index = table_index(table)
+    labels = row_labels(id is not None, name_rows(table, id)[1], index)
+    return {
+        name: np.unique(read_rows(rows, name).numbers(table.n_rows, labels, index))
+        for name, rows in given.items()
+    }

@@ -20,9 +20,9 @@ from odefs import detect as library_detect
 from odefs._progress import report_progress, stage
 from odefs.cli.datasets import command as datasets
 from odefs.cli.detect import command as detect
-from odefs.cli.in_parts import named_errors
 from odefs.cli.outputs import default_page, is_own_page
 from odefs.cli.reproduce import command as reproduce
+from odefs.cli.run import named_errors
 from odefs.cli.score import command as score
 from odefs.datasets.transactions import transactions_path, truth_path
 from odefs.exceptions import TableError

@@ -12,7 +12,7 @@ import pytest
 
 from command import messages
 from measured import control_group, measured
-from odefs.cli.in_parts import is_large, require_memory
+from odefs.cli.run import is_large, require_memory
 from odefs.exceptions import TableError
 from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 

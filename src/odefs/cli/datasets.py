@@ -5,14 +5,7 @@ from pathlib import Path
 import click
 
 from odefs.cli import options
-from odefs.cli.errors import guarded
 from odefs.cli.messages import say_error
-
-
-def debugging(command: options.Command) -> options.Command:
-    return options.log_format(
-        click.option("--debug", is_flag=True, help="Show the traceback of errors.")(command)
-    )
 
 
 @click.group()
@@ -21,41 +14,39 @@ def command() -> None:
 
 
 @command.command("list")
-@debugging
-def list_all(debug: bool) -> None:
+@options.reports_errors
+def list_all() -> None:
     """List the twelve datasets and where each is stored locally."""
     from odefs.datasets.registry import ENTRIES
     from odefs.datasets.store import find
 
-    with guarded(debug):
-        for entry in ENTRIES:
-            path = find(entry.name)
-            rows, columns = entry.shape
-            shape = f"{rows:>7,} x {columns:<5} {entry.outliers:>6,} outliers"
-            click.echo(f"{entry.name:<15} {shape}   {path or 'not downloaded'}")
-            click.echo(
-                f"{'':<15} {entry.citation}; {entry.licence}"
-                + (f" ({entry.note})" if entry.note else "")
-            )
+    for entry in ENTRIES:
+        path = find(entry.name)
+        rows, columns = entry.shape
+        shape = f"{rows:>7,} x {columns:<5} {entry.outliers:>6,} outliers"
+        click.echo(f"{entry.name:<15} {shape}   {path or 'not downloaded'}")
+        click.echo(
+            f"{'':<15} {entry.citation}; {entry.licence}"
+            + (f" ({entry.note})" if entry.note else "")
+        )
 
 
 @command.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--url", help="URL to download from instead of the default source.")
-@debugging
-def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
+@options.reports_errors
+def get(names: tuple[str, ...], url: str | None) -> None:
     """Download datasets from their public sources into the user cache ('all': every dataset)."""
     from odefs.datasets.registry import BY_NAME
     from odefs.datasets.store import DatasetError, download
 
     failed = False
-    with guarded(debug):
-        for name in BY_NAME if names == ("all",) else names:
-            try:
-                click.echo(f"{name}: {download(name, url)}")
-            except DatasetError as error:
-                say_error(str(error), "data", 1)
-                failed = True
+    for name in BY_NAME if names == ("all",) else names:
+        try:
+            click.echo(f"{name}: {download(name, url)}")
+        except DatasetError as error:
+            say_error(str(error), "data", 1)
+            failed = True
     if failed:
         raise SystemExit(1)
 
@@ -70,11 +61,7 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
     help="shifted: .npz file (X, y, relevant); wide: folder for the parquet files.",
 )
 @click.option(
-    "--rows",
-    default=10_000,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of rows.",
+    "--rows", default=10_000, show_default=True, type=click.IntRange(1), help="Number of rows."
 )
 @click.option(
     "--columns",
@@ -94,16 +81,9 @@ def get(names: tuple[str, ...], url: str | None, debug: bool) -> None:
     is_flag=True,
     help="Overwrite an existing file; wide: replace all files of another table in the folder.",
 )
-@debugging
+@options.reports_errors
 def make(
-    name: str,
-    output: Path,
-    rows: int,
-    columns: int | None,
-    relevant: int,
-    seed: int,
-    force: bool,
-    debug: bool,
+    name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int, force: bool
 ) -> None:
     """Generate synthetic data with labels and the relevant columns.
 
@@ -114,11 +94,10 @@ def make(
         raise click.UsageError(
             f"--relevant {relevant} is larger than the number of columns ({columns})."
         )
-    with guarded(debug):
-        if name == "wide":
-            _make_wide(output, rows, columns, seed, force)
-        else:
-            _make_shifted(output, rows, columns, relevant, seed, force)
+    if name == "wide":
+        _make_wide(output, rows, columns, seed, force)
+    else:
+        _make_shifted(output, rows, columns, relevant, seed, force)
 
 
 def _make_shifted(

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
-from odefs.cli.errors import guarded
 from odefs.cli.messages import say_warning, write_document
 from odefs.cli.progress import progress
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", required=False)
-@options.output
-@options.report_file
+@options.writing
 @click.option(
     "--save",
     "model_path",
@@ -30,107 +28,119 @@ if TYPE_CHECKING:
     help="Save the model. The file contains rows of the table (all rows of a small one).",
 )
 @options.reading
-@options.encoding
-@click.option(
-    "--label",
-    metavar="COL",
-    help="Column of 0/1 labels (1 = outlier), used only to evaluate the result.",
-)
-@click.option(
-    "--known",
-    metavar="COL",
-    help="Column of known cases to learn from: 1 = outlier, 0 = normal, empty = unknown.",
-)
+@options.columns
 @options.flagging
 @options.training
 @options.display
-def command(file: str | None, debug: bool, quiet: bool, **chosen: Any) -> None:
+@options.reports_errors
+def command(
+    file: str | None,
+    writing: options.Writing,
+    model_path: Path | None,
+    reading: options.Reading,
+    columns: options.Columns,
+    flagging: options.Flagging,
+    training: options.Training,
+    display: options.Display,
+) -> None:
     """Find the outliers of a table and the columns that reveal them.
 
     FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
     for standard input. Without FILE, a bundled example of card transactions is used.
     """
-    with guarded(debug):
-        _detect(file, quiet, **chosen)
-
-
-def _detect(file: str | None, quiet: bool, **chosen: Any) -> None:
-    from odefs.cli.in_parts import is_large, named_errors, working_folder
     from odefs.cli.outputs import choose_targets, write_outputs
-    from odefs.cli.run import make_model
+    from odefs.cli.run import is_large, make_model, named_errors, working_folder
     from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
     from odefs.report import build_report
 
-    if chosen["known"] and chosen["known"] in (chosen["label"], chosen["identifier"]):
+    if columns.known and columns.known in (columns.label, reading.identifier):
         raise click.UsageError(
-            f"--known {chosen['known']} is also given as --label or --id: use different columns."
+            f"--known {columns.known} is also given as --label or --id: use different columns."
         )
     if file is None:
-        file, chosen["identifier"] = str(transactions_path()), chosen["identifier"] or "transaction"
-    large = is_large(file, chosen["delimiter"], chosen["sheet"])
+        file = str(transactions_path())
+        reading = replace(reading, identifier=reading.identifier or "transaction")
+    large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(
-        file, leaves_page=not (chosen["no_report"] or chosen["as_json"]), large=large, **chosen
+        file, writing, display, large, model_path=model_path, leaves_page=not display.as_json
     )
-    model = make_model(chosen["profile"], chosen["settings"], chosen["seed"], chosen["jobs"])
+    model = make_model(training)
     with working_folder(large) as folder:
-        with progress(quiet):
-            with named_errors(file, chosen["output"]):
-                read, found = _find(file, model, folder, chosen)
-            form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            notes = write_outputs(targets, read.table, found, *form)
-        for note in () if quiet else notes:
+        with progress(display.quiet):
+            with named_errors(file, writing.output):
+                read = _read(file, folder, reading, columns, writing)
+                found = _detect(read, model, reading, columns, flagging, training, writing, display)
+            notes = write_outputs(targets, read.table, found, writing)
+        for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
-        if chosen["as_json"]:
+        if display.as_json:
             write_document(build_report(found).json())
-        elif not quiet and not targets.to_screen:
+        elif not display.quiet and not targets.to_screen:
             out = Screen()
-            show_detection(out, found, chosen["top"])
+            show_detection(out, found, display.top)
             show_files(out, targets, found)
 
 
-def _find(
-    file: str, model: "ODEFSModel", folder: Path | None, chosen: dict[str, Any]
-) -> tuple["Reading", "TableDetection"]:
-    """Read the file and detect its outliers."""
+def _read(
+    file: str,
+    folder: Path | None,
+    reading: options.Reading,
+    columns: options.Columns,
+    writing: options.Writing,
+) -> "Reading":
+    """Open the table and check what can be checked before the fit."""
     from odefs.cli.outputs import require_room_for
-    from odefs.cli.run import command_line, described, labels_of, measure, text_columns
+    from odefs.tables.readers.open import ReadOptions, open_table
+
+    # These columns must not be parsed as numbers.
+    text = [*columns.category, *([reading.identifier] if reading.identifier else [])]
+    how = ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header)
+    with stage("reading"):
+        report_progress(0, 0)
+        read = open_table(file, how, folder)
+        require_room_for(writing, read.table, writing.hide)
+        read.table.require_columns([*columns.labels, *writing.hide])
+    return read
+
+
+def _detect(
+    read: "Reading",
+    model: "ODEFSModel",
+    reading: options.Reading,
+    columns: options.Columns,
+    flagging: options.Flagging,
+    training: options.Training,
+    writing: options.Writing,
+    display: options.Display,
+) -> "TableDetection":
+    from odefs.cli.run import command_line, described, labels_of, measure
     from odefs.tables.detect import detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
     from odefs.tables.notes import Exclusion, Provenance
-    from odefs.tables.readers.open import ReadOptions, open_table
 
-    label, known = chosen["label"], chosen["known"]
-    taken_out = [column for column in (label, known) if column]
-    options = ReadOptions(
-        chosen["sheet"], text_columns(chosen), chosen["delimiter"], header=not chosen["no_header"]
-    )
     with stage("reading"):
-        report_progress(0, 0)
-        read = open_table(file, options, folder)
-        require_room_for(chosen["output"], read.table, chosen["with_data"], chosen["hide"])
-        read.table.require_columns([*taken_out, *chosen["hide"]])
-        labels = labels_of(read.table, label) if label else None
-        cases, note = known_cases(read.table, known) if known else ({}, None)
+        labels = labels_of(read.table, columns.label) if columns.label else None
+        cases, note = known_cases(read.table, columns.known) if columns.known else ({}, None)
     found = detect_table(
         read.table,
         model,
-        ColumnEncoder(
-            **{name: chosen[name] for name in ("drop", "keep", "number", "category", "na")}
-        ),
-        id=chosen["identifier"],
+        ColumnEncoder(columns.number, columns.category, columns.drop, columns.keep, columns.na),
+        id=reading.identifier,
         known=cases,
-        ignore=taken_out,
-        **{
-            name: chosen[name]
-            for name in ("contamination", "threshold", "flag", "hide", "top", "seed")
-        },
+        ignore=columns.labels,
+        contamination=flagging.contamination,
+        threshold=flagging.threshold,
+        flag=flagging.flag,
+        hide=writing.hide,
+        top=display.top,
+        seed=training.seed,
     )
-    found = described(found, read, Provenance.of_model(model, command_line(), chosen["seed"]))
-    return read, replace(
+    found = described(found, read, Provenance.of_model(model, command_line(), training.seed))
+    return replace(
         found,
-        left_out=dict.fromkeys(chosen["drop"], Exclusion("dropped")) | found.left_out,
+        left_out=dict.fromkeys(columns.drop, Exclusion("dropped")) | found.left_out,
         notes=[*found.notes, *([note] if note else [])],
         labels={} if labels is None else measure(labels, found.extent.scores, cases.values()),
     )

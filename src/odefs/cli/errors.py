@@ -40,8 +40,7 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if "ODEFS_KERNEL" in os.environ:
-                _check_kernel_request()
+            _check_kernel_request()
             yield
         # Not left to the interpreter's exit, where a closed pipe could no longer be handled.
         sys.stdout.flush()
@@ -63,6 +62,8 @@ def _guarded_errors(debug: bool) -> Iterator[None]:
 
 
 def _check_kernel_request() -> None:
+    if "ODEFS_KERNEL" not in os.environ:
+        return
     from odefs.kernels.shared_library import check_kernel_request
 
     try:

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from odefs.cli import options
-from odefs.cli.errors import guarded
 from odefs.cli.messages import document_text, write_document
 from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
+    from odefs.inspection.explanation import Reason
     from odefs.tables.detection import TableDetection
 
 MAX_DIGITS = 4000
@@ -28,43 +28,38 @@ MAX_DIGITS = 4000
     help="Rows to explain, as in 3,17,20-25: ids if there is an id column, otherwise row numbers "
     "from 1 (default: the top-ranked outliers).",
 )
-@click.option(
-    "--hide",
-    multiple=True,
-    metavar="COL",
-    help="Column that is used but whose values are not shown (repeatable).",
-)
+@options.hide
 @options.reading
 @options.flagging
-@click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores).")
+@options.jobs
 @options.display
+@options.reports_errors
 def command(
     model: Path,
     file: str,
     rows: str | None,
-    debug: bool,
-    quiet: bool,
-    top: int,
-    as_json: bool,
-    **chosen: Any,
+    hide: tuple[str, ...],
+    reading: options.Reading,
+    flagging: options.Flagging,
+    jobs: int | None,
+    display: options.Display,
 ) -> None:
     """Explain why rows of FILE are outliers under a saved MODEL.
 
     Each reason is shown with the position of its value in the column and the usual values.
     """
-    with guarded(debug):
-        from odefs.cli.in_parts import require_memory
-        from odefs.cli.scoring import score_file
-        from odefs.cli.screen import Screen, show_reasons
+    from odefs.cli.run import require_memory
+    from odefs.cli.scoring import score_file
+    from odefs.cli.screen import Screen, show_reasons
 
-        require_memory(file, chosen["delimiter"], chosen["sheet"], whole=True)
-        with progress(quiet):
-            found = score_file(model, file, **chosen).found
-        numbers = _rows(rows, found) if rows else [int(row) for row in found.order[:top]]
-        if as_json:
-            write_document(document_text({"rows": _explained(found, numbers)}))
-        elif not quiet:
-            show_reasons(Screen(), found, numbers)
+    require_memory(file, reading.delimiter, reading.sheet, whole=True)
+    with progress(display.quiet):
+        found = score_file(model, file, reading, flagging, jobs, hide).found
+    numbers = _rows(rows, found) if rows else [int(row) for row in found.order[: display.top]]
+    if display.as_json:
+        write_document(document_text({"rows": _explained(found, numbers)}))
+    elif not display.quiet:
+        show_reasons(Screen(), found, numbers)
 
 
 def _rows(text: str, found: "TableDetection") -> list[int]:
@@ -129,29 +124,27 @@ def _whole(name: str) -> int:
     return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else -1
 
 
-def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, Any]]:
+def _explained(found: "TableDetection", rows: list[int]) -> list[dict[str, object]]:
     from odefs.tables.displayed_rows import shown_names, shown_reason
 
     _, names = shown_names(found)
-    entries = []
-    for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
-        entries.append(
-            {
-                "row": row + 1,
-                "name": str(names[row]),
-                "score": float(found.scores[row]),
-                "rank": int(found.ranks[row]),
-                "outlier": bool(found.is_outlier[row]),
-                "reasons": [_plain(asdict(shown_reason(found, reason))) for reason in reasons],
-            }
-        )
-    return entries
+    return [
+        {
+            "row": row + 1,
+            "name": str(names[row]),
+            "score": float(found.scores[row]),
+            "rank": int(found.ranks[row]),
+            "outlier": bool(found.is_outlier[row]),
+            "reasons": [_plain(shown_reason(found, reason)) for reason in reasons],
+        }
+        for row, reasons in zip(rows, found.reasons(rows, 5), strict=True)
+    ]
 
 
-def _plain(reason: dict[str, Any]) -> dict[str, Any]:
+def _plain(reason: "Reason") -> dict[str, object]:
     """The reason with null for missing cells and infinite bounds, since JSON has no NaN."""
     from odefs.report.scores import plain
 
-    usual = reason["usual"]
-    values = {name: plain(value) for name, value in reason.items() if name != "usual"}
-    return values | {"usual": None if usual is None else [plain(part) for part in usual]}
+    values = {name: plain(value) for name, value in asdict(reason).items() if name != "usual"}
+    usual = None if reason.usual is None else [plain(part) for part in reason.usual]
+    return values | {"usual": usual}

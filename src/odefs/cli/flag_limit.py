@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from odefs.cli import options
 from odefs.cli.messages import say_limit
 from odefs.cli.scoring import open_table_model
 
@@ -53,9 +54,10 @@ class LimitType(click.ParamType):
         )
 
 
-def require_comparable(limit: Limit | None, **chosen: float | None) -> None:
+def require_comparable(limit: Limit | None, flagging: options.Flagging) -> None:
     """Reject a multiple if the number of flagged rows is fixed, before anything is read."""
-    given = [f"--{name}" for name in ("contamination", "flag") if chosen[name] is not None]
+    fixed = {"--contamination": flagging.contamination, "--flag": flagging.flag}
+    given = [name for name, value in fixed.items() if value is not None]
     if limit is not None and limit.times is not None and given:
         raise click.UsageError(
             f"--max-flagged {limit.given} compares with training, but {given[0]} fixes the number "
@@ -90,7 +92,7 @@ def share_in_training(model: "TableModel", threshold: float | None) -> float:
     return model.flagged_share if known is None else known
 
 
-def as_plain(
+def as_plain_limit(
     limit: Limit | None, allowed: float | None, flagged: float
 ) -> dict[str, object] | None:
     """The limit in the JSON document."""

@@ -1,21 +1,43 @@
-"""Command-line options shared by several commands, in groups."""
+"""Command-line options shared by several commands.
+
+Options of one concern are the fields of a dataclass. Click fills it before the command is called,
+so the command takes one typed argument per concern instead of a dictionary of options.
+"""
 
 import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-Command = Callable[..., Any]
+from odefs.cli.errors import guarded
+
+Command = Callable[..., object]
+Decorator = Callable[[Command], Command]
 
 
-def _all(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def _option(*names: str, **settings: object) -> Any:
+    """A field that click fills; by default the option has the name of the field."""
+    return field(metadata={"names": names, "settings": settings})
+
+
+def _argument(name: str, record: type) -> Decorator:
+    """Decorator of a command: the options of ``record`` in the one argument ``name``."""
+
     def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
+        @functools.wraps(command)
+        def collected(**chosen: object) -> object:
+            taken = {one.name: chosen.pop(one.name) for one in fields(record)}
+            return command(**chosen, **{name: record(**taken)})
+
+        decorated: Command = collected
+        for one in reversed(fields(record)):
+            names = one.metadata["names"] or (f"--{one.name.replace('_', '-')}",)
+            decorated = click.option(*names, one.name, **one.metadata["settings"])(decorated)
+        return decorated
 
     return decorate
 
@@ -62,185 +84,196 @@ def _score(context: click.Context, parameter: click.Parameter, value: float | No
     return value
 
 
-def _exclusive(command: Command) -> Command:
-    """Reject more than one way to choose the flagged rows, before anything is read."""
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read."""
 
-    @functools.wraps(command)
-    def checked(*arguments: object, **chosen: object) -> object:
-        given = [
-            f"--{name}"
-            for name in ("contamination", "threshold", "flag")
-            if chosen[name] is not None
-        ]
-        if len(given) > 1:
-            raise click.UsageError(
-                f"{' and '.join(given)} are mutually exclusive: give only one of them."
-            )
-        return command(*arguments, **chosen)
-
-    return checked
-
-
-reading = _all(
-    click.option("--sheet", metavar="NAME", help="Sheet of an Excel file (default: the first)."),
-    click.option(
-        "--delimiter",
+    sheet: str | None = _option(metavar="NAME", help="Sheet of an Excel file (default: the first).")
+    delimiter: str | None = _option(
         callback=_delimiter,
         metavar="CHAR",
         help="Field delimiter of a text file (default: detected); 'tab' for a tab.",
-    ),
-    click.option(
-        "--no-header",
-        is_flag=True,
-        help="Text file has no header; columns are named by number.",
-    ),
-    click.option("--id", "identifier", metavar="COL", help="Column with row ids."),
-)
+    )
+    no_header: bool = _option(
+        is_flag=True, help="Text file has no header; columns are named by number."
+    )
+    identifier: str | None = _option("--id", metavar="COL", help="Column with row ids.")
 
-encoding = _all(
-    click.option(
-        "--drop",
-        multiple=True,
-        metavar="COL",
-        help="Column to ignore (repeatable).",
-    ),
-    click.option(
-        "--keep",
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table mean."""
+
+    drop: tuple[str, ...] = _option(
+        multiple=True, metavar="COL", help="Column to ignore (repeatable)."
+    )
+    keep: tuple[str, ...] = _option(
         multiple=True,
         metavar="COL",
         help="Column to use even if it looks like an identifier (repeatable).",
-    ),
-    click.option(
-        "--number", multiple=True, metavar="COL", help="Column to treat as numeric (repeatable)."
-    ),
-    click.option(
-        "--category",
-        multiple=True,
+    )
+    number: tuple[str, ...] = _option(
+        multiple=True, metavar="COL", help="Column to treat as numeric (repeatable)."
+    )
+    category: tuple[str, ...] = _option(
+        multiple=True, metavar="COL", help="Column to treat as categorical (repeatable)."
+    )
+    na: tuple[str, ...] = _option(
+        multiple=True, metavar="TEXT", help="Additional value to treat as missing (repeatable)."
+    )
+    label: str | None = _option(
+        metavar="COL", help="Column of 0/1 labels (1 = outlier), used only to evaluate the result."
+    )
+    known: str | None = _option(
         metavar="COL",
-        help="Column to treat as categorical (repeatable).",
-    ),
-    click.option(
-        "--na",
-        multiple=True,
-        metavar="TEXT",
-        help="Additional value to treat as missing (repeatable).",
-    ),
-)
+        help="Column of known cases to learn from: 1 = outlier, 0 = normal, empty = unknown.",
+    )
 
-flagging = _all(
-    click.option(
-        "--contamination",
+    @property
+    def labels(self) -> list[str]:
+        """Columns of labels, which a model does not see."""
+        return [column for column in (self.label, self.known) if column]
+
+
+@dataclass(frozen=True)
+class Flagging:
+    """Which rows are flagged; more than one way is rejected before anything is read."""
+
+    contamination: float | None = _option(
         type=float,
         callback=_share,
         metavar="SHARE",
         help="Flag this share of the rows (at most 0.5).",
-    ),
-    click.option(
-        "--threshold",
+    )
+    threshold: float | None = _option(
         type=float,
         callback=_score,
         metavar="SCORE",
         help="Flag rows with a score above this value.",
-    ),
-    click.option(
-        "--flag", type=click.IntRange(1), metavar="N", help="Flag the N highest scores and ties."
-    ),
-    _exclusive,
-)
+    )
+    flag: int | None = _option(
+        type=click.IntRange(1), metavar="N", help="Flag the N highest scores and ties."
+    )
 
-training = _all(
-    click.option(
-        "--seed",
-        default=0,
-        show_default=True,
-        type=click.IntRange(0, 2**32 - 1),
-        help="Random seed.",
-    ),
-    click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."),
-    click.option(
-        "--profile",
+    def __post_init__(self) -> None:
+        given = [f"--{name}" for name, value in vars(self).items() if value is not None]
+        if len(given) > 1:
+            raise click.UsageError(
+                f"{' and '.join(given)} are mutually exclusive: give only one of them."
+            )
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is fitted."""
+
+    seed: int = _option(
+        default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Random seed."
+    )
+    jobs: int | None = _option(
+        type=click.IntRange(1), help="Number of threads (default: all cores)."
+    )
+    profile: str = _option(
         type=click.Choice(["default", "paper"]),
         default="default",
         show_default=True,
         help="Initial settings.",
-    ),
-    click.option(
+    )
+    settings: tuple[str, ...] = _option(
         "--set",
-        "settings",
         multiple=True,
         metavar="NAME=VALUE",
         help="Parameter of ODEFS, or of FeatureSelection as selection__NAME (repeatable).",
-    ),
-)
+    )
 
-output = _all(
-    click.option(
+
+@dataclass(frozen=True)
+class Writing:
+    """Which files are written, and what they contain."""
+
+    output: str | None = _option(
         "-o",
         "--output",
         metavar="FILE",
         help="Write the scores of all rows as csv, parquet, arrow, ndjson or xlsx, depending on "
         "the suffix; - for standard output.",
-    ),
-    click.option(
-        "--reasons",
+    )
+    reasons: str = _option(
         type=click.Choice(["flagged", "all", "none"]),
         default="flagged",
         show_default=True,
         help="Rows with reasons in the output.",
-    ),
-    click.option("--with-data", is_flag=True, help="Include the input columns in the output."),
-    click.option(
-        "--excel",
-        is_flag=True,
-        help="Write csv with a byte order mark, so that Excel detects UTF-8.",
-    ),
-    click.option(
-        "--raw",
+    )
+    with_data: bool = _option(is_flag=True, help="Include the input columns in the output.")
+    excel: bool = _option(
+        is_flag=True, help="Write csv with a byte order mark, so that Excel detects UTF-8."
+    )
+    raw: bool = _option(
         is_flag=True,
         help="Write text to csv unchanged; by default an apostrophe prevents spreadsheets from "
         "evaluating it as a formula.",
-    ),
-    click.option(
-        "--hide",
+    )
+    hide: tuple[str, ...] = _option(
         multiple=True,
         metavar="COL",
         help="Column that is used but whose values are not shown in any output (repeatable).",
-    ),
-    click.option("--force", is_flag=True, help="Overwrite existing files."),
-)
-
-log_format = click.option(
-    "--log-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    expose_value=False,  # read by odefs.cli.messages before parsing
-    help="Format of messages and progress on standard error; json: one object per line.",
-)
-
-display = _all(
-    click.option(
-        "--top",
-        default=10,
-        show_default=True,
-        type=click.IntRange(0),
-        help="Number of outliers to show.",
-    ),
-    click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON document, also for errors."
-    ),
-    click.option("--quiet", is_flag=True, help="Print only errors."),
-    log_format,
-    click.option("--debug", is_flag=True, help="Show the traceback of errors."),
-)
-
-report_file = _all(
-    click.option(
+    )
+    force: bool = _option(is_flag=True, help="Overwrite existing files.")
+    report_path: Path | None = _option(  # noqa: RUF009 - a field, not a shared default
         "--report",
-        "report_path",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="HTML",
         help="File of the report: .html, .md or .json.",
-    ),
-    click.option("--no-report", is_flag=True, help="Do not write a report."),
+    )
+    no_report: bool = _option(is_flag=True, help="Do not write a report.")
+
+
+@dataclass(frozen=True)
+class Display:
+    """What is shown on standard output."""
+
+    top: int = _option(
+        default=10, show_default=True, type=click.IntRange(0), help="Number of outliers to show."
+    )
+    as_json: bool = _option(
+        "--json", is_flag=True, help="Print one JSON document, also for errors."
+    )
+    quiet: bool = _option(is_flag=True, help="Print only errors.")
+
+
+reading = _argument("reading", Reading)
+columns = _argument("columns", Columns)
+flagging = _argument("flagging", Flagging)
+training = _argument("training", Training)
+writing = _argument("writing", Writing)
+display = _argument("display", Display)
+
+hide = click.option(
+    "--hide",
+    multiple=True,
+    metavar="COL",
+    help="Column that is used but whose values are not shown (repeatable).",
 )
+jobs = click.option(
+    "--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."
+)
+
+
+def reports_errors(command: Command) -> Command:
+    """Turn errors of the command into sentences and exit codes; add options on their form."""
+
+    @functools.wraps(command)
+    def reporting(debug: bool, **chosen: object) -> object:
+        with guarded(debug):
+            return command(**chosen)
+
+    log_format = click.option(
+        "--log-format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        expose_value=False,  # read by odefs.cli.messages before parsing
+        help="Format of messages and progress on standard error; json: one object per line.",
+    )
+    debug = click.option("--debug", is_flag=True, help="Show the traceback of errors.")
+    return log_format(debug(reporting))

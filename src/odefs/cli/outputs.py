@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs._progress import report_progress, stage
+from odefs.cli import options
 
 if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
@@ -40,54 +41,68 @@ class Targets:
 
 def choose_targets(
     file: str,
-    output: str | None,
-    report_path: Path | None,
-    force: bool,
-    as_json: bool = False,
-    leaves_page: bool = False,
+    writing: options.Writing,
+    display: options.Display,
+    large: bool,
     model_path: Path | None = None,
     model_read: Path | None = None,
-    large: bool = False,
-    no_report: bool = False,
-    **_: object,
+    leaves_page: bool = False,
 ) -> Targets:
     """Targets of a command, all writable and different from each other and from its inputs."""
+    from odefs.tables.writers.files import check_target
+
+    to_screen = writing.output == "-"
+    _require_consistent(writing, to_screen and display.as_json)
+    scores = Path(writing.output) if writing.output and not to_screen else None
+    page, force, lacks = _choose_page(file, writing, leaves_page)
+    require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
+    if scores:
+        _check_scores(scores, file, writing.force, large)
+    if page:
+        check_target(page, force, PAGES)
+    if model_path:
+        check_target(model_path, writing.force)
+    return Targets(scores, to_screen, page, model_path, lacks)
+
+
+def _choose_page(
+    file: str, writing: options.Writing, by_default: bool
+) -> tuple[Path | None, bool, bool]:
+    """Path of the report, whether it may be overwritten, and whether its packages are missing."""
     from odefs.report import missing_packages
     from odefs.tables.readers.file_names import readable
-    from odefs.tables.readers.open import require_input, table_name
-    from odefs.tables.writers.files import WRITABLE, check_target
+    from odefs.tables.readers.open import table_name
 
-    to_screen = output == "-"
-    if no_report and report_path is not None:
+    page, force = writing.report_path, writing.force
+    if page or writing.no_report or not by_default or "-" in (file, writing.output):
+        return page, force, False
+    if missing_packages():
+        return None, force, True
+    page = default_page(file)
+    return page, force or is_own_page(page, readable(table_name(file))), False
+
+
+def _require_consistent(writing: options.Writing, two_outputs: bool) -> None:
+    if writing.no_report and writing.report_path is not None:
         raise click.UsageError(
             "--report and --no-report are mutually exclusive: give only one of them."
         )
-    if to_screen and as_json:
+    if two_outputs:
         raise click.UsageError(
             "-o - and --json both write to standard output: give only one of them."
         )
-    scores = Path(output) if output and not to_screen else None
-    page, lacks = report_path, False
-    by_default = leaves_page and page is None and not to_screen and file != "-"
-    if by_default:
-        lacks = bool(missing_packages())
-        page = None if lacks else default_page(file)
-    require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
-    if scores:
-        # Checked first: a missing input folder would otherwise be reported as a wrong output name.
-        require_input(file)
-        if large:
-            from odefs.tables.writers.excel import refuse_large
 
-            refuse_large(scores)
-        check_target(scores, force, WRITABLE)
-    if page:
-        check_target(
-            page, force or (by_default and is_own_page(page, readable(table_name(file)))), PAGES
-        )
-    if model_path:
-        check_target(model_path, force)
-    return Targets(scores, to_screen, page, model_path, lacks)
+
+def _check_scores(scores: Path, file: str, force: bool, large: bool) -> None:
+    from odefs.tables.readers.open import require_input
+    from odefs.tables.writers.excel import refuse_large
+    from odefs.tables.writers.files import WRITABLE, check_target
+
+    # Checked first: a missing input folder would otherwise be reported as a wrong output name.
+    require_input(file)
+    if large:
+        refuse_large(scores)
+    check_target(scores, force, WRITABLE)
 
 
 def require_apart(*paths: Path | None) -> None:
@@ -104,58 +119,40 @@ def require_apart(*paths: Path | None) -> None:
         seen.add(path.resolve())
 
 
-def require_room_for(
-    output: str | None, table: "Table", with_data: bool, hide: Sequence[str] = ()
-) -> None:
+def require_room_for(writing: options.Writing, table: "Table", hide: Sequence[str]) -> None:
     """Reject a spreadsheet that is too small for the scores, before the long part of the work."""
     from odefs.tables.writers.columns import LEAST_RESULTS
     from odefs.tables.writers.excel import is_sheet, require_room
 
-    if output and is_sheet(Path(output)):
-        own = len(set(table.names).difference(hide)) if with_data else 0
-        require_room(Path(output), table.n_rows, LEAST_RESULTS + own)
+    if writing.output and is_sheet(Path(writing.output)):
+        own = len(set(table.names).difference(hide)) if writing.with_data else 0
+        require_room(Path(writing.output), table.n_rows, LEAST_RESULTS + own)
 
 
 def write_outputs(
-    targets: Targets,
-    table: "Table",
-    found: "TableDetection",
-    reasons: str,
-    with_data: bool,
-    excel: bool,
-    raw: bool,
+    targets: Targets, table: "Table", found: "TableDetection", writing: options.Writing
 ) -> tuple["Note", ...]:
     """Write the requested files; return notes on what the file of scores could not represent."""
     from odefs.tables.model_files import save_detection
+    from odefs.tables.writers.columns import result_batches
+    from odefs.tables.writers.excel import is_sheet
+    from odefs.tables.writers.files import is_spreadsheet, write_table
 
+    path = targets.scores
     notes: tuple[Note, ...] = ()
     with stage("writing"):
         report_progress(0, 0)
-        if targets.scores or targets.to_screen:
-            notes = _write_scores(targets.scores, table, found, reasons, with_data, excel, raw)
+        if path or targets.to_screen:
+            folds = path is not None and is_sheet(path)
+            batches = result_batches(
+                table, found, writing.reasons, writing.with_data, folds, is_spreadsheet(path)
+            )
+            notes = write_table(path, batches, writing.excel, writing.raw)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:
             write_report(found, targets.page)
     return notes
-
-
-def _write_scores(
-    path: Path | None,
-    table: "Table",
-    found: "TableDetection",
-    reasons: str,
-    with_data: bool,
-    excel: bool,
-    raw: bool,
-) -> tuple["Note", ...]:
-    from odefs.tables.writers.columns import result_batches
-    from odefs.tables.writers.excel import is_sheet
-    from odefs.tables.writers.files import is_spreadsheet, write_table
-
-    folds = path is not None and is_sheet(path)
-    batches = result_batches(table, found, reasons, with_data, folds, is_spreadsheet(path))
-    return write_table(path, batches, excel, raw)
 
 
 def default_page(file: str) -> Path:

@@ -44,18 +44,11 @@ class _Progress:
 
     def _draw(self) -> None:
         now = time.monotonic()
-        interval = (
-            0.2
-            if self.terminal
-            else PLAIN_INTERVAL
-            if self.stage == self.drawn_stage
-            else NEW_STAGE_INTERVAL
-        )
-        if (
-            not self.stage
-            or now - self.begin < QUIET_SECONDS
-            or (now - self.shown < interval and self.drawn)
-        ):
+        interval = PLAIN_INTERVAL if self.stage == self.drawn_stage else NEW_STAGE_INTERVAL
+        if self.terminal:
+            interval = 0.2
+        is_soon = now - self.begin < QUIET_SECONDS or (now - self.shown < interval and self.drawn)
+        if is_soon or not self.stage:
             return
         self.shown, self.drawn, self.drawn_stage = now, True, self.stage
         left = self._seconds_left(now - self.stage_begin)

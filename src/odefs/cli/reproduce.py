@@ -5,13 +5,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from odefs.cli import options
-from odefs.cli.errors import guarded
 from odefs.cli.messages import say_progress, say_warning
+
+if TYPE_CHECKING:
+    from odefs.experiments.grid import Record
+
+OF_THE_PAPER = ("table1", "table2", "selfpaced", "competitors", "theorem", "noise", "scalability")
 
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
@@ -19,21 +23,7 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
 
 
 @click.command()
-@click.argument(
-    "experiment",
-    type=click.Choice(
-        [
-            "table1",
-            "table2",
-            "selfpaced",
-            "competitors",
-            "theorem",
-            "noise",
-            "scalability",
-            "accuracy",
-        ]
-    ),
-)
+@click.argument("experiment", type=click.Choice([*OF_THE_PAPER, "accuracy"]))
 @click.option(
     "--datasets",
     callback=_names,
@@ -75,8 +65,7 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for accuracy.md and its figures (default: OUTPUT).",
 )
-@options.log_format
-@click.option("--debug", is_flag=True, help="Show the traceback of errors.")
+@options.reports_errors
 def command(
     experiment: str,
     datasets: list[str],
@@ -87,7 +76,6 @@ def command(
     jobs: int | None,
     output: Path,
     page: Path | None,
-    debug: bool,
 ) -> None:
     """Run an experiment of the paper.
 
@@ -96,25 +84,20 @@ def command(
     ODEFS() and what each of its parts adds, stores its results in OUTPUT/accuracy.jsonl and
     writes a page.
     """
-    with guarded(debug):
-        if experiment == "accuracy":
-            if methods or peers or protocol != "transductive":
-                raise click.UsageError(
-                    "accuracy compares fixed methods: "
-                    "--methods, --peers and --protocol do not apply."
-                )
-            written = _accuracy(datasets, repeats, jobs, output, page or output)
-        elif page is not None:
+    if experiment == "accuracy":
+        if methods or peers or protocol != "transductive":
             raise click.UsageError(
-                f"{experiment} writes tables and figures to the output folder: "
-                "--page does not apply."
+                "accuracy compares fixed methods: --methods, --peers and --protocol do not apply."
             )
-        else:
-            written = _reproduce(
-                experiment, datasets, methods, peers, repeats, protocol, jobs, output
-            )
-        for path in written:
-            click.echo(str(path))
+        written = _accuracy(datasets, repeats, jobs, output, page or output)
+    elif page is not None:
+        raise click.UsageError(
+            f"{experiment} writes tables and figures to the output folder: --page does not apply."
+        )
+    else:
+        written = _reproduce(experiment, datasets, methods, peers, repeats, protocol, jobs, output)
+    for path in written:
+        click.echo(str(path))
 
 
 def _reproduce(
@@ -129,19 +112,11 @@ def _reproduce(
 ) -> list[Path]:
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
-    from odefs.experiments.plans import LARGE, METHODS, OWN_METHODS, SYNTHETIC_ONLY
+    from odefs.experiments.plans import LARGE
     from odefs.experiments.reproduce import planned_jobs, reproduce
     from odefs.system.threads import available_threads
 
-    if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
-        raise click.UsageError(
-            f"{experiment} generates its own data: --datasets and --protocol do not apply."
-        )
-    if experiment in OWN_METHODS and (methods or peers):
-        compared = " and ".join(METHODS[experiment])
-        raise click.UsageError(
-            f"{experiment} compares {compared}: --methods and --peers do not apply."
-        )
+    _require_applicable(experiment, datasets, bool(methods) or peers, protocol)
     # Custom methods may be modules in the working directory.
     sys.path.insert(0, "")
     for name in methods:
@@ -159,6 +134,22 @@ def _reproduce(
         )
     _make_folder(output)
     return reproduce(experiment, planned, output, jobs or available_threads(), _progress())
+
+
+def _require_applicable(
+    experiment: str, datasets: list[str], chooses_methods: bool, protocol: str
+) -> None:
+    from odefs.experiments.plans import METHODS, OWN_METHODS, SYNTHETIC_ONLY
+
+    if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
+        raise click.UsageError(
+            f"{experiment} generates its own data: --datasets and --protocol do not apply."
+        )
+    if experiment in OWN_METHODS and chooses_methods:
+        compared = " and ".join(METHODS[experiment])
+        raise click.UsageError(
+            f"{experiment} compares {compared}: --methods and --peers do not apply."
+        )
 
 
 def _accuracy(
@@ -195,12 +186,12 @@ def _make_folder(output: Path) -> None:
         raise ValueError(f"{output}: the folder is read-only.")
 
 
-def _progress() -> Callable[[int, int, dict[str, Any]], None]:
+def _progress() -> Callable[[int, int, "Record"], None]:
     """A callback that shows each record and the estimated remaining time."""
     start = time.monotonic()
     first: list[int] = []
 
-    def progress(done: int, total: int, record: dict[str, Any]) -> None:
+    def progress(done: int, total: int, record: "Record") -> None:
         first.append(done)
         per_job = (time.monotonic() - start) / len(first)
         job = record["job"]
@@ -214,7 +205,7 @@ def _progress() -> Callable[[int, int, dict[str, Any]], None]:
     return progress
 
 
-def _result(record: dict[str, Any]) -> str:
+def _result(record: "Record") -> str:
     auc = f"AUC {record['auc']:.3f}" if "auc" in record else "done"
     return f"{auc} in {record['seconds']:.1f} s" if "seconds" in record else auc
 

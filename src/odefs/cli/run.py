@@ -1,13 +1,19 @@
-"""Steps that commands share between reading a file and writing results."""
+"""Steps that commands share: memory for a file, errors that name it, the model, and labels."""
 
 import ast
+import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from odefs._extras import command
+from odefs.cli import options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +25,86 @@ if TYPE_CHECKING:
     from odefs.tables.table import Table
 
 
+LOW_MEMORY = 1500 * 10**6
+"""Available bytes below which readers are switched to low memory use."""
+
+
+def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
+    """Whether the file must be read in parts; raises if memory is too small even for that."""
+    from odefs.system.memory import available_memory, reduce_reader_memory
+    from odefs.tables.readers.memory_estimate import fits
+
+    # What comes through a pipe can be read once only.
+    if file == "-" or Path(file).is_fifo():
+        return False
+    if available_memory() < LOW_MEMORY:
+        reduce_reader_memory()
+    with named_errors(file):
+        require_memory(file, delimiter, sheet)
+        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(
+            file, delimiter, sheet
+        )
+
+
+def require_memory(
+    file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False
+) -> None:
+    """Raise before any work if there is too little memory.
+
+    ``whole``: the command cannot read the file in parts.
+    """
+    from odefs.exceptions import TableError
+    from odefs.system.memory import BASELINE, available_memory, configured_limit
+    from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
+
+    if file == "-":
+        return
+    of = file, delimiter, sheet
+    needed = BASELINE + bytes_in_memory(*of) if whole else least_memory(*of)
+    available = available_memory()
+    if needed > available:
+        limit = configured_limit()
+        by_limit = limit is not None and limit <= available
+        given = "are allowed by ODEFS_MEMORY" if by_limit else "are available"
+        needs = f"{'about' if whole else 'at least'} {needed / 1e6:,.0f} MB of memory"
+        raise TableError(
+            f"{file}: this run needs {needs}, but only {available / 1e6:,.0f} MB {given}."
+        )
+
+
+@contextmanager
+def working_folder(large: bool) -> Iterator[Path | None]:
+    """A temporary folder for the intermediate files of a large table, otherwise ``None``."""
+    if not large:
+        yield None
+        return
+    from odefs.system.tempfiles import temporary_folder
+
+    with temporary_folder() as folder:
+        yield folder
+
+
+@contextmanager
+def named_errors(file: str, output: str | None = None) -> Iterator[None]:
+    """Prefix errors with the name of the file, and name the package to install if one is missing.
+
+    Errors that start with the name of the ``output`` concern that file and stay as they are.
+    """
+    from odefs.exceptions import TableError
+    from odefs.tables.readers.open import table_name
+
+    name = table_name(file)
+    named = (file, name if file == "-" else f"{name}:", *([f"{Path(output)}:"] if output else []))
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise TableError(
+            f"{file}: reading it needs {error.name}, which is not installed: {command('cli')}"
+        ) from error
+    except ValueError as error:
+        raise (error if str(error).startswith(named) else TableError(f"{file}: {error}")) from error
+
+
 def command_line() -> str:
     """The command line as the user typed it."""
     from odefs.tables.readers.file_names import readable
@@ -26,9 +112,9 @@ def command_line() -> str:
     return shlex.join(["odefs", *(readable(part) for part in sys.argv[1:])])
 
 
-def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+def parse_settings(settings: Sequence[str]) -> dict[str, object]:
     """``name=value`` pairs; values are numbers, True, False, None, or text."""
-    parsed = {}
+    parsed: dict[str, object] = {}
     for setting in settings:
         name, mark, text = setting.partition("=")
         if not mark:
@@ -40,14 +126,19 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     return parsed
 
 
-def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | None) -> "ODEFSModel":
+def make_model(training: options.Training) -> "ODEFSModel":
     """The unfitted estimator that the options describe."""
     from odefs.models.odefs import ODEFSModel
     from odefs.models.validation import detector_of
 
     # The encoder brings all columns to one scale already; the paper profile has its own scaling.
-    scaling = {} if profile == "paper" else {"scaling": "none"}
-    chosen = {"random_state": seed, "n_jobs": jobs, **scaling, **parse_settings(settings)}
+    paper = training.profile == "paper"
+    chosen = {
+        "random_state": training.seed,
+        "n_jobs": training.jobs,
+        **({} if paper else {"scaling": "none"}),
+        **parse_settings(training.settings),
+    }
     unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))
     if unknown:
         raise click.UsageError(
@@ -55,17 +146,12 @@ def make_model(profile: str, settings: Sequence[str], seed: int, jobs: int | Non
             f"{', '.join(sorted(ODEFSModel().get_params()))}."
         )
     try:
-        model = (ODEFSModel.paper() if profile == "paper" else ODEFSModel()).set_params(**chosen)
+        model = (ODEFSModel.paper() if paper else ODEFSModel()).set_params(**chosen)
         # Raises the errors of ``fit`` before a large file is read.
         detector_of(model._parameters())
     except (TypeError, ValueError) as error:
         raise click.UsageError(f"--set: {error}") from error
     return model
-
-
-def text_columns(chosen: Mapping[str, Any]) -> list[str]:
-    """Columns of a text file that must not be parsed as numbers."""
-    return [*chosen["category"], *([chosen["identifier"]] if chosen["identifier"] else [])]
 
 
 def described(found: "TableDetection", read: "Reading", run: "Provenance") -> "TableDetection":
@@ -99,7 +185,7 @@ def labels_of(table: "Table", name: str) -> "np.ndarray":
 
 
 def measure(
-    labels: "np.ndarray", scores: "np.ndarray", known: "Iterable[np.ndarray]"
+    labels: "np.ndarray", scores: "np.ndarray", known: Iterable["np.ndarray"]
 ) -> dict[str, float]:
     """Accuracy of the scores, measured on rows that were not passed as known.
 
@@ -112,19 +198,14 @@ def measure(
     known_rows = np.concatenate([np.empty(0, dtype=np.intp), *known])
     if known_rows.size:
         labels, scores = without_rows(labels, scores, known_rows)
-        require_measurable(labels)
+        _require_both(
+            labels,
+            "the rows not passed as known all have the same label, so accuracy cannot be measured.",
+        )
     return evaluate(labels, scores)
 
 
-def require_measurable(labels: Any) -> None:
-    """Raise TableError unless the labels of the rows not passed as known include 0 and 1."""
-    _require_both(
-        labels,
-        "the rows not passed as known all have the same label, so accuracy cannot be measured.",
-    )
-
-
-def _labels(values: Any, name: str) -> Any:
+def _labels(values: Iterable[object], name: str) -> "np.ndarray":
     import numpy as np
 
     from odefs.datasets.store import DatasetError, read_labels
@@ -138,7 +219,7 @@ def _labels(values: Any, name: str) -> Any:
         raise TableError(str(error)) from error
 
 
-def _require_both(y: Any, otherwise: str) -> None:
+def _require_both(y: "np.ndarray", otherwise: str) -> None:
     from odefs.exceptions import TableError
 
     if not 0 < int(y.sum(dtype=int)) < y.size:

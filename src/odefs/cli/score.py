@@ -1,57 +1,65 @@
-"""Scoring command, ``odefs score MODEL FILE``: another table under a saved model, with drift."""
+"""Scoring command, ``odefs score MODEL FILE``: other tables under a saved model, with drift.
 
+A folder of parquet files is scored as one table, or file by file into another folder.
+"""
+
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from odefs.cli import options
-from odefs.cli.errors import guarded
 from odefs.cli.flag_limit import (
+    Limit,
     LimitType,
     allowed_share,
+    as_plain_limit,
     exit_if_exceeded,
     require_comparable,
     share_in_training,
 )
-from odefs.cli.flag_limit import as_plain as as_plain_limit
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
 
-SCORING = (
-    "sheet",
-    "identifier",
-    "hide",
-    "delimiter",
-    "no_header",
-    "contamination",
-    "threshold",
-    "flag",
-    "jobs",
-    "output",
-    "with_data",
-    "top",
+if TYPE_CHECKING:
+    from odefs.tables.score_folder import Progress
+
+SINGLE_TABLE = (
+    *("sheet", "delimiter", "no_header", "report_path", "reasons", "with_data", "excel", "raw"),
+    *("contamination", "flag", "hide", "top"),
 )
-"""Options passed on to ``score_file``."""
+"""Options that need all rows at once or another file format, so not for files of a folder."""
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("file")
-@options.output
-@options.report_file
+@options.writing
 @options.reading
 @options.flagging
 @click.option(
     "--max-flagged",
+    "limit",
     type=LimitType(),
     metavar="SHARE",
     help="Exit with code 3 if more rows are flagged: a share (0.02, 5%) or a multiple of the "
     "share in training (2x).",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Number of threads (default: all cores).")
+@options.jobs
 @options.display
-def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> None:
+@options.reports_errors
+def command(
+    model: Path,
+    file: str,
+    writing: options.Writing,
+    reading: options.Reading,
+    flagging: options.Flagging,
+    limit: Limit | None,
+    jobs: int | None,
+    display: options.Display,
+) -> None:
     """Score the rows of FILE with a saved MODEL.
 
     MODEL is a file written by 'odefs detect --save'. The output includes how FILE differs from
@@ -62,42 +70,38 @@ def command(model: Path, file: str, debug: bool, quiet: bool, **chosen: Any) -> 
     for --max-flagged, so an interrupted run can be resumed. They must be from the same model,
     threshold and id; --force writes them again.
     """
-    from odefs.cli.score_folder import goes_to_folder, score_folder
-
-    with guarded(debug):
-        if goes_to_folder(file, chosen["output"]):
-            score_folder(model, Path(file), quiet, **chosen)
-            return
-        _score(model, file, quiet, **chosen)
-
-
-def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
-    from odefs.cli.in_parts import is_large, working_folder
     from odefs.cli.outputs import choose_targets, write_outputs
+    from odefs.cli.run import is_large, working_folder
     from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.report import build_report
     from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain
 
-    limit = chosen["max_flagged"]
-    require_comparable(limit, contamination=chosen["contamination"], flag=chosen["flag"])
-    large = is_large(file, chosen["delimiter"], chosen["sheet"])
-    targets = choose_targets(file, model_read=model, large=large, **chosen)
+    output = _output_folder(file, writing.output)
+    if output is not None:
+        _score_folder(
+            model, Path(file), output, writing, reading.identifier, flagging, limit, jobs, display
+        )
+        return
+    require_comparable(limit, flagging)
+    large = is_large(file, reading.delimiter, reading.sheet)
+    targets = choose_targets(file, writing, display, large, model_read=model)
     # Before any work: a model file without the share in training cannot resolve a multiple.
-    allowed = allowed_share(limit, model, chosen["threshold"])
+    allowed = allowed_share(limit, model, flagging.threshold)
     with working_folder(large) as folder:
-        with progress(quiet):
-            scored = score_file(model, file, folder, **{name: chosen[name] for name in SCORING})
+        with progress(display.quiet):
+            scored = score_file(
+                model, file, reading, flagging, jobs, writing.hide, folder, display.top, writing
+            )
             found = scored.found
-            form = [chosen[name] for name in ("reasons", "with_data", "excel", "raw")]
-            notes = write_outputs(targets, scored.read.table, found, *form)
-        for note in () if quiet else notes:
+            notes = write_outputs(targets, scored.read.table, found, writing)
+        for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         flagged = found.n_flagged / found.n_rows
-        before = share_in_training(scored.model, chosen["threshold"])
+        before = share_in_training(scored.model, flagging.threshold)
         drift = shown_drift(found, scored.drift)
-        if chosen["as_json"]:
+        if display.as_json:
             differences = {
                 "flagged": flagged,
                 "flagged_in_training": before,
@@ -105,10 +109,99 @@ def _score(model: Path, file: str, quiet: bool, **chosen: Any) -> None:
             }
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
             write_document(document_text(build_report(found).summary | more))
-        elif not quiet and not targets.to_screen:
+        elif not display.quiet and not targets.to_screen:
             out = Screen()
-            show_detection(out, found, chosen["top"])
+            show_detection(out, found, display.top)
             out.say()
             show_drift(out, drift, flagged, before)
             show_files(out, targets, found)
     exit_if_exceeded(limit, allowed, flagged)
+
+
+def _output_folder(file: str, output: str | None) -> str | None:
+    """The output if it is a folder, which it is if the input is one and it has no suffix."""
+    from odefs.tables.writers.files import WRITABLE
+
+    if not output or output == "-" or output.lower().endswith(WRITABLE):
+        return None
+    return output if Path(file).is_dir() else None
+
+
+def _score_folder(
+    model: Path,
+    folder: Path,
+    output: str,
+    writing: options.Writing,
+    identifier: str | None,
+    flagging: options.Flagging,
+    limit: Limit | None,
+    jobs: int | None,
+    display: options.Display,
+) -> None:
+    """Score the partitions and report the counts."""
+    from odefs.cli.scoring import open_table_model
+    from odefs.exceptions import UnreadableColumnWarning
+    from odefs.tables.messages import outputs_without_input
+    from odefs.tables.readers.open import fingerprint
+    from odefs.tables.score_batches import BatchScorer
+    from odefs.tables.score_folder import score_partitions
+
+    _require_folder_options(writing.reasons)
+    quiet, threshold = display.quiet, flagging.threshold
+    allowed = allowed_share(limit, model, threshold)
+    loaded = open_table_model(model)
+    loaded.model.set_params(n_jobs=jobs)
+    identifier = identifier or loaded.identifier
+    with warnings.catch_warnings(record=True) as caught, progress(quiet):
+        # Other warnings stay hidden; this one is the only sign that a column cannot be read.
+        warnings.simplefilter("once", UnreadableColumnWarning)
+        done = score_partitions(
+            BatchScorer(loaded.model, loaded.encoder),
+            folder,
+            Path(output),
+            [identifier] if identifier else [],
+            threshold,
+            writing.force,
+            fingerprint(model)[1],
+        )
+    for message in () if quiet else caught:
+        say_warning(str(message.message))
+    if done.without_input and not quiet:
+        say_warning(outputs_without_input(output, done.without_input))
+    if display.as_json:
+        document = {
+            "written": done.written,
+            "skipped": done.skipped,
+            "rows": done.n_rows,
+            "flagged": done.n_flagged,
+            "flagged_in_training": share_in_training(loaded, threshold),
+            "without_input": list(done.without_input),
+            "max_flagged": as_plain_limit(limit, allowed, done.flagged_share),
+        }
+        write_document(document_text(document))
+    elif not quiet:
+        _show_counts(output, done)
+    exit_if_exceeded(limit, allowed, done.flagged_share)
+
+
+def _require_folder_options(reasons: str) -> None:
+    context = click.get_current_context()
+    given = [
+        name
+        for name in SINGLE_TABLE
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        and (name, reasons) != ("reasons", "none")
+    ]
+    if given:
+        name = {"report_path": "report"}.get(given[0], given[0]).replace("_", "-")
+        raise click.UsageError(
+            f"--{name} is for single tables; folders support --id, --threshold and --force."
+        )
+
+
+def _show_counts(output: str, done: "Progress") -> None:
+    from odefs.tables.messages import files_scored, rows_scored
+
+    click.echo(files_scored(output, done.written, done.skipped))
+    if done.n_rows:
+        click.echo(rows_scored(done.n_rows, done.n_flagged, done.flagged_share))

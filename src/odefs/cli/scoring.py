@@ -1,16 +1,18 @@
 """Scoring with a saved model, as used by ``score``, ``explain`` and ``report``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
+from odefs.cli import options
 
 if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
-    from odefs.tables.readers.open import Reading
+    from odefs.tables.readers.open import Reading, ReadOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,21 +25,6 @@ class Scored:
     drift: list["ColumnDrift"]
 
 
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """A model, and the options for reading a file that follow from it."""
-
-    model: "TableModel"
-    text_columns: list[str]
-    header: bool | None
-    identifier: str | None
-
-    def id_of(self, columns: list[str]) -> str | None:
-        """The column that names the rows: the requested one, else that of training if present."""
-        known = self.model.identifier
-        return self.identifier or (known if known in columns else None)
-
-
 def open_table_model(path: Path) -> "TableModel":
     """Load a model of a table; raise ModelFileError if there is none."""
     from odefs.exceptions import ModelFileError
@@ -48,53 +35,59 @@ def open_table_model(path: Path) -> "TableModel":
     return load_table_model(path)
 
 
-def open_model(path: Path, identifier: str | None, no_header: bool, jobs: int | None) -> Opened:
-    """Load a model for scoring a file."""
-    loaded = open_table_model(path)
-    loaded.model.set_params(n_jobs=jobs)
+def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOptions":
+    """How to read a file for a model."""
+    from odefs.tables.readers.open import ReadOptions
+
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
-    text += [name for name in (identifier, loaded.identifier) if name]
+    text += [name for name in (reading.identifier, loaded.identifier) if name]
     # None, not False, if training had no header: --no-header is an error for files other than text,
     # which such a model can score too.
-    header = False if no_header else None if loaded.source.get("header") is False else True
-    return Opened(loaded, text, header, identifier)
+    trained = None if loaded.source.get("header") is False else True
+    header = False if reading.no_header else trained
+    return ReadOptions(reading.sheet, text, reading.delimiter, least_rows=1, header=header)
 
 
 def score_file(
     path: Path,
     file: str,
+    reading: options.Reading,
+    flagging: options.Flagging,
+    jobs: int | None,
+    hide: Sequence[str],
     folder: Path | None = None,
-    sheet: str | None = None,
-    identifier: str | None = None,
-    hide: tuple[str, ...] = (),
-    jobs: int | None = None,
-    delimiter: str | None = None,
-    output: str | None = None,
-    with_data: bool = False,
-    no_header: bool = False,
-    **flagging: Any,
+    top: int = 10,
+    writing: options.Writing | None = None,
 ) -> Scored:
     """Load the model, read the table and score it; in batches if a ``folder`` is given."""
-    from odefs.cli.in_parts import named_errors
     from odefs.cli.outputs import require_room_for
-    from odefs.cli.run import command_line, described
+    from odefs.cli.run import command_line, described, named_errors
     from odefs.tables.detect import score_table
     from odefs.tables.notes import Provenance
-    from odefs.tables.readers.open import ReadOptions, open_table
+    from odefs.tables.readers.open import open_table
 
-    opened = open_model(path, identifier, no_header, jobs)
-    loaded = opened.model
-    options = ReadOptions(sheet, opened.text_columns, delimiter, least_rows=1, header=opened.header)
+    loaded = open_table_model(path)
+    loaded.model.set_params(n_jobs=jobs)
     hidden = (*loaded.hidden, *hide)
-    with named_errors(file, output):
+    with named_errors(file, writing.output if writing else None):
         with stage("reading"):
             report_progress(0, 0)
-            read = open_table(file, options, folder)
-            require_room_for(output, read.table, with_data, hidden)
+            read = open_table(file, _read_options(loaded, reading), folder)
+            if writing:
+                require_room_for(writing, read.table, hidden)
             read.table.require_columns(hide)
-        identifier = opened.id_of(read.table.names)
+        # By default the id column of training, if this table has it.
+        trained = loaded.identifier if loaded.identifier in read.table.names else None
         found, drift = score_table(
-            read.table, loaded.model, loaded.encoder, id=identifier, hide=hidden, **flagging
+            read.table,
+            loaded.model,
+            loaded.encoder,
+            id=reading.identifier or trained,
+            contamination=flagging.contamination,
+            threshold=flagging.threshold,
+            flag=flagging.flag,
+            hide=hidden,
+            top=top,
         )
     run = Provenance.of_model(loaded.model, command_line())
     return Scored(loaded, read, described(found, read, run), drift)

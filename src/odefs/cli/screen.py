@@ -132,11 +132,9 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
     identifier, names = shown_names(found)
     for row, reasons in zip(rows, found.reasons(rows, 5), strict=True):
         mark = "stands out" if found.is_outlier[row] else "not flagged"
-        agree = (
-            ""
-            if found.agreement is None
-            else f", {percent(found.agreement[row])} of the model agrees"
-        )
+        agree = ""
+        if found.agreement is not None:
+            agree = f", {percent(found.agreement[row])} of the model agrees"
         rank = f"rank {found.ranks[row]} of {found.n_rows:,}"
         place = f"score {found.scores[row]:.2f}, {rank}, {mark}{agree}"
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")

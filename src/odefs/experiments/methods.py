@@ -59,7 +59,7 @@ def resolve_method(name: str) -> Factory:
     return known[name]
 
 
-def _with_seed(cls: Any, seed: int) -> Any:
+def _with_seed(cls: Callable[..., object], seed: int) -> object:
     """Return an instance with default parameters, and the seed if the class takes one."""
     try:
         return cls(random_state=seed)

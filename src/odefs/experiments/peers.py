@@ -97,7 +97,7 @@ def _pyod(module: str, name: str, seeded: bool, limit: Limit | None) -> Callable
 
 
 @cache
-def _class(module: str, name: str) -> Any:
+def _class(module: str, name: str) -> type:
     """Return a PyOD class that has run once, so that imports and compilation are not timed."""
     cls = getattr(import_module(module), name)
     cls().fit(np.random.default_rng(0).random((64, 3)))

@@ -109,7 +109,7 @@ def split_rows(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(in_training[kind]), np.flatnonzero(~in_training[kind])
 
 
-def _selection(model: Any, relevant: np.ndarray | None) -> Record:
+def _selection(model: object, relevant: np.ndarray | None) -> Record:
     """Return the mean size of the subsets, and their recovery of the relevant columns if known."""
     subsets = getattr(model, "feature_subsets_", None)
     if not subsets:

@@ -5,7 +5,7 @@ Numbers are not formatted; typed records also have their message as ``message``.
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from odefs.report import SCHEMA_VERSION
 from odefs.report.columns import (
     collect_distributions,
     collect_importances,
+    collect_training,
     collect_values,
     shown_columns,
 )
@@ -21,7 +22,6 @@ from odefs.report.outlier_groups import collect_kinds
 from odefs.report.pca_map import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
-from odefs.report.training import collect_training
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, extent_of, shown_names, shown_notes
 from odefs.tables.notes import as_plain
@@ -76,11 +76,19 @@ def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
         else {key: drawn[key] for key in ("columns", "explained", "drawn")},
         "training": collect_training(detection, importances),
     }
-    held = held_names(names, extent.order)
-    highest = np.asarray(detection.scores[extent.order[: len(held)]])
+    points = [] if drawn is None else drawn["points"]
+    return summary, _drawing(detection, extent.order, names, points)
+
+
+def _drawing(
+    detection: TableDetection, order: np.ndarray, names: Sequence[object], points: object
+) -> dict[str, Any]:
+    """Return what only the page draws: points of the map, and the top-ranked rows."""
+    held = held_names(names, order)
+    highest = np.asarray(detection.scores[order[: len(held)]])
     rounded = [float(f"{score:.6g}") for score in highest]
-    drawing = {
-        "points": [] if drawn is None else drawn["points"],
+    return {
+        "points": points,
         "names": held,
         "held_scores": rounded,
         # Positions whose score differs from the one before only in digits that were rounded off.
@@ -90,7 +98,6 @@ def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
             if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]
         ],
     }
-    return summary, drawing
 
 
 def _sampled(part: Extent | None) -> dict[str, int | None] | None:
@@ -123,11 +130,11 @@ def _without_choice(command: str | None) -> str | None:
     return shlex.join(kept)
 
 
-def _plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_dict(values: Mapping[str, object]) -> dict[str, object]:
     return {str(key): _plain_value(value) for key, value in values.items()}
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: object) -> object:
     if isinstance(value, Mapping):
         return _plain_dict(value)
     if isinstance(value, list | tuple | set | frozenset):

@@ -1,16 +1,17 @@
-"""Columns in the report: importance for the flagged rows, and distribution of values.
+"""Columns in the report: importance for the flagged rows, distribution, and weights in training.
 
 Distributions come from a fixed sample of the rows. Of hidden columns only name and importance are
 included.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 import numpy as np
 
 from odefs.report.rows import cell
+from odefs.report.scores import Cell
 from odefs.tables.columns import Column
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
@@ -22,12 +23,22 @@ NAMED_VALUES = 6
 SHORT_TEXT = 48
 """Length to which texts are shortened where all columns of many rows are shown."""
 WHOLE_BINS = 40
+MAX_COMPONENTS, WEIGHTED_COLUMNS, MAX_ROUNDS = 60, 60, 40
 TAIL_SHARE = 0.005
 """Share of ordinary rows below the lowest and above the highest bin of a histogram: with outliers
 included, the bins of ordinary rows would be too narrow to see."""
 
 
-def collect_importances(detection: TableDetection) -> list[dict[str, Any]]:
+class Importance(TypedDict):
+    """A column, its share in the scores of flagged rows, and the share of components with it."""
+
+    column: str
+    importance: float
+    stability: float
+    hidden: bool
+
+
+def collect_importances(detection: TableDetection) -> list[Importance]:
     """Return columns by importance, with the share of components that selected them."""
     encoder, model = detection.encoder, detection.model
     importances = encoder.by_column(detection.feature_shares)
@@ -51,9 +62,7 @@ def collect_importances(detection: TableDetection) -> list[dict[str, Any]]:
     ]
 
 
-def shown_columns(
-    importances: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]
-) -> list[str]:
+def shown_columns(importances: Sequence[Importance], rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the columns to show: those in most reasons, then the most important ones."""
     given = Counter(reason["column"] for row in rows for reason in row["reasons"])
     names = [record["column"] for record in importances if not record["hidden"]]
@@ -62,7 +71,7 @@ def shown_columns(
 
 def collect_distributions(
     detection: TableDetection, extent: Extent, names: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return the distribution of each named column on a sample of the rows."""
     rows = sample_rows(extent.drawn, SAMPLE_ROWS, seed=1)
     ordinary = ~detection.is_outlier[rows]
@@ -71,7 +80,7 @@ def collect_distributions(
 
 def collect_values(
     detection: TableDetection, names: Sequence[str], rows: Sequence[int]
-) -> list[list[Any]]:
+) -> list[list[Cell]]:
     """Return the values of the named columns for each row."""
     at = np.array(rows, dtype=np.intp)
     by_column = [
@@ -87,22 +96,11 @@ def sample_rows(rows: np.ndarray, size: int, seed: int) -> np.ndarray:
     return rows[np.sort(np.random.default_rng(seed).choice(rows.size, size, replace=False))]
 
 
-def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dict[str, Any]:
+def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dict[str, object]:
     values = column.values[rows]
-    record: dict[str, Any] = {"column": column.name, "kind": column.kind, "rows": int(rows.size)}
+    record = {"column": column.name, "kind": column.kind, "rows": int(rows.size)}
     if column.kind in ("category", "boolean"):
-        present = [value for value in values.tolist() if value is not None and value == value]
-        counts: Counter[Any] = Counter()
-        for value, n in Counter(present).items():
-            counts[cell(value, SHORT_TEXT)] += n
-        common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
-        named = common[:NAMED_VALUES]
-        return record | {
-            "missing": int(values.size - len(present)),
-            "distinct": len(common),
-            "values": [[value, count] for value, count in named],
-            "others": sum(count for _, count in common[NAMED_VALUES:]),
-        }
+        return record | _value_counts(values.tolist())
     known = np.isfinite(values)
     record["missing"] = int(np.count_nonzero(~known))
     measured = values[known]
@@ -115,6 +113,20 @@ def _distribution(column: Column, rows: np.ndarray, ordinary: np.ndarray) -> dic
         "low": float(edges[0]),
         "high": float(edges[-1]),
         "counts": [int(count) for count in np.histogram(measured, edges)[0]],
+    }
+
+
+def _value_counts(values: Sequence[object]) -> dict[str, object]:
+    present = [value for value in values if value is not None and value == value]
+    counts: Counter[Cell] = Counter()
+    for value, n in Counter(present).items():
+        counts[cell(value, SHORT_TEXT)] += n
+    common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return {
+        "missing": len(values) - len(present),
+        "distinct": len(common),
+        "values": [[value, count] for value, count in common[:NAMED_VALUES]],
+        "others": sum(count for _, count in common[NAMED_VALUES:]),
     }
 
 
@@ -137,3 +149,50 @@ def _bins(values: np.ndarray) -> tuple[float, float, np.ndarray]:
         high,
         2 * np.linspace(low / 2, high / 2, BINS + 1) if wide else np.linspace(low, high, BINS + 1),
     )
+
+
+def collect_training(
+    detection: TableDetection, importances: Sequence[Importance]
+) -> dict[str, object]:
+    """Return weights of at most 60 components and 60 columns; the largest per component is 1."""
+    model, encoder = detection.model, detection.encoder
+    info = model.fit_info_
+    shown = [record["column"] for record in importances[:WEIGHTED_COLUMNS]]
+    place = {name: k for k, name in enumerate(encoder.columns)}
+    weights = encoder.by_column(np.asarray(model.feature_weights_, dtype=float)[:MAX_COMPONENTS])
+    largest = weights.max(axis=1, keepdims=True)
+    weights = weights / np.where(largest > 0, largest, 1.0)
+    components = range(min(MAX_COMPONENTS, len(model.feature_subsets_)))
+    traces = info.get("objective_traces", [])
+    kept = info.get("examples_kept", [])
+    return {
+        "components_trained": len(model.feature_subsets_),
+        "trust": getattr(model, "trust_", None),
+        "trust_given": model.trust != "auto",
+        "noise": list(detection.noise),
+        "candidates": _number(info, "n_candidates"),
+        "outlier_examples": _number(info, "n_outlier_examples"),
+        "other_examples": _number(info, "n_unlabeled_examples"),
+        "columns": shown,
+        "weights": [[round(float(row[place[name]]), 3) for name in shown] for row in weights],
+        "components": [
+            {
+                "component": i + 1,
+                "columns": int(np.unique(encoder.sources[model.feature_subsets_[i]]).size),
+                "loss": float(model.component_loss_[i]),
+                "weight": float(model.component_weight_[i]),
+                "kept": float(kept[i]) if i < len(kept) else None,
+                "objective": [float(value) for value in traces[i][:MAX_ROUNDS]]
+                if i < len(traces)
+                else [],
+            }
+            for i in components
+        ],
+        "fallbacks": [
+            str(getattr(fallback, "message", fallback)) for fallback in info.get("fallbacks", [])
+        ],
+    }
+
+
+def _number(info: Mapping[str, int], name: str) -> int | None:
+    return int(info[name]) if name in info else None

@@ -109,7 +109,7 @@ def _trusted(training: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:
+def _made(summary: dict[str, Any]) -> Iterable[Sequence[object]]:
     run, source = summary["run"], summary["source"]
     for name in ("command", "seed"):
         if run[name] is not None:
@@ -123,7 +123,7 @@ def _made(summary: dict[str, Any]) -> Iterable[Sequence[Any]]:
     yield "components", summary["training"]["components_trained"]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [head, ["---"] * len(head)]
     body = [[safe(str(cell)) for cell in row] for row in rows]
     return "\n".join(

@@ -7,9 +7,11 @@ more.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
+
+from odefs.report.scores import Cell
 
 MAX_KINDS = 8
 LEAST_ROWS = 2
@@ -26,7 +28,7 @@ class Trait(NamedTuple):
 
     column: str
     what: str
-    value: Any = None
+    value: Cell = None
 
 
 def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -34,28 +36,29 @@ def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Each group has its ``traits``, the number of rows, and the indices of its records in ``rows``.
     """
-    traits = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
-    total = sum(rows[i]["count"] for i in traits)
-    least = max(LEAST_ROWS, LEAST_SHARE * total)
-    left = dict(traits)
-    kinds: list[tuple[tuple[Trait, ...], list[int]]] = []
-    while left and len(kinds) < MAX_KINDS:
+    records = [_record(chosen, members, rows) for chosen, members in _choose_kinds(rows)]
+    # Rows of no kind, which have no traits, come last.
+    records.sort(key=lambda kind: (not kind["traits"], -kind["count"], kind["members"][0]))
+    kind_of = {i: number for number, record in enumerate(records) for i in record["members"]}
+    for i, row in enumerate(rows):
+        row["kind"] = kind_of.get(i)
+    return records
+
+
+def _choose_kinds(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[Trait, ...], list[int]]]:
+    """Yield the traits of each kind with the indices of its rows; those left have no traits."""
+    left = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
+    least = max(LEAST_ROWS, LEAST_SHARE * sum(rows[i]["count"] for i in left))
+    for _ in range(MAX_KINDS):
         chosen = _next_kind(left, rows, least)
         if chosen is None:
             break
-        members = [i for i, found in left.items() if all(trait in found for trait in chosen)]
-        kinds.append((chosen, members))
-        left = {i: found for i, found in left.items() if i not in set(members)}
-    records = [_record(chosen, members, rows) for chosen, members in kinds]
-    records.sort(key=lambda kind: (-kind["count"], kind["members"][0]))
+        members = [i for i, found in left.items() if found.keys() >= set(chosen)]
+        yield chosen, members
+        for i in members:
+            del left[i]
     if left:
-        records.append(_record((), list(left), rows))
-    for row in rows:
-        row["kind"] = None
-    for number, record in enumerate(records):
-        for i in record["members"]:
-            rows[i]["kind"] = number
-    return records
+        yield (), list(left)
 
 
 def _traits(reasons: Sequence[dict[str, Any]]) -> dict[Trait, float]:
@@ -138,7 +141,7 @@ def _record(
     }
 
 
-def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
+def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Cell] | None:
     """Return usual values of similar ordinary rows: the union of ranges, or the most common one."""
     known = [(reason["usual"], count) for reason, count in found if reason["usual"] is not None]
     if not known:
@@ -149,11 +152,9 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Any] | None:
             [usual[end] for usual, _ in known if usual[end] is not None] for end in (0, 1)
         )
         return [min(lows, default=None), max(highs, default=None)]
-    votes: Counter[Any] = Counter()
-    for (value, _), count in known:
-        votes[value] += count
+    votes = _counted((usual[0], count) for usual, count in known)
     most = max(votes, key=lambda value: (votes[value], str(value)))
-    return next(list(usual) for usual, _ in known if usual[0] == most)
+    return {usual[0]: list(usual) for usual, _ in reversed(known)}[most]
 
 
 def _described(
@@ -175,12 +176,17 @@ def _described(
         return record
     record["usual"] = _usual(found)
     if trait.what in ("value", "any"):
-        values: Counter[Any] = Counter()
-        for reason, count in found:
-            values[reason["value"]] += count
-        common = sorted(values.items(), key=lambda item: (-item[1], str(item[0])))
-        record |= {"values": [value for value, _ in common[:NAMED_VALUES]], "distinct": len(common)}
+        values = _counted((reason["value"], count) for reason, count in found)
+        common = sorted(values, key=lambda value: (-values[value], str(value)))
+        record |= {"values": common[:NAMED_VALUES], "distinct": len(common)}
     elif trait.what != "missing":
         numbers = [reason["value"] for reason, _ in found if reason["value"] is not None]
         record["range"] = [min(numbers), max(numbers)]
     return record
+
+
+def _counted(pairs: Iterable[tuple[Cell, int]]) -> Counter[Cell]:
+    counts: Counter[Cell] = Counter()
+    for value, count in pairs:
+        counts[value] += count
+    return counts

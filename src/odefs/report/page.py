@@ -8,6 +8,7 @@ and style sheet by their hashes, so that nothing else in the page can run.
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from odefs.report.scores import Cell
 from odefs.tables import messages
 
 TOP_INLINE = 10
@@ -68,10 +70,11 @@ def content_policy(script: str, style: str) -> str:
     )
 
 
-def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any]:
+def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, object]:
     """Return the data of the page's script, with all text already formatted."""
-    kinds = {record["column"]: record["kind"] for record in summary["distributions"]}
-    context = {record["column"]: _ends(record) for record in summary["distributions"]}
+    formats = {
+        record["column"]: (record["kind"], _ends(record)) for record in summary["distributions"]
+    }
     shown = summary["values"]["columns"]
     return {
         "rows": summary["rows"],
@@ -87,24 +90,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
         "points": [_point(point, len(drawing["names"])) for point in drawing["points"]],
         "columns": [_column(record) for record in summary["distributions"]],
         "top": [
-            {
-                "place": row["place"],
-                "name": str(row["name"]),
-                "twins": [str(twin) for twin in row["twins"]],
-                "count": row["count"],
-                "kind": row["kind"],
-                "agreement": row["agreement"],
-                "reasons": [messages.sentence(reason) for reason in row["reasons"]],
-                "because": [reason["column"] for reason in row["reasons"]],
-                "missing": [k for k, cell in enumerate(cells) if cell is None],
-                "cells": [
-                    _position(cell, kinds[name]) for name, cell in zip(shown, cells, strict=True)
-                ],
-                "shown": [
-                    messages.value(cell, kinds[name], context=context[name])
-                    for name, cell in zip(shown, cells, strict=True)
-                ],
-            }
+            _top_row(row, [(cell, *formats[name]) for name, cell in zip(shown, cells, strict=True)])
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
         ],
         "training": {
@@ -112,6 +98,25 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any
             "weights": summary["training"]["weights"],
             "objective": [part["objective"] for part in summary["training"]["components"]],
         },
+    }
+
+
+def _top_row(
+    row: dict[str, Any], cells: Sequence[tuple[Cell, str, tuple[float, ...]]]
+) -> dict[str, object]:
+    """Return a row with its cells, each given with the kind and the bounds of its column."""
+    return {
+        "place": row["place"],
+        "name": str(row["name"]),
+        "twins": [str(twin) for twin in row["twins"]],
+        "count": row["count"],
+        "kind": row["kind"],
+        "agreement": row["agreement"],
+        "reasons": [messages.sentence(reason) for reason in row["reasons"]],
+        "because": [reason["column"] for reason in row["reasons"]],
+        "missing": [k for k, (cell, _, _) in enumerate(cells) if cell is None],
+        "cells": [_position(cell, of) for cell, of, _ in cells],
+        "shown": [messages.value(cell, of, context=ends) for cell, of, ends in cells],
     }
 
 
@@ -133,7 +138,7 @@ def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
     )
 
 
-def safe_json(value: Any) -> str:
+def safe_json(value: object) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
@@ -148,14 +153,12 @@ def _point(point: list[Any], held: int) -> list[Any]:
 
 def _position(cell: Any, of: str) -> float | None:
     """Return the position of a number, rounded for drawing; ``None`` for text."""
-    return (
-        None
-        if cell is None or of not in ("number", "time")
-        else float(f"{cell:.{5 if of == 'number' else 12}g}")
-    )
+    if cell is None or of not in ("number", "time"):
+        return None
+    return float(f"{cell:.{5 if of == 'number' else 12}g}")
 
 
-def _column(record: dict[str, Any]) -> dict[str, Any]:
+def _column(record: dict[str, Any]) -> dict[str, object]:
     """Return a distribution with its labels."""
     of = record["kind"]
     if of in ("category", "boolean"):

@@ -6,7 +6,6 @@ point. Hidden columns are left out, because coordinates could reveal their value
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,8 +22,8 @@ BOUND = 6.0
 
 
 def collect_map(
-    detection: TableDetection, extent: Extent, top: Sequence[int], names: Sequence[Any]
-) -> dict[str, Any] | None:
+    detection: TableDetection, extent: Extent, top: Sequence[int], names: Sequence[object]
+) -> dict[str, object] | None:
     """Return points of a sample of rows and of the top-ranked rows; None for under two columns."""
     importances = detection.feature_shares
     hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from odefs.inspection.explanation import Reason
-from odefs.report.scores import plain
+from odefs.report.scores import Cell, plain
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 
@@ -31,7 +31,7 @@ def foremost_rows(
         wanted = int(np.clip(2 * np.count_nonzero(detection.is_outlier), MIN_ROWS, MAX_ROWS))
     candidates = _candidates(detection.scores, order, wanted)
     columns = [detection.table[name].values[candidates] for name in detection.encoder.columns]
-    groups: dict[tuple[Any, ...], list[int]] = {}
+    groups: dict[tuple[object, ...], list[int]] = {}
     for place, row in enumerate(candidates):
         cells = tuple(_comparable(column[place]) for column in columns)
         groups.setdefault((float(detection.scores[row]), *cells), []).append(int(row))
@@ -46,7 +46,10 @@ def _candidates(scores: np.ndarray, order: np.ndarray, wanted: int) -> np.ndarra
 
 
 def collect_rows(
-    detection: TableDetection, extent: Extent, groups: Sequence[Sequence[int]], names: Sequence[Any]
+    detection: TableDetection,
+    extent: Extent,
+    groups: Sequence[Sequence[int]],
+    names: Sequence[object],
 ) -> list[dict[str, Any]]:
     """Return one record per group.
 
@@ -74,7 +77,7 @@ def collect_rows(
     ]
 
 
-def cell(value: Any, longest: int = LONGEST_TEXT) -> Any:
+def cell(value: object, longest: int = LONGEST_TEXT) -> Cell:
     """Return a cell for JSON: a number, text of limited length, or ``None``."""
     value = plain(value)
     if isinstance(value, str) and len(value) > longest:
@@ -82,7 +85,7 @@ def cell(value: Any, longest: int = LONGEST_TEXT) -> Any:
     return value
 
 
-def _comparable(value: Any) -> Any:
+def _comparable(value: object) -> object:
     return None if value is None or value != value else value
 
 
@@ -119,13 +122,13 @@ def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
 
 def _direction(reason: Reason) -> str:
     """Return high, low, within (the usual range), missing, or value (for unordered values)."""
-    value = plain(reason.value)
+    value: Any = plain(reason.value)
     if value is None:
         return "missing"
     if reason.kind not in ("number", "time"):
         return "value"
-    usual = [plain(part) for part in reason.usual] if reason.usual is not None else [None, None]
-    low, high = usual
+    bounds: list[Any] = [plain(part) for part in reason.usual or (None, None)]
+    low, high = bounds
     if high is not None and value > high:
         return "high"
     if low is not None and value < low:

@@ -4,12 +4,13 @@ Flagged rows come first in order of descending score, so that a count determines
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from odefs.kernels.row_reductions import counts_above, median, row_chunks
 
+Cell = str | int | float | bool | None
+"""A value that JSON can hold."""
 BINS = 60
 STEPS = 400
 HELD_ROWS = 10_000
@@ -19,7 +20,9 @@ LONG_TAIL = 30
 """The axis is logarithmic if the largest score exceeds the median by this factor."""
 
 
-def collect_scores(scores: np.ndarray, is_outlier: np.ndarray, threshold: float) -> dict[str, Any]:
+def collect_scores(
+    scores: np.ndarray, is_outlier: np.ndarray, threshold: float
+) -> dict[str, object]:
     """Return histogram and thresholds.
 
     ``choices`` are pairs of threshold and number of rows above it, ``chosen`` is the index of the
@@ -64,14 +67,14 @@ def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float
     return float(threshold)
 
 
-def held_names(names: Sequence[Any], order: np.ndarray) -> list[Any]:
+def held_names(names: Sequence[object], order: np.ndarray) -> list[Cell]:
     """Return the names of the top-ranked rows, highest score first."""
     held = [plain(names[int(row)]) for row in order[:HELD_ROWS]]
     lengths = np.cumsum([len(str(name)) for name in held])
     return held[: int(np.searchsorted(lengths, HELD_CHARACTERS, side="right"))]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Cell:
     """Return a name or cell for JSON."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, bool | int | str):

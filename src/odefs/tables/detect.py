@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from odefs._progress import report_progress, stage
 from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.model import RowScores
 from odefs.exceptions import TableError
+from odefs.models.base import OutlierModel
 from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
@@ -38,7 +38,7 @@ BLOCK_BYTES = 2**24
 
 def detect_table(
     table: Table,
-    model: Any,
+    model: OutlierModel,
     encoder: ColumnEncoder,
     *,
     id: str | None = None,
@@ -124,7 +124,7 @@ def _encoded_blocks(table: Table, encoder: ColumnEncoder, folder: Path) -> RowBl
 
 def score_table(
     table: Table,
-    model: Any,
+    model: OutlierModel,
     encoder: ColumnEncoder,
     *,
     id: str | None = None,
@@ -176,7 +176,7 @@ class _ScoredRows:
         self._drift = [DriftCounts() for _ in encoder.specs_]
         self._unreadable = [Lost() for _ in encoder.specs_]
 
-    def encoded(self) -> Any:
+    def encoded(self) -> np.ndarray | RowBlocks:
         """A matrix for a table in memory, otherwise blocks; reading twice would count twice."""
         if self.table.is_in_memory:
             return next(self._blocks())
@@ -209,7 +209,7 @@ class _ScoredRows:
         ]
 
 
-def judge(model: Any, X: Any) -> RowScores:
+def judge(model: OutlierModel, X: np.ndarray | RowBlocks) -> RowScores:
     """Scores of encoded rows, and the agreement for models that provide it."""
     return (
         judge_rows(model, X)

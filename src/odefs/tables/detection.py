@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
 from odefs.inspection.explanation import Reason
 from odefs.inspection.importances import MOST_ROWS, shares_of_rows
+from odefs.models.base import OutlierModel
 from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows, row_labels
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -23,19 +23,19 @@ from odefs.tables.reasons import ReasonFinder
 class TableDetection:
     """Scores and flags of a table; :class:`odefs.Detection` documents the attributes."""
 
-    model: Any
+    model: OutlierModel
     encoder: ColumnEncoder
     table: Columns
     X: np.ndarray
     scores: np.ndarray
     flagging: Flagging
     identifier: str
-    row_names: Sequence[Any]
+    row_names: Sequence[object]
     left_out: dict[str, Exclusion]
     notes: list[Note]
-    index: Any = None
+    index: object = None
     hidden: frozenset[str] = frozenset()
-    source: dict[str, Any] = field(default_factory=dict)
+    source: dict[str, object] = field(default_factory=dict)
     run: Provenance = field(default_factory=Provenance)
     named: bool = False
     """Whether ``identifier`` is a column of the table; otherwise the rows go by their numbers."""
@@ -125,7 +125,7 @@ class TableDetection:
             table, X, ordinary = table.take(drawn), X[drawn], ordinary[drawn]
         return ReasonFinder(self.model, self.encoder, table, X, ordinary, self.n_rows)
 
-    def reasons(self, rows: Any = None, k: int = 3) -> list[list[Reason]]:
+    def reasons(self, rows: object = None, k: int = 3) -> list[list[Reason]]:
         """Why rows stand out.
 
         Parameters
@@ -162,7 +162,7 @@ class TableDetection:
             )
 
 
-def noise_names(model: Any, encoder: ColumnEncoder) -> list[str]:
+def noise_names(model: OutlierModel, encoder: ColumnEncoder) -> list[str]:
     """Input columns that look like pure noise in all that was made of them."""
     is_noise = np.zeros(encoder.sources.size, dtype=bool)
     is_noise[getattr(model, "noise_columns_", [])] = True

@@ -3,7 +3,7 @@
 Nothing here formats.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,18 +30,19 @@ def named(records: Iterable[Record]) -> list[Record]:
         for record in records
         if is_default(record) and "total_subsets" in record
     }
-    found = []
-    for record in records:
-        method, options = record["job"]["method"], job_of(record).options
-        if method == "LeSiNN":
-            name = BARE if job_of(record).key in bare else None
-        elif method == "ODEFS":
-            name = DEFAULT if not options else _ablation(options)
-        else:
-            name = PAPER if method == "ODEFS-paper" else method
-        if name is not None:
-            found.append({**record, "job": {**record["job"], "method": name}})
-    return found
+    variants = [(record, _variant(record, bare)) for record in records]
+    return [
+        {**record, "job": {**record["job"], "method": name}} for record, name in variants if name
+    ]
+
+
+def _variant(record: Record, bare: Container[str]) -> str | None:
+    method, job = record["job"]["method"], job_of(record)
+    if method == "LeSiNN":
+        return BARE if job.key in bare else None
+    if method == "ODEFS":
+        return _ablation(job.options) if job.options else DEFAULT
+    return PAPER if method == "ODEFS-paper" else method
 
 
 def _ablation(options: tuple) -> str | None:

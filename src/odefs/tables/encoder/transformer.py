@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from odefs.exceptions import TableError
-from odefs.models.reset_on_failure import whole
+from odefs.models.fallbacks import whole
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.frames import columns_of
