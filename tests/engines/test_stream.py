@@ -46,6 +46,9 @@ MODELS = {
     ),
     "iforest": lambda **k: ODEFS(detector="iforest", n_estimators=3, random_state=3, **k),
     "tails": lambda **k: ODEFS(detector="tails", random_state=3, **k),
+    "coupling": lambda **k: ODEFS(detector="coupling", random_state=3, **k),
+    "relations": lambda **k: ODEFS(detector="relations", random_state=3, **k),
+    "robust": lambda **k: ODEFS(scaling="robust", random_state=3, **k),
     "no scaling": lambda **k: ODEFS(scaling="none", random_state=3, **k),
     "LeSiNN": lambda **k: LeSiNN(random_state=3, **k),
 }

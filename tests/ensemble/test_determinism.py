@@ -22,6 +22,9 @@ MODELS = {
     "paper": lambda **k: ODEFS.paper(random_state=3, **k),
     "iforest": lambda **k: ODEFS(detector="iforest", n_estimators=3, random_state=3, **k),
     "tails": lambda **k: ODEFS(detector="tails", random_state=3, **k),
+    "coupling": lambda **k: ODEFS(detector="coupling", random_state=3, **k),
+    "relations": lambda **k: ODEFS(detector="relations", random_state=3, **k),
+    "robust": lambda **k: ODEFS(scaling="robust", random_state=3, **k),
     "LeSiNN": lambda **k: LeSiNN(random_state=3, **k),
 }
 

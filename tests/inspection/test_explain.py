@@ -15,6 +15,9 @@ MODELS = {
     "full space only": ODEFS(trust=0, random_state=0),
     "iforest": ODEFS(detector="iforest", random_state=0),
     "tails": ODEFS(detector="tails", random_state=0),
+    "coupling": ODEFS(detector="coupling", random_state=0),
+    "relations": ODEFS(detector="relations", random_state=0),
+    "robust": ODEFS(scaling="robust", random_state=0),
     "LeSiNN": LeSiNN(random_state=0),
 }
 

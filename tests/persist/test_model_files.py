@@ -44,6 +44,9 @@ def estimators():
         "settings": ODEFS(detector=LeSiNNDetector(10, 4), contamination=0.1, **FEW),
         "iforest": ODEFS(detector=IForestDetector(n_trees=10, subset_size=32), **FEW),
         "tails": ODEFS(detector="tails", **FEW),
+        "coupling": ODEFS(detector="coupling", **FEW),
+        "relations": ODEFS(detector="relations", **FEW),
+        "robust": ODEFS(scaling="robust", **FEW),
         "tails-weighted": ODEFS(
             detector=TailsDetector(100), selection=FeatureSelection(column_weights="learned"), **FEW
         ),
@@ -91,7 +94,7 @@ def test_everything_but_the_training_rows_comes_back_bit_for_bit(name, dtype, no
     assert (tmp_path / "again.odefs").read_bytes() == (tmp_path / "model.odefs").read_bytes()
 
 
-@pytest.mark.parametrize("detector", ["lesinn", "iforest", "tails"])
+@pytest.mark.parametrize("detector", ["lesinn", "iforest", "tails", "coupling", "relations"])
 def test_missing_cells(detector, noisy, tmp_path):
     X = noisy.copy()
     X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
@@ -113,8 +116,8 @@ def test_binary_columns_and_feature_names(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("detector", ["lesinn", "iforest", "tails"])
-@pytest.mark.parametrize("scaling", ["rootstd", "none"])
+@pytest.mark.parametrize("detector", ["lesinn", "iforest", "tails", "coupling", "relations"])
+@pytest.mark.parametrize("scaling", ["robust", "rootstd", "none"])
 def test_whatever_can_be_fitted_can_be_saved(detector, scaling, tmp_path):
     rng = np.random.default_rng(0)
     tables = [

@@ -72,9 +72,11 @@ def take_pilot(
     )
 
 
-def pilot_rows(n_rows: int, n_columns: int, plan: Plan, seeds: Seeds) -> np.ndarray:
+def pilot_rows(n_rows: int, n_columns: int, plan: Plan | None, seeds: Seeds) -> np.ndarray:
     """Numbers of the pilot rows: a seeded sample of the rows that normalisers come from."""
-    known = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
+    known = (
+        None if plan is None else sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
+    )
     n_known = n_rows if known is None else known.size
     chosen = sample_rows(
         n_known, max(FEW_ROWS, min(MOST_ROWS, MOST_CELLS // n_columns)), seeds.pilot()

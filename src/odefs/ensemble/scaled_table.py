@@ -16,7 +16,15 @@ from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Component
 from odefs.ensemble.pilot import MAX_MEMBERS_ALONE, pilot_rows
 from odefs.ensemble.plan import Plan, Seeds, baseline_rows, sample_rows
-from odefs.scaling import ColumnRanges, Scaling, fit_scaling, scale_by_moments
+from odefs.scaling import (
+    ColumnMoments,
+    ColumnRanges,
+    Scaling,
+    draw_in_tails,
+    fit_scaling,
+    sample_moments,
+    scale_by_moments,
+)
 from odefs.selection.noise import DAMPING, noise_columns
 
 MAX_KNOWN_OUTLIERS = 1024
@@ -57,34 +65,59 @@ def scale_table(
     Rows that a fit by ``plan`` needs are read on the way. ``known`` returns the known cases once
     the number of rows is known.
     """
-    noise = np.empty(0, dtype=np.intp)
     with stage("measuring the columns"):
         ranges = engine.ranges()
-        scaling = fit_scaling(ranges, scaling_kind)
         rng = seeds.bare()
         references = detector.sample(engine.n_rows, rng)
         more = _more_references(engine, detector, plan, seeds)
         outliers = known(engine.n_rows).outliers[:MAX_KNOWN_OUTLIERS]
         engine.prefetch("references", np.concatenate([references, *more]))
-        _prefetch_samples(engine, plan, seeds, outliers)
+        _prefetch_samples(engine, plan, seeds, outliers, scaling_kind)
         damps_noise = plan is not None and plan.damps_noise
-        if damps_noise or scaling_kind in ("rootstd", "damped"):
-            moments = engine.moments(fit_scaling(ranges, "minmax"))
-            scaling = scale_by_moments(scaling, moments, scaling_kind)
-        if plan is not None and damps_noise:
-            pilot = pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
+        scaling, moments = _scale_columns(engine, scaling_kind, ranges, plan, seeds, damps_noise)
+        noise = np.empty(0, dtype=np.intp)
+        if damps_noise and moments is not None:
             noise = noise_columns(
-                engine.take(pilot, scaling),
+                engine.take(_pilot(engine, plan, seeds), scaling),
                 moments.farthest,
                 engine.n_rows,
                 seeds.noise(),
                 engine.map,
                 engine.take(outliers, scaling),
             )
-            scaling = scaling.damped(noise, DAMPING)
+            scaling = scaling.damped(noise, DAMPING, ranges)
     scaling = scaling.centred(engine.take(references, scaling))
     component = _on_all_columns(engine, detector, scaling, references, rng)
     return ScaledTable(ranges, scaling, references, component, more, noise)
+
+
+def _scale_columns(
+    engine: Engine,
+    kind: str,
+    ranges: ColumnRanges,
+    plan: Plan | None,
+    seeds: Seeds,
+    damps_noise: bool,
+) -> tuple[Scaling, ColumnMoments | None]:
+    """The scaling of the given kind, and the moments of the columns where anything needs them.
+
+    ``"robust"`` measures quantiles, which need a sample of the rows; its moments come from the
+    same rows, so that no further pass is needed.
+    """
+    scaling = fit_scaling(ranges, kind)
+    if kind == "robust":
+        sample = engine.rows(_pilot(engine, plan, seeds))
+        scaling = draw_in_tails(scaling, ranges, sample)
+        moments = sample_moments(scaling, ranges, sample)
+    elif damps_noise or kind in ("rootstd", "damped"):
+        moments = engine.moments(fit_scaling(ranges, "minmax"))
+    else:
+        return scaling, None
+    return scale_by_moments(scaling, moments, kind), moments
+
+
+def _pilot(engine: Engine, plan: Plan | None, seeds: Seeds) -> np.ndarray:
+    return pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
 
 
 def _more_references(
@@ -105,14 +138,16 @@ def _prefetch_samples(
     plan: Plan | None,
     seeds: Seeds,
     known_outliers: np.ndarray,
+    scaling_kind: str,
 ) -> None:
     """Announce the rows that a fit takes whatever the scores are."""
     n_rows, n_columns = engine.n_rows, engine.n_columns
     engine.prefetch("baseline", baseline_rows(n_rows, n_columns, seeds.baseline()))
+    is_robust = scaling_kind == "robust"
+    if is_robust or (plan is not None and (plan.uses_pilot or plan.damps_noise)):
+        engine.prefetch("pilot", _pilot(engine, plan, seeds))
     if plan is None:
         return
-    if plan.uses_pilot or plan.damps_noise:
-        engine.prefetch("pilot", pilot_rows(n_rows, n_columns, plan, seeds))
     rows = sample_rows(n_rows, plan.normalization_rows, seeds.row_sample())
     if rows is not None:
         engine.prefetch("row sample", rows)

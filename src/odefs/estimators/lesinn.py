@@ -28,7 +28,7 @@ class LeSiNN(BaseOutlierEstimator):
         Rows per subset.
     metric : {"euclidean", "sqeuclidean"}, default="euclidean"
         Distance. The authors of LeSiNN use the Euclidean distance, the ODEFS paper its square.
-    scaling : {"minmax", "rootstd", "damped", "none"}, default="minmax"
+    scaling : {"minmax", "rootstd", "damped", "robust", "none"}, default="minmax"
         Column scaling. "minmax" scales to [0, 1]; "rootstd" also divides by the root of the
         standard deviation; "damped" does the same but limits the weight of binary columns.
     missing : {"error", "ignore"}, default="error"

@@ -20,7 +20,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
 
     Parameters
     ----------
-    detector : {"lesinn", "iforest", "tails"} or Detector, default="lesinn"
+    detector : {"lesinn", "iforest", "tails", "coupling", "relations"} or Detector, \
+            default="lesinn"
         The detector that columns are selected for. An instance has its own settings;
         ``n_subsets``, ``subset_size`` and ``selection.metric`` then have no effect.
     n_estimators : {"auto", "paper"} or int, default="auto"
@@ -33,7 +34,7 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Number of random subsets of reference rows in the detector "lesinn".
     subset_size : int, default=8
         Number of rows in each of these subsets.
-    scaling : {"damped", "rootstd", "minmax", "none"}, default="damped"
+    scaling : {"robust", "damped", "rootstd", "minmax", "none"}, default="damped"
         Column scaling. "minmax" scales to [0, 1] and reproduces the paper's scores on all columns;
         balanced binary columns then outweigh all others. "rootstd" also divides by the root of
         the standard deviation, half-way to z-scores, which ranks better on average and makes

@@ -12,7 +12,7 @@ from odefs.ensemble.model import Component, Model
 from odefs.persist.checks import Arrays, need, need_number, require
 from odefs.persist.detectors import describe_detector, is_built_in, restore_detector
 from odefs.persist.states import get_state, put_state
-from odefs.scaling import CLIP_UNSCALED, Scaling
+from odefs.scaling import CLIP, CLIP_UNSCALED, Scaling, Tails
 
 PRECISIONS = ("float32", "float64")
 
@@ -20,6 +20,8 @@ PRECISIONS = ("float32", "float64")
 def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """Add the model's arrays to ``arrays`` and return the rest as plain values."""
     arrays["scaling/low"], arrays["scaling/width"] = model.scaling.low, model.scaling.width
+    if (tails := model.scaling.tails) is not None:
+        arrays["scaling/tails"] = np.stack([tails.low, tails.high, tails.unit, tails.slope])
     for name in ("normaliser", "weight", "loss"):
         arrays[f"components/{name}"] = np.array(
             [getattr(component, name) for component in model.components]
@@ -110,7 +112,23 @@ def _get_scaling(described: dict[str, object], arrays: Arrays, n_columns: int) -
         (width > 0).all() and factor > 0 and 0 < clip <= CLIP_UNSCALED,
         "its scaling is not positive",
     )
-    return Scaling(low, width, factor, clip)
+    return Scaling(low, width, factor, clip, _get_tails(arrays, n_columns))
+
+
+def _get_tails(arrays: Arrays, n_columns: int) -> Tails | None:
+    if "scaling/tails" not in arrays:
+        return None
+    low, high, unit, slope = found = arrays.take("scaling/tails", "f", (4, n_columns))
+    require(
+        found.dtype == np.float64 and not np.isnan(found).any() and (low <= high).all(),
+        "the tails of its scaling are not valid",
+    )
+    require(
+        np.isfinite(unit).all() and np.isfinite(slope).all() and (unit > 0).all(),
+        "the tails of its scaling are not valid",
+    )
+    require((slope >= 0).all() and (slope <= CLIP).all(), "the tails of its scaling are not valid")
+    return Tails(low, high, unit, slope)
 
 
 def _get_columns(arrays: Arrays, name: str, n_columns: int) -> np.ndarray:

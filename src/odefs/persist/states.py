@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odefs.detectors.base import Detector
+from odefs.detectors.coupling import CouplingDetector, CouplingState
 from odefs.detectors.iforest import IForestDetector, IForestState
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
+from odefs.detectors.relations import RelationsDetector, RelationsState
 from odefs.detectors.tails import TailsDetector, TailsState
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, from_plain, need, require, to_plain
@@ -102,6 +104,10 @@ def _matches_settings(detector: Detector, state: object) -> bool:
             return bool(n_trees == detector.n_trees and n_inner < 2 * detector.subset_size)
         case TailsDetector(), TailsState():
             return bool(state.sorted_values.shape[0] <= detector.n_references)
+        case CouplingDetector(), CouplingState():
+            return bool(state.cuts.shape[0] <= max(2, detector.n_bins))
+        case RelationsDetector(), RelationsState():
+            return True
         case _:
             return False
 
@@ -212,6 +218,31 @@ def _tails(fields: dict[str, Any], n_columns: int, clip: float) -> TailsState:
     return TailsState(values, observed)
 
 
+def _coupling(fields: dict[str, Any], n_columns: int, clip: float) -> CouplingState:
+    cuts, values, missing = fields["cuts"], fields["values"], fields["missing"]
+    _require_array(cuts, "f", (None, n_columns), "limits between values")
+    _require_array(values, "f", (cuts.shape[0] + 1, n_columns), "scores of values")
+    _require_array(missing, "f", (n_columns,), "scores of missing cells")
+    require(cuts.shape[0] > 0 and (cuts[:-1] <= cuts[1:]).all(), "limits are not in order")
+    finite = np.isfinite(values).all() and np.isfinite(missing).all() and not np.isnan(cuts).any()
+    require(finite and (values >= 0).all(), "scores of values are negative or not finite")
+    share = fields["discrete_share"]
+    require(type(share) is float and 0 <= share <= 1, "the share of discrete columns is not valid")
+    return CouplingState(cuts, values, missing, share)
+
+
+def _relations(fields: dict[str, Any], n_columns: int, clip: float) -> RelationsState:
+    mean, std, precision = fields["mean"], fields["std"], fields["precision"]
+    _require_array(mean, "f", (n_columns,), "means")
+    _require_array(std, "f", (n_columns,), "standard deviations")
+    _require_array(precision, "f", (n_columns, n_columns), "inverse correlations")
+    require(
+        all(np.isfinite(one).all() for one in (mean, std, precision)) and (std > 0).all(),
+        "means, deviations or correlations are not finite",
+    )
+    return RelationsState(mean, std, precision)
+
+
 def _iforest(fields: dict[str, Any], n_columns: int, clip: float) -> IForestState:
     column, threshold, credit = fields["column"], fields["threshold"], fields["path_credit"]
     _require_array(column, "i", (None, None), "split columns")
@@ -259,6 +290,8 @@ def _require_array(value: object, kinds: str, shape: tuple[int | None, ...], wha
 BUILT_IN_STATES: dict[str, tuple[type, frozenset[str], Restore]] = {
     "lesinn": (LeSiNNState, frozenset(), _lesinn),
     "tails": (TailsState, frozenset(), _tails),
+    "coupling": (CouplingState, frozenset(), _coupling),
+    "relations": (RelationsState, frozenset(), _relations),
     "iforest": (IForestState, frozenset({"leaf_score", "path_column"}), _iforest),
 }
 """By the detector's name: the class, the fields that are derived from the others and not stored,

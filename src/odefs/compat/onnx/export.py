@@ -8,14 +8,22 @@ import numpy as np
 from onnx import ModelProto, helper
 from sklearn.utils.validation import check_is_fitted
 
+from odefs.compat.onnx.additive import coupling_score, relations_score
 from odefs.compat.onnx.graph import Graph, Rows, described
 from odefs.compat.onnx.iforest import iforest_score
 from odefs.compat.onnx.lesinn import lesinn_score
 from odefs.compat.onnx.tails import tails_score
-from odefs.detectors import Detector, IForestDetector, LeSiNNDetector, TailsDetector
+from odefs.detectors import (
+    CouplingDetector,
+    Detector,
+    IForestDetector,
+    LeSiNNDetector,
+    RelationsDetector,
+    TailsDetector,
+)
 from odefs.ensemble.model import Component, Model
 from odefs.estimators.base import BaseOutlierEstimator
-from odefs.scaling import Scaling
+from odefs.scaling import LINEAR, Scaling, Tails
 
 OPSET = 18
 IR_VERSION = 8
@@ -26,6 +34,8 @@ here.
 WRITERS: dict[type[Detector], Callable[..., str]] = {
     LeSiNNDetector: lesinn_score,
     TailsDetector: tails_score,
+    CouplingDetector: coupling_score,
+    RelationsDetector: relations_score,
     IForestDetector: iforest_score,
 }
 
@@ -152,7 +162,36 @@ def scaled_rows(
 def _shifted(graph: Graph, X: str, scaling: Scaling, dtype: np.dtype) -> str:
     X = graph.add("Sub", X, graph.constant(scaling.low, dtype))
     X = graph.add("Div", X, graph.constant(scaling.width, dtype))
+    if scaling.tails is not None:
+        X = _with_tails(graph, X, scaling.tails, dtype)
     return _within(graph, X, scaling.clip, dtype)
+
+
+def _with_tails(graph: Graph, X: str, tails: Tails, dtype: np.dtype) -> str:
+    """Add what :meth:`odefs.scaling.Tails.apply` does."""
+    is_linear = tails.unit >= LINEAR
+    for limits, sign, test in ((tails.high, 1.0, "Greater"), (tails.low, -1.0, "Less")):
+        has_tail = np.isfinite(limits)
+        exact = np.where(has_tail, limits, 0.0)
+        rounded = limits.astype(dtype)
+        is_far = graph.add(test, X, graph.constant(rounded, dtype))
+        distance = graph.add(
+            "Abs",
+            graph.add(
+                "Sub",
+                graph.cast(X, np.float64),
+                graph.numbers64(np.where(has_tail, rounded.astype(np.float64), 0.0)),
+            ),
+        )
+        unit = graph.numbers64(tails.unit)
+        one = graph.numbers64(1)
+        drawn = graph.add("Log", graph.add("Add", one, graph.add("Div", distance, unit)))
+        drawn = graph.add("Mul", drawn, unit)
+        drawn = graph.add("Where", graph.constant(is_linear, np.dtype(bool)), distance, drawn)
+        moved = graph.add("Mul", drawn, graph.numbers64(sign * tails.slope))
+        moved = graph.add("Add", graph.numbers64(exact), moved)
+        X = graph.add("Where", is_far, graph.cast(moved, dtype), X)
+    return X
 
 
 def _within(graph: Graph, X: str, bound: float, dtype: np.dtype) -> str:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from odefs.engines.torch.device import bytes_at_once
 from odefs.kernels.duplicate_rows import WORTH_IT, Distinct
-from odefs.scaling import Scaling
+from odefs.scaling import LINEAR, Scaling, Tails
 
 logger = logging.getLogger("odefs")
 
@@ -135,14 +135,31 @@ class DeviceTable:
             largest = torch.finfo(dtype).max
             part = part.clamp(-largest, largest).to(dtype)
         if dtype == torch.float32 and scaling.safe_in_float32:
-            return (
-                (part - self._tensor(scaling.low, dtype))
-                .div_(self._tensor(scaling.width, dtype))
-                .clamp_(-scaling.clip, scaling.clip)
+            scaled = part - self._tensor(scaling.low, dtype)
+            scaled.div_(self._tensor(scaling.width, dtype))
+        else:
+            scaled = part.to(torch.float64) * scaling.factor
+            scaled.sub_(self._tensor(scaling.low)).div_(self._tensor(scaling.width))
+        if scaling.tails is not None:
+            scaled = self._with_tails(scaled, scaling.tails)
+        return scaled.clamp_(-scaling.clip, scaling.clip).to(dtype)
+
+    def _with_tails(self, scaled: Tensor, tails: Tails) -> Tensor:
+        """What :meth:`odefs.scaling.Tails.apply` does."""
+        unit, slope = self._tensor(tails.unit), self._tensor(tails.slope)
+        for limits, sign in ((tails.high, 1.0), (tails.low, -1.0)):
+            rounded = self._tensor(limits, scaled.dtype)
+            is_far = scaled > rounded if sign > 0 else scaled < rounded
+            rows, columns = is_far.nonzero(as_tuple=True)
+            if not rows.numel():
+                continue
+            beyond = (scaled[rows, columns].double() - rounded[columns].double()).abs()
+            drawn_in = torch.where(
+                unit[columns] < LINEAR, unit[columns] * torch.log1p(beyond / unit[columns]), beyond
             )
-        wide = part.to(torch.float64) * scaling.factor
-        wide = wide.sub_(self._tensor(scaling.low)).div_(self._tensor(scaling.width))
-        return wide.clamp_(-scaling.clip, scaling.clip).to(dtype)
+            moved = self._tensor(limits)[columns] + sign * slope[columns] * drawn_in
+            scaled[rows, columns] = moved.to(scaled.dtype)
+        return scaled
 
     def _tensor(self, values: np.ndarray, dtype: torch.dtype = torch.float64) -> Tensor:
         return torch.tensor(values, dtype=dtype, device=self.device)

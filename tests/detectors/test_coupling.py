@@ -1,0 +1,124 @@
+"""Value coupling agrees with its definition, and with itself for any encoding of the columns."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from odefs.detectors.coupling import CouplingDetector, cut_columns
+
+PURE = CouplingDetector(frequencies=False)
+
+
+@pytest.fixture
+def codes():
+    """Two columns that go together and two that do not; the last one has a rare value."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 3, 500)
+    second = np.where(rng.random(500) < 0.9, first, rng.integers(0, 3, 500))
+    return np.c_[first, second, rng.integers(0, 4, 500), rng.random(500) < 0.02].astype(float)
+
+
+def by_definition(X, steps=3000, damping=0.95):
+    """The walk with the whole matrix, written with loops."""
+    values = [(k, v) for k in range(X.shape[1]) for v in np.unique(X[:, k])]
+    has = np.array([X[:, k] == v for k, v in values])
+    share = has.mean(axis=1)
+    walk = np.zeros((len(values), len(values)))
+    for j, (k, _) in enumerate(values):
+        mode = max(share[i] for i, (other, _) in enumerate(values) if other == k)
+        delta = ((1 - mode) + (mode - share[j]) / mode) / 2
+        for i, (other, _) in enumerate(values):
+            if other != k:
+                walk[i, j] = delta * (has[i] & has[j]).mean() / share[j]
+    walk /= walk.sum(axis=1, keepdims=True)
+    pi = np.full(len(values), 1 / len(values))
+    for _ in range(steps):
+        pi = (1 - damping) / len(values) + damping * pi @ walk
+    relevance = {
+        k: sum(p for p, (other, _) in zip(pi, values, strict=True) if other == k)
+        for k in range(X.shape[1])
+    }
+    return sum(relevance[k] * p * h for (k, _), p, h in zip(values, pi, has, strict=True))
+
+
+def test_scores_follow_the_definition(codes):
+    expected = by_definition(codes)
+    scores = PURE.score(codes, PURE.prepare(codes, np.random.default_rng(0)))
+    np.testing.assert_allclose(scores / scores.std(), expected / expected.std(), rtol=1e-6)
+
+
+def test_frequencies_are_added_in_equal_parts(codes):
+    both = CouplingDetector()
+    coupled = by_definition(codes)
+    share = np.array([[np.mean(column == v) for v in column] for column in codes.T])
+    rarity = -np.log(share).sum(axis=0)
+    scores = both.score(codes, both.prepare(codes, np.random.default_rng(0)))
+    expected = coupled / coupled.std() + rarity / rarity.std()
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("detector", [PURE, CouplingDetector()], ids=["coupling", "both"])
+def test_one_hot_columns_are_one_column(codes, detector):
+    one_hot = np.concatenate(
+        [
+            (column[:, None] == np.unique(column)) * unit
+            for column, unit in zip(codes.T, (1, 2.5, 3, 1), strict=True)
+        ],
+        axis=1,
+    )
+    rng = np.random.default_rng(0)
+    plain, expanded = detector.prepare(codes, rng), detector.prepare(one_hot, rng)
+    np.testing.assert_allclose(
+        detector.score(one_hot, expanded), detector.score(codes, plain), rtol=1e-9
+    )
+    assert expanded.discrete_share == plain.discrete_share == 1
+
+
+def test_only_complete_blocks_are_joined():
+    rng = np.random.default_rng(1)
+    level = rng.integers(0, 3, 400)
+    block = level[:, None] == np.arange(3)
+    loose = rng.random((400, 2)) < 0.3
+    found = cut_columns(np.c_[loose, block, rng.normal(size=400)].astype(float), 10)
+    assert found.blocks == [slice(0, 1), slice(1, 2), slice(2, 5), slice(5, 6)]
+    assert found.discrete_share == 0.75
+
+
+def test_numbers_are_binned_and_not_called_rare():
+    X = np.random.default_rng(2).normal(size=(1000, 3))
+    state = CouplingDetector().prepare(X, np.random.default_rng(0))
+    assert state.discrete_share == 0
+    assert state.cuts.shape == (9, 3)
+
+
+def test_a_new_value_in_a_constant_column_is_rare(codes):
+    detector = CouplingDetector()
+    X = np.c_[codes, np.full(500, 7.0)]
+    state = detector.prepare(X, np.random.default_rng(0))
+    new = X[:50].copy()
+    new[:, 4] += np.where(np.arange(50) % 2, 1, -1)
+    more = detector.score(new, state) - detector.score(X[:50], state)
+    np.testing.assert_allclose(more, state.values.max())
+
+
+def test_missing_cells_count_as_usual(codes):
+    detector = CouplingDetector()
+    state = detector.prepare(codes, np.random.default_rng(0))
+    holes = codes.copy()
+    holes[:, 3] = np.nan
+    shares = detector.linearise(holes, state)
+    assert np.ptp(shares[:, 3]) == 0
+    np.testing.assert_allclose(shares[0, 3], detector.linearise(codes, state)[:, 3].mean())
+
+
+def test_a_pair_that_is_rare_together_is_found():
+    """Each value is common, and the pair is not."""
+    rng = np.random.default_rng(3)
+    level = rng.integers(0, 4, 3000)
+    X = np.c_[level, level, rng.integers(0, 4, (3000, 3))].astype(float)
+    X[:30, 1] = (X[:30, 0] + 1) % 4
+    odd = np.arange(3000) < 30
+    X[odd, 1] = 9.0  # a value that occurs in these rows only
+    detector = CouplingDetector()
+    scores = detector.score(X, detector.prepare(X, rng))
+    assert roc_auc_score(odd, scores) > 0.99
