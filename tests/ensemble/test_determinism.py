@@ -25,6 +25,7 @@ MODELS = {
     "coupling": lambda **k: ODEFS(detector="coupling", random_state=3, **k),
     "relations": lambda **k: ODEFS(detector="relations", random_state=3, **k),
     "robust": lambda **k: ODEFS(scaling="robust", random_state=3, **k),
+    "auto": lambda **k: ODEFS(detector="auto", scaling="robust", random_state=3, **k),
     "LeSiNN": lambda **k: LeSiNN(random_state=3, **k),
 }
 

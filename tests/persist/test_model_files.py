@@ -47,6 +47,7 @@ def estimators():
         "coupling": ODEFS(detector="coupling", **FEW),
         "relations": ODEFS(detector="relations", **FEW),
         "robust": ODEFS(scaling="robust", **FEW),
+        "auto": ODEFS(detector="auto", **FEW),
         "tails-weighted": ODEFS(
             detector=TailsDetector(100), selection=FeatureSelection(column_weights="learned"), **FEW
         ),

@@ -101,7 +101,7 @@ def why_not_on_device(X: Any, detector: Detector) -> str | None:
 def _is_complete(model: Model) -> bool:
     """Whether a model's references have no missing cells; devices cannot score others."""
     return isinstance(model.detector, LeSiNNDetector) and all(
-        component.state.is_complete for component in model.components
+        component.state.is_complete for component in model.components if component.detector is None
     )
 
 

@@ -18,6 +18,8 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.base import Detector
+from odefs.detectors.coupling import CouplingDetector
+from odefs.ensemble.companion import with_companion
 from odefs.ensemble.component import KnownCases, TrainingRecord
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import (
@@ -54,6 +56,8 @@ class FitInputs:
     scaled: ScaledTable
     seeds: Seeds
     known: KnownCases
+    companion: CouplingDetector | None = None
+    """A detector for discrete columns, which joins where there are any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +92,15 @@ def fit_ensemble(inputs: FitInputs) -> FitResult:
     full = first.members(share)
     full = [replace(one, weight=(1 - share) / len(full)) for one in full]
     # Components without a share in the score need not score; they are kept for inspection.
-    scoring, full, judged = _score_all_rows(inputs, learned if share > 0 else [], full, first.bare)
+    scoring = learned if share > 0 else []
+    scoring, full, companions = _add_companion(inputs, first.pilot, scoring, full, share)
+    scoring, full, companions, judged = _score_all_rows(
+        inputs, scoring, full, companions, first.bare
+    )
     learned = scoring or learned
     detector, scaling = inputs.detector, inputs.scaled.scaling
     return FitResult(
-        Model(detector, scaling, (*learned, *full), inputs.engine.dtype),
+        Model(detector, scaling, (*learned, *full, *companions), inputs.engine.dtype),
         judged,
         first.candidates,
         tuple(record for _, record in trained.components),
@@ -197,33 +205,47 @@ def _with_weights(trained: Sequence[TrainedComponent], share: float) -> list[Com
     return [replace(one, weight=float(share * weight)) for (one, _), weight in pairs]
 
 
+def _add_companion(
+    inputs: FitInputs,
+    pilot: PilotSample | None,
+    learned: list[Component],
+    full: list[Component],
+    share: float,
+) -> tuple[list[Component], list[Component], list[Component]]:
+    """Give a part of the weights to the companion, if there is one to add."""
+    if inputs.companion is None or pilot is None or share == 1:
+        return learned, full, []
+    with stage("scoring discrete columns"):
+        every, member = with_companion(pilot, [*learned, *full], inputs.companion, share)
+    companions = [] if member is None else [member]
+    return every[: len(learned)], every[len(learned) :], companions
+
+
 def _score_all_rows(
     inputs: FitInputs,
     learned: list[Component],
     full: list[Component],
+    companions: list[Component],
     bare: np.ndarray | None,
-) -> tuple[list[Component], list[Component], RowScores]:
-    """Line 14: both kinds of components with their normalisers, and the combined scores."""
+) -> tuple[list[Component], list[Component], list[Component], RowScores]:
+    """Line 14: all kinds of components with their normalisers, and the combined scores."""
     engine, plan, scaling = inputs.engine, inputs.plan, inputs.scaled.scaling
-    rate = FLAG_RATE
     rows = sample_rows(engine.n_rows, plan.normalization_rows, inputs.seeds.row_sample())
-    if bare is None:
-        with stage("scoring all rows"):
-            every = [*learned, *full]
-            every, judged = engine.score_and_normalise(inputs.detector, scaling, every, rows, rate)
-        return every[: len(learned)], every[len(learned) :], judged
+    # Line 1 may have scored all rows on all columns: then only the normaliser is missing.
+    known = [] if bare is None else full
+    others = [*learned, *companions] if bare is not None else [*learned, *full, *companions]
     judged = RowScores(engine.per_row(), engine.per_row())
-    if learned:
-        with stage("scoring on the selected columns"):
-            learned, judged = engine.score_and_normalise(
-                inputs.detector,
-                scaling,
-                learned,
-                rows,
-                rate,
+    if others:
+        with stage("scoring all rows"):
+            others, judged = engine.score_and_normalise(
+                inputs.detector, scaling, others, rows, FLAG_RATE
             )
-    # Line 1 has scored all rows on all columns: only the normaliser is missing.
-    full = [with_normaliser(one, bare if rows is None else bare[rows], rate) for one in full]
-    for component in full:
-        judged.add(component, bare)
-    return learned, full, judged
+    if bare is not None:
+        known = [
+            with_normaliser(one, bare if rows is None else bare[rows], FLAG_RATE) for one in known
+        ]
+        for component in known:
+            judged.add(component, bare)
+    learned, rest = others[: len(learned)], others[len(learned) :]
+    full = known if bare is not None else rest[: len(full)]
+    return learned, full, rest[len(rest) - len(companions) :], judged

@@ -40,6 +40,8 @@ class Component:
     weight: float
     loss: float
     threshold: float | None = None
+    detector: Detector | None = None
+    """The detector of a component that does not have the model's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +164,8 @@ def as_shares(agreement: np.ndarray) -> np.ndarray:
 
 def raw_scores(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     """The detector's scores of a scaled block on the component's columns."""
-    return detector.score_columns(X, component.columns, component.state, component.w)
+    own = component.detector or detector
+    return own.score_columns(X, component.columns, component.state, component.w)
 
 
 def judged_block(model: Model, X: np.ndarray) -> np.ndarray:
@@ -188,7 +191,8 @@ def on_columns(component: Component, X: np.ndarray) -> np.ndarray:
 def component_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     """What each of the component's columns adds to the outlier scores of a scaled block."""
     part = on_columns(component, X)
-    split = detector.contributions(part, component.state, component.w) / component.normaliser
+    own = component.detector or detector
+    split = own.contributions(part, component.state, component.w) / component.normaliser
     unknown = np.isnan(split).any(axis=1)
     if unknown.any():
         # Such a row counts as ordinary (1.0), shared equally by the columns.
@@ -198,7 +202,8 @@ def component_contributions(component: Component, detector: Detector, X: np.ndar
 
 def total_contributions(component: Component, detector: Detector, X: np.ndarray) -> np.ndarray:
     """:func:`component_contributions` summed over the rows, which detectors may do faster."""
-    total = detector.total_contributions(on_columns(component, X), component.state, component.w)
+    own = component.detector or detector
+    total = own.total_contributions(on_columns(component, X), component.state, component.w)
     if np.isnan(total).any():
         return np.asarray(component_contributions(component, detector, X).sum(axis=0))
     return component.weight / component.normaliser * total

@@ -30,7 +30,8 @@ class LeSiNN(BaseOutlierEstimator):
         Distance. The authors of LeSiNN use the Euclidean distance, the ODEFS paper its square.
     scaling : {"minmax", "rootstd", "damped", "robust", "none"}, default="minmax"
         Column scaling. "minmax" scales to [0, 1]; "rootstd" also divides by the root of the
-        standard deviation; "damped" does the same but limits the weight of binary columns.
+        standard deviation; "damped" does the same but limits the weight of binary columns;
+        "robust" does this after far values have been drawn in logarithmically.
     missing : {"error", "ignore"}, default="error"
         Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
         computed on the observed columns and divided by the share of the columns these represent.

@@ -20,10 +20,15 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
 
     Parameters
     ----------
-    detector : {"lesinn", "iforest", "tails", "coupling", "relations"} or Detector, \
+    detector : {"lesinn", "auto", "iforest", "tails", "coupling", "relations"} or Detector, \
             default="lesinn"
-        The detector that columns are selected for. An instance has its own settings;
-        ``n_subsets``, ``subset_size`` and ``selection.metric`` then have no effect.
+        The detector that columns are selected for. "lesinn" measures distances to random rows.
+        "auto" is "lesinn" with a second detector, "coupling", for columns with few values; it has
+        no part in the score of a table of numbers. "coupling" looks for values that are rare, and
+        rare together; "relations" for rows that break a relation between columns, such as a total
+        that does not add up; "tails" for extreme values of single columns; "iforest" is an
+        isolation forest. An instance has its own settings; ``n_subsets``, ``subset_size`` and
+        ``selection.metric`` then have no effect.
     n_estimators : {"auto", "paper"} or int, default="auto"
         Number of components. "auto" trains 12 components, then adds 8 at a time (at most 32) until
         the ranking is stable: two ensembles of that size are expected to rank 2,048 sampled rows
@@ -39,14 +44,16 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         balanced binary columns then outweigh all others. "rootstd" also divides by the root of
         the standard deviation, half-way to z-scores, which ranks better on average and makes
         unusual numbers visible next to binary columns. "damped" is "rootstd" with a limit that
-        keeps rare values of a binary column from outweighing everything else.
+        keeps rare values of a binary column from outweighing everything else. "robust" is "damped"
+        after values more than 3 robust standard deviations from the median have been drawn in
+        logarithmically, so that one huge value does not hide the next one.
     noise_columns : {"damp", "keep"}, default="damp"
-        Whether columns that look like pure noise are down-weighted to 10 %. Such columns are
-        unrelated to every other column, in their values and in the squares of these, and have no
-        extreme values. At least 400 rows are needed to detect them. Columns that separate
-        known outliers from other rows are never down-weighted, and detectors that ignore the
-        scale of columns ("iforest", "tails") are not affected. "keep" weights all columns alike,
-        as in the paper.
+        Whether columns that look like pure noise are down-weighted to 10 %, within the range of
+        the training rows; beyond it a value counts in full. Such columns are unrelated to every
+        other column, in their values and in the squares of these, and have no extreme values. At
+        least 400 rows are needed to detect them. Columns that separate known outliers from other
+        rows are never down-weighted, and only detectors that measure distances ("lesinn", "auto")
+        are affected. "keep" weights all columns alike, as in the paper.
     trust : "auto" or float in [0, 1], default="auto"
         Share of the learned column subsets in the final score; the rest comes from the scores on
         all columns. The paper trusts the subsets fully, but subsets learned from wrong candidates

@@ -21,7 +21,7 @@ from odefs.models.constraints import Choice, Constraints, Integer, Number, Satis
 from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks, whole
 from odefs.models.feature_selection import FeatureSelection, NestedSelection
 from odefs.models.select_engine import judge_rows, open_training_rows
-from odefs.models.validation import NamedCases, detector_of
+from odefs.models.validation import AUTO, NamedCases, companion_of, detector_of
 
 PAPER: dict[str, Any] = {
     "detector": "lesinn",
@@ -48,6 +48,7 @@ class ODEFSMethod(OutlierModel):
     _constraints: ClassVar[Constraints] = {
         **OF_DETECTOR,
         **OutlierModel._constraints,
+        "detector": Choice(AUTO) | OF_DETECTOR["detector"],
         "n_estimators": Choice("auto", "paper") | Integer(1),
         "noise_columns": Choice("damp", "keep"),
         "trust": Choice("auto") | Number(0, 1),
@@ -114,7 +115,9 @@ class ODEFSMethod(OutlierModel):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
             scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
             known = known_cases(engine.n_rows)
-            fitted = fit_ensemble(FitInputs(engine, detector, plan, scaled, seeds, known))
+            fitted = fit_ensemble(
+                FitInputs(engine, detector, plan, scaled, seeds, known, companion_of(parameters))
+            )
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             logger.info("trained %s", fitted.stopping.message)
             logger.info("%s", fitted.trust.message)

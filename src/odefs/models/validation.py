@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import RowSelection, frame_index, index_labels, read_rows
-from odefs.detectors import BUILT_IN, Detector, LeSiNNDetector
+from odefs.detectors import BUILT_IN, CouplingDetector, Detector, LeSiNNDetector
 from odefs.ensemble.component import KnownCases
 
 MAX_SHOWN = 3
@@ -14,10 +14,19 @@ CONVERSION_WORDS = ("convert", "float()", "promoted")
 """Words in error messages about cells that are not numbers. Other errors need no hint on types."""
 
 
+AUTO = "auto"
+"""LeSiNN, with a second detector for discrete columns."""
+
+
+def companion_of(parameters: Mapping[str, Any]) -> CouplingDetector | None:
+    """The second detector of ``detector="auto"``."""
+    return CouplingDetector() if parameters["detector"] == AUTO else None
+
+
 def detector_of(parameters: Mapping[str, Any]) -> Detector:
     """Detector described by the validated parameters of an estimator."""
     detector = parameters.get("detector", LeSiNNDetector.name)
-    if detector == LeSiNNDetector.name:
+    if detector in (AUTO, LeSiNNDetector.name):
         detector = LeSiNNDetector(
             parameters["n_subsets"], parameters["subset_size"], parameters["metric"]
         )

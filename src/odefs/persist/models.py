@@ -8,6 +8,7 @@ so a file cannot require much more memory than its own size.
 import numpy as np
 
 from odefs.detectors.base import Detector
+from odefs.detectors.coupling import CouplingDetector
 from odefs.ensemble.model import Component, Model
 from odefs.persist.checks import Arrays, need, need_number, require
 from odefs.persist.detectors import describe_detector, is_built_in, restore_detector
@@ -32,13 +33,21 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
         if component.w is not None:
             arrays[f"components/{i}/w"] = component.w
         states.append(put_state(component.state, arrays, f"components/{i}/state"))
-    return {
+    own = {
+        str(i): describe_detector(one.detector)
+        for i, one in enumerate(model.components)
+        if one.detector is not None
+    }
+    described: dict[str, object] = {
         "dtype": model.dtype.name,
         "detector": describe_detector(model.detector),
         "scaling": {"factor": float(model.scaling.factor), "clip": float(model.scaling.clip)},
         "states": states,
         "thresholds": [component.threshold for component in model.components],
     }
+    if own:
+        described["own_detectors"] = own
+    return described
 
 
 def get_model(
@@ -67,6 +76,7 @@ def get_model(
     )
     require((numbers["weight"] > 0).any(), "all components have weight 0")
     thresholds = _get_thresholds(described, len(states))
+    own = _get_own_detectors(described, len(states))
     components = []
     for i, state in enumerate(states):
         require(isinstance(state, dict), "a state is not an object")
@@ -78,13 +88,33 @@ def get_model(
                 np.isfinite(w).all() and (w >= 0).all(),
                 "feature weights are negative or not finite",
             )
-        expected = detector.name if is_built_in(detector) else None
+        of_state = own[i] or detector
+        expected = of_state.name if is_built_in(of_state) else None
         restored = get_state(
-            state, arrays, f"components/{i}/state", detector, expected, columns.size, scaling.clip
+            state, arrays, f"components/{i}/state", of_state, expected, columns.size, scaling.clip
         )
         scalars = {name: float(values[i]) for name, values in numbers.items()}
-        components.append(Component(columns, w, restored, **scalars, threshold=thresholds[i]))
+        components.append(
+            Component(columns, w, restored, **scalars, threshold=thresholds[i], detector=own[i])
+        )
     return Model(detector, scaling, tuple(components), np.dtype(dtype))
+
+
+def _get_own_detectors(described: dict[str, object], n_components: int) -> list[Detector | None]:
+    """Return the built-in detectors of components that do not have the model's, by number."""
+    if "own_detectors" not in described:
+        return [None] * n_components
+    found = need(described, "own_detectors", dict)
+    numbers = {str(i) for i in range(n_components)}
+    require(found.keys() <= numbers, "a detector belongs to no component")
+    require(all(type(one) is dict for one in found.values()), "a detector is not an object")
+    own = {name: restore_detector(one, None) for name, one in found.items()}
+    # Companions are scored on devices and in graphs by what they are.
+    require(
+        all(isinstance(one, CouplingDetector) for one in own.values()),
+        "a component has a detector that only models have",
+    )
+    return [own.get(str(i)) for i in range(n_components)]
 
 
 def _get_thresholds(described: dict[str, object], n_components: int) -> list[float | None]:

@@ -118,9 +118,9 @@ def _input_dtype(given: str | None, of_model: np.dtype) -> np.dtype:
 
 def _share(graph: Graph, rows: Rows, model: Model, component: Component) -> str:
     """Add the contribution of a component to the score."""
-    writer = WRITERS[type(model.detector)]
-    score = writer(
-        graph, rows.take(graph, component.columns), model.detector, component.state, component.w
+    detector = component.detector or model.detector
+    score = WRITERS[type(detector)](
+        graph, rows.take(graph, component.columns), detector, component.state, component.w
     )
     score = graph.add("Div", score, graph.numbers64(component.normaliser))
     if rows.missing is not None:

@@ -14,7 +14,7 @@ from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import FEW_ROWS, InMemoryEngine
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.nearest_members import total_shares
-from odefs.engines.torch.scorer import Scorer
+from odefs.engines.torch.scorer import Scorer, sum_of_values
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
@@ -123,6 +123,8 @@ class TorchEngine(InMemoryEngine):
 
     def total_contributions(self, model: Model, rows: np.ndarray) -> list[np.ndarray]:
         assert isinstance(model.detector, LeSiNNDetector)
+        if any(one.detector is not None for one in model.scoring):
+            return super().total_contributions(model, rows)
         try:
             X = self.table.take(rows, model.scaling)
             found = total_shares(X, model.scoring, model.detector.metric == "euclidean")
@@ -158,11 +160,18 @@ class TorchEngine(InMemoryEngine):
     ) -> Tensor:
         """Raw scores of the distinct rows, ``(n_components, n_rows)``."""
         assert isinstance(detector, LeSiNNDetector)
-        table, scorer = self.table, Scorer(detector, components, self.n_columns, self.device)
+        table = self.table
+        by_distance = [i for i, one in enumerate(components) if one.detector is None]
+        by_value = [i for i, one in enumerate(components) if one.detector is not None]
+        scorer = Scorer(detector, [components[i] for i in by_distance], self.n_columns, self.device)
         out = torch.empty((len(components), table.n_rows), dtype=torch.float64, device=self.device)
 
         def score(rows: slice) -> None:
-            out[:, rows] = scorer.score(table.block(rows, scaling, dtype))
+            block = table.block(rows, scaling, dtype)
+            if by_distance:
+                out[by_distance, rows] = scorer.score(block)
+            for i in by_value:
+                out[i, rows] = sum_of_values(block, components[i].state)
             report_progress(rows.stop, table.n_rows)
 
         height = bytes_at_once(self.device) // bytes_per_row(
