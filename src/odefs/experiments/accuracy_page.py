@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from odefs.experiments.accuracy import noise, sections, trust_section
+from odefs.experiments.accuracy import mixed_section, noise, sections, trust_section
 from odefs.experiments.accuracy.run import RECORDS
 from odefs.experiments.accuracy.targets import targets
 from odefs.experiments.grid import Record, latest_records
@@ -24,8 +24,9 @@ def write_page(results: Path, docs: Path) -> Path:
     parts = [
         "# Accuracy",
         "How well `ODEFS()` ranks outliers compared with its bare detector and `ODEFS.paper()`, "
-        "and with noise columns added; what each of its parts contributes; and how reliable its "
-        f"own diagnostics are. Generated from `results/{RECORDS}` by",
+        "with noise columns added, and on tables with categories; what each of its parts "
+        "contributes; and how reliable its own diagnostics are. Generated from "
+        f"`results/{RECORDS}` by",
         f"```sh\n{COMMAND}\n```",
         "which runs missing jobs first. Decisions were meant to be made on synthetic data and on "
         "the fourteen datasets that are not the paper's, and the paper's eleven to be used for "
@@ -41,6 +42,7 @@ def write_page(results: Path, docs: Path) -> Path:
         trust_section.trust_section(records, docs),
         trust_section.agreement_section(records, docs),
         trust_section.known_section(records),
+        mixed_section.mixed_section(records),
         sections.datasets_used(records),
         _failures(records),
     ]

@@ -48,15 +48,20 @@ def open_source(name: str, seed: int, content: str = "") -> Source:
     if name in BY_NAME:
         data = load(name)
         return Source(data.X, data.y, None)
-    path, _, label = name.partition(":")
+    path = name.partition(":")[0]
     if path.endswith(".npz"):
         data = read(_file(path))
         return Source(data.X, data.y, None)
-    if path.endswith((".csv", ".parquet")):
-        return _read_table(_file(path), label)
+    if is_table(name):
+        return _read_table(name)
     raise DatasetError(
         f"dataset {name!r} is neither one of {', '.join(BY_NAME)} nor an npz, csv or parquet file"
     )
+
+
+def is_table(name: str) -> bool:
+    """Return whether a dataset is a table, which is encoded, and not a matrix."""
+    return name.partition(":")[0].endswith((".csv", ".parquet"))
 
 
 def changed(source: Source, seed: int, noise: int = 0, rows: int = 0) -> Source:
@@ -109,12 +114,28 @@ def _file(path: str) -> Path:
     return next((place for place in places if place.is_file()), places[0])
 
 
-def _read_table(path: Path, label: str) -> Source:
-    from odefs.exceptions import TableError
+def _read_table(name: str) -> Source:
     from odefs.tables.encoder.transformer import TableEncoder
+
+    frame, y = open_frame(name)
+    return Source(TableEncoder().fit_transform(frame), y, None)
+
+
+def open_frame(name: str) -> tuple[Any, np.ndarray]:
+    """Return a dataset that is a table as a data frame without its labels, and the labels."""
+    import narwhals as nw
+
+    from odefs.exceptions import TableError
     from odefs.tables.frames import column_cells
     from odefs.tables.readers.open import open_table
 
+    given, _, label = name.partition(":")
+    path = _file(given)
+    if not path.is_file():
+        raise DatasetError(
+            f"dataset {given!r} is not on this machine: store it as {given} in the folder that "
+            "ODEFS_DATA names"
+        )
     try:
         table = open_table(path).table
     except TableError as error:
@@ -124,7 +145,7 @@ def _read_table(path: Path, label: str) -> Source:
         raise DatasetError(
             f"{path}: there is no label column; name it as in {path.name}:column (1 = outlier)"
         )
-    every = np.arange(table.n_rows)
-    y = read_labels(np.asarray(column_cells(table.take(every, [label]), label)), str(path))
-    columns = table.column_rows(every, [name for name in table.names if name != label])
-    return Source(TableEncoder().fit_transform(columns), y, None)
+    frame = table.take(np.arange(table.n_rows), table.names)
+    y = read_labels(np.asarray(column_cells(frame, label)), str(path))
+    names = [name for name in table.names if name != label]
+    return nw.from_native(frame, eager_only=True).select(names).to_native(), y

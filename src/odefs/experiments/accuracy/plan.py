@@ -3,13 +3,16 @@
 The bare detector gets as many reference subsets as the fit of ``ODEFS()`` that it is compared with,
 so its jobs are derived from records. Fourteen public datasets are not the paper's and are not
 distributed with the project: files are searched for as ``more/NAME.npz`` (arrays X and y) in the
-dataset folders, and records contain the SHA-256 of the file.
+dataset folders, and records contain the SHA-256 of the file. Neither are twelve public tables with
+categories, ``mixed/NAME.csv`` with the labels in the column ``label``.
 """
 
 from collections.abc import Callable, Sequence
 
 from odefs.datasets.registry import BY_NAME
+from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Job, Record, job_of
+from odefs.experiments.peers import peers
 from odefs.experiments.plans import LARGE
 
 ADBENCH = "Minqi824/ADBench, adbench/datasets"
@@ -42,11 +45,31 @@ def file_of(name: str) -> str:
 
 def short(dataset: str) -> str:
     """Return the name of the dataset on a page."""
-    return dataset.removeprefix("more/").removesuffix(".npz")
+    return dataset.rpartition("/")[2].removesuffix(".npz").removesuffix(".csv")
 
 
 ELEVEN = tuple(name for name in BY_NAME if name != "speech")
 MORE = tuple(map(file_of, SOURCES))
+MIXED = tuple(
+    f"mixed/{name}.csv"
+    for name in (
+        "audiology",
+        "chess_nowin_145",
+        "monks_0_12",
+        "nursery",
+        "vote_republican_29",
+        "abalone",
+        "annealing",
+        "bands_band_27",
+        "german_1_14",
+        "heart270_2_16",
+        "seismic",
+        "sick_sick_72",
+    )
+)
+"""Tables with categories: five without numbers first, then seven with both."""
+DETECT = "odefs.detect"
+MIXED_METHODS = (DETECT, *BASELINES, *peers())
 
 REPEATS = 10
 MORE_REPEATS = {"optdigits": 20}
@@ -167,6 +190,21 @@ def known_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
     ]
 
 
+def baseline_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
+    """Return jobs that count the values of matrices; they draw nothing, so one seed is enough."""
+    return [Job(method, dataset, 0) for dataset in (*ELEVEN, *MORE) for method in BASELINES]
+
+
+def mixed_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
+    """Return jobs on tables with categories; peers get the matrix of ``TableEncoder``."""
+    return [
+        Job(method, dataset, seed)
+        for dataset in MIXED
+        for seed in range(min(repeats, FEW_REPEATS))
+        for method in MIXED_METHODS
+    ]
+
+
 PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
     "main": main_jobs,
     "bare": bare_jobs,
@@ -175,6 +213,8 @@ PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
     "noise bare": bare_jobs,
     "agreement": agreement_jobs,
     "known": known_jobs,
+    "baselines": baseline_jobs,
+    "mixed": mixed_jobs,
 }
 """In this order: the jobs of a part may be derived from the records of earlier parts."""
 

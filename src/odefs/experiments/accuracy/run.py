@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from odefs.experiments.accuracy.plan import PARTS
+from odefs.experiments.accuracy.plan import DETECT, PARTS
+from odefs.experiments.accuracy.table_measures import measure_detect, measure_value_frequencies
+from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Job, Record, latest_records, run_grid
 from odefs.experiments.run import run_job
 from odefs.experiments.sources import Source, content_of, is_here, split_name
@@ -50,7 +52,7 @@ def run_parts(
 
 
 def _wanted(datasets: Sequence[str]) -> list[str]:
-    jobs = [job for part in ("main", "noise") for job in PARTS[part]([], 1)]
+    jobs = [job for part in ("main", "noise", "mixed") for job in PARTS[part]([], 1)]
     names = dict.fromkeys(split_name(job.dataset)[0] for job in jobs)
     return [name for name in names if not datasets or name in datasets]
 
@@ -101,5 +103,7 @@ def measure_known(job: Job, source: Source) -> Record:
 MEASURES: dict[str, Callable[[Job, Source], Record]] = {
     "agreement": measure_agreement,
     "known": measure_known,
+    DETECT: measure_detect,
+    **dict.fromkeys(BASELINES, measure_value_frequencies),
 }
 """Measurements of jobs that do not fit a method."""

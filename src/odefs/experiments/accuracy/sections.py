@@ -18,14 +18,17 @@ from odefs.experiments.accuracy.measures import (
 )
 from odefs.experiments.accuracy.plan import (
     ABLATIONS,
+    DETECT,
     ELEVEN,
     FEW_REPEATS,
+    MIXED,
     MORE,
     SOURCES,
     Options,
     file_of,
     short,
 )
+from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Record
 from odefs.experiments.plans import LARGE
 from odefs.experiments.summary import Cells, summarise
@@ -65,6 +68,12 @@ def against_bare(records: Sequence[Record]) -> str:
         "paired by seed, with its standard error; AUC with the standard deviation over the seeds. "
         f"p@k: ties by expectation. `ODEFS.paper()` is limited on {capped}."
     )
+    if any(_counted(part, datasets) for datasets in FOLDERS.values()):
+        text += (
+            " `frequencies` and `pairs` add up -log of the share of rows with the row's value, "
+            "over all columns and all pairs of columns; numbers of more than ten values are "
+            "divided into ten bins of equal width."
+        )
     return section("Comparison with the bare detector", text, *parts)
 
 
@@ -81,6 +90,8 @@ def _gain_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
         "bare p@k",
         f"{PAPER} p@k",
     ]
+    counted = _counted(records, datasets)
+    header += [f"{name} {measure}" for name in counted for measure in ("AUC", "p@k")]
     rows = []
     for name in datasets:
         gain = paired_gain(records, DEFAULT, BARE, name)
@@ -94,7 +105,8 @@ def _gain_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
             shown,
             _text(auc, PAPER, name),
         ]
-        rows.append(row + [f"{pk[method, name].mean:.3f}" for method in (DEFAULT, BARE, PAPER)])
+        row += [f"{pk[method, name].mean:.3f}" for method in (DEFAULT, BARE, PAPER)]
+        rows.append(row + _counted_cells(records, counted, [name]))
     means = {
         (m, k): mean_over(records, m, datasets, k)
         for m in (DEFAULT, BARE, PAPER)
@@ -107,8 +119,22 @@ def _gain_table(records: Sequence[Record], datasets: Sequence[str]) -> Table:
         f"{means[BARE, 'auc']:.4f}",
     ]
     last += [f"{means[DEFAULT, 'auc'] - means[BARE, 'auc']:+.4f}", f"{means[PAPER, 'auc']:.4f}"]
-    rows.append(last + [f"{means[method, 'p@k']:.3f}" for method in (DEFAULT, BARE, PAPER)])
+    last += [f"{means[method, 'p@k']:.3f}" for method in (DEFAULT, BARE, PAPER)]
+    rows.append(last + _counted_cells(records, counted, datasets))
     return Table("", header, rows)
+
+
+def _counted(records: Sequence[Record], datasets: Sequence[str]) -> list[str]:
+    """Return the baselines that count values and were run on any of the datasets."""
+    return [name for name in BASELINES if any(complete(records, [d], [name]) for d in datasets)]
+
+
+def _counted_cells(
+    records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str]
+) -> list[str]:
+    """Return AUC and p@k of baselines that count values; empty where one was not run."""
+    values = [mean_over(records, m, datasets, k) for m in methods for k in ("auc", "p@k")]
+    return ["" if np.isnan(value) else f"{value:.3f}" for value in values]
 
 
 def _text(cells: Cells, method: str, dataset: str) -> str:
@@ -223,12 +249,18 @@ def _ablation_row(records: Sequence[Record], name: str, datasets: Sequence[str])
 
 def datasets_used(records: Sequence[Record]) -> str:
     """Return the section with names, shapes and sources of all datasets."""
-    found = {record["job"]["dataset"]: record for record in records if "n_rows" in record}
+    # Peers' records of tables have the width of the encoded matrix.
+    found = {
+        record["job"]["dataset"]: record
+        for record in records
+        if "n_rows" in record
+        and (record["job"]["dataset"] not in MIXED or record["job"]["method"] == DETECT)
+    }
     rows = []
     sources = {name: f"`odefs datasets get {name}`" for name in BY_NAME} | {
         file_of(k): v for k, v in SOURCES.items()
     }
-    for name in (*ELEVEN, *MORE):
+    for name in (*ELEVEN, *MORE, *MIXED):
         if name in found:
             record = found[name]
             digest = record["job"].get("content", "")[:12]
@@ -237,7 +269,7 @@ def datasets_used(records: Sequence[Record]) -> str:
                     short(name),
                     f"{record['n_rows']:,} x {record['n_columns']}",
                     f"{record['outlier_share']:.3f}",
-                    sources[name],
+                    sources.get(name, "public table"),
                     digest,
                 ]
             )
@@ -247,7 +279,8 @@ def datasets_used(records: Sequence[Record]) -> str:
         "Datasets",
         "The fourteen that are not the paper's are not distributed with the project; their files, "
         "with arrays X and y, are searched for as `more/NAME.npz` in `$ODEFS_DATA`. Repositories "
-        "are on GitHub; nominal columns are one-hot encoded. The last column is the beginning of "
-        "the SHA-256 of the file.",
+        "are on GitHub; nominal columns are one-hot encoded. The tables with categories, most of "
+        "them from UCI, are searched for as `mixed/NAME.csv` there (labels in the column `label`, "
+        "missing cells empty). The last column is the beginning of the SHA-256 of the file.",
         Table("", ["dataset", "rows x columns", "outliers", "source", "sha256"], rows).markdown(),
     )
