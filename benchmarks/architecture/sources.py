@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-SIZES = ["files", "lines", "code", "docstrings", "comments", "functions"]
+SIZES = ["files", "lines", "code", "docstrings", "comments", "functions", "statements"]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 LAYOUT = {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -59,6 +59,8 @@ def read_source(path: Path, root: Path) -> Source:
         len(docstrings),
         len(comments - code),
         len(functions),
+        # Unlike lines, they do not depend on where lines are broken.
+        sum(isinstance(node, ast.stmt) for node in nodes) - len(texts),
     ]
     called = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     calls = [f"{ast.unparse(node.func)}({ast.unparse(node.args[0])}" for node in called]

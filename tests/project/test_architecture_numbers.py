@@ -83,14 +83,23 @@ def test_style(tables):
 
 def test_sizes_by_package(tables):
     packages = tables["Packages"]
-    assert packages[""] == ["files", "lines", "code", "docstrings", "comments", "functions"]
+    assert packages[""] == [
+        "files",
+        "lines",
+        "code",
+        "docstrings",
+        "comments",
+        "functions",
+        "statements",
+    ]
     assert list(packages) == ["", "rooms", "root", "total", "C sources"]
     assert [packages[name][0] for name in ("rooms", "root", "total")] == [5, 5, 10]
     assert packages["total"] == [
         a + b for a, b in zip(packages["rooms"], packages["root"], strict=True)
     ]
     # Of sizes.py: four lines of the module and one of LIMIT; of __init__.py one.
-    assert packages["root"][3:] == [6, 1, 3]
+    # Statements: 4 of sizes.py, 1 of first.py, 3 of long.py, 2 + 2 * 19 of branches.py.
+    assert packages["root"][3:] == [6, 1, 3, 4 + 1 + 3 + 2 + 2 * 19]
     assert packages["C sources"][:2] == [1, 2]
 
 
