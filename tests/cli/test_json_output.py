@@ -196,7 +196,13 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("case", ERRORS)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if place % 3 == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for place, case in enumerate(ERRORS)
+    ],
+)
 def test_errors_are_documents_too(folder, case):
     arguments, kind, code = ERRORS[case]
     done = odefs(*arguments, cwd=folder)

@@ -44,6 +44,7 @@ def test_what_is_no_limit(folder, limit):
     assert CliRunner().invoke(score, line).exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_multiple_compares_rows_above_the_same_threshold(folder):
     """Training flagged two rows as requested; the model's own threshold flags more."""
     assert (
@@ -78,6 +79,7 @@ def test_a_multiple_compares_rows_above_the_same_threshold(folder):
         )
 
 
+@pytest.mark.slow
 def test_a_file_of_an_older_version_takes_shares_only(folder, monkeypatch, tmp_path):
     loaded = load_table_model(folder / "m.odefs")
     noted = {

@@ -83,7 +83,7 @@ ESTIMATORS = {
         n_estimators=3,
         random_state=0,
     ),
-    "robust": ODEFS(scaling="robust", n_estimators=3, random_state=0),
+    "auto": ODEFS(detector="auto", scaling="robust", n_estimators=3, random_state=0),
     "coupling": ODEFS(detector="coupling", n_estimators=3, random_state=0),
     "relations": ODEFS(detector="relations", n_estimators=3, random_state=0),
     "relations weighted": ODEFS(
@@ -99,7 +99,16 @@ ESTIMATORS = {
 }
 
 
-LARGE_GRAPHS = ("tails", "tails weighted", "iforest")
+LARGE_GRAPHS = (
+    "tails",
+    "tails weighted",
+    "iforest",
+    "coupling",
+    "relations",
+    "relations weighted",
+    "weighted",
+    "LeSiNN unscaled",
+)
 """Checked and started in many seconds each: among the slow tests."""
 
 

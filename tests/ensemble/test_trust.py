@@ -27,7 +27,9 @@ def planted(n_columns, n_relevant, shift, seed=0, n_rows=2000, n_outliers=40):
     return X, y
 
 
-@pytest.mark.parametrize(("n_columns", "n_relevant"), [(300, 6), (1000, 10)])
+@pytest.mark.parametrize(
+    ("n_columns", "n_relevant"), [(300, 6), pytest.param(1000, 10, marks=pytest.mark.slow)]
+)
 def test_few_relevant_columns_are_found_and_trusted(n_columns, n_relevant):
     X, y = planted(n_columns, n_relevant, 4.0)
     model = ODEFS(random_state=0, noise_columns="keep").fit(X)

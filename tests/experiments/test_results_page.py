@@ -42,6 +42,7 @@ def test_the_results_page_says_what_the_records_say(tmp_path):
     assert (tmp_path / "docs" / "figures" / "table2-ranks.svg").exists()
 
 
+@pytest.mark.slow
 def test_the_committed_page_is_what_the_committed_records_say(tmp_path):
     root = ROOT
     page = results_page.write_page(root / "results", tmp_path)

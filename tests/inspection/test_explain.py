@@ -116,7 +116,7 @@ def plant(seed, n_rows=2000, n_binary=10, n_normal=10, n_uniform=10, share=0.01)
         {"n_rows": 500, "share": 0.02},
         {"share": 0.002},
         {"n_binary": 33, "n_normal": 34, "n_uniform": 33},
-        {"n_binary": 66, "n_normal": 68, "n_uniform": 66},
+        pytest.param({"n_binary": 66, "n_normal": 68, "n_uniform": 66}, marks=pytest.mark.slow),
     ],
     ids=str,
 )

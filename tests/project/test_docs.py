@@ -36,7 +36,14 @@ def test_your_own_detector_finds_the_planted_column():
     assert "first reason for row 0: x7" in shown
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if code_blocks(name)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "README.md" else pytest.param(name, marks=pytest.mark.slow)
+        for name in PAGES
+        if code_blocks(name)
+    ],
+)
 def test_code_blocks_run(name):
     for code in code_blocks(name):
         run(code)

@@ -128,6 +128,7 @@ def test_a_packed_file_may_begin_with_nothing(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_sheets_that_are_too_large_are_refused(tmp_path):
     flags(3000).cast(pl.Int8).write_excel(tmp_path / "t.xlsx")
     assert bytes_in_memory(tmp_path / "t.xlsx") > 40 * 3000 * 8

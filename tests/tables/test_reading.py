@@ -178,6 +178,7 @@ def test_a_type_that_changes_at_the_end_of_a_long_file_is_seen(mode, tmp_path):
     assert read(tmp_path / "t.csv", mode).frame["a"][-1] == "x"
 
 
+@pytest.mark.slow
 @in_both_modes
 def test_thousands_of_columns_are_read(mode, tmp_path):
     (tmp_path / "t.csv").write_text(

@@ -332,6 +332,7 @@ def test_a_column_that_cannot_be_read_is_told(frame, saved, tmp_path):
     assert line == f"odefs: {unreadable_column('amount', 'number')}"
 
 
+@pytest.mark.slow
 def test_what_a_folder_refuses(frame, saved, tmp_path):
     path, _ = saved
     write_parts(frame, tmp_path / "in", 2)

@@ -274,7 +274,7 @@ def test_tables_without_a_header(folder):
     assert results(folder, "csv")[1]["score"].equals(b["score"])
 
 
-@pytest.mark.parametrize("height", [1, 37, 5000])
+@pytest.mark.parametrize("height", [pytest.param(1, marks=pytest.mark.slow), 37, 5000])
 def test_where_batches_are_cut_changes_no_bit(height, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "rows_at_once", lambda width: height)
     trained = odefs.detect(make_frame(800), id="key")

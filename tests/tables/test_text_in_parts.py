@@ -144,7 +144,10 @@ def test_numbers_of_more_than_63_bits_in_lines_of_json(numbers, kind, tmp_path):
     assert frame["^x$"].to_list() == [1.5, 1.5]
 
 
-@pytest.mark.parametrize("first", [0, 2**63, 10**21, -5, 10**38])
+@pytest.mark.parametrize(
+    "first",
+    [2**63, *(pytest.param(first, marks=pytest.mark.slow) for first in (0, 10**21, -5, 10**38))],
+)
 def test_long_ids_in_lines_of_json_are_left_out_either_way(first, tmp_path):
     rng = np.random.default_rng(0)
     lines = [
