@@ -1,6 +1,7 @@
 """The page of results: what its sections show, and the commands under them."""
 
 import numpy as np
+import pytest
 
 from experiment_records import fake_records
 from locations import ROOT
