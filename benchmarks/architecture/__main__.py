@@ -58,7 +58,11 @@ def count(checkout: Path) -> dict[str, dict[str, list]]:
         "comment lines per code line": [density],
     }
     return {
-        "Packages": {"": SIZES, **sizes, "C sources": [len(c_lines), sum(c_lines), *[""] * (len(SIZES) - 2)]},
+        "Packages": {
+            "": SIZES,
+            **sizes,
+            "C sources": [len(c_lines), sum(c_lines), *[""] * (len(SIZES) - 2)],
+        },
         "Style": {"": ["number"], **style},
         "Lengths": {"": ["median", "p90", "max"], **spread},
     }
