@@ -214,11 +214,14 @@ class Scaling:
         low, high, unit, slope = (
             one.copy() for one in (tails.low, tails.high, tails.unit, tails.slope)
         )
-        ends = (np.stack([ranges.low, ranges.high]) * found.factor - found.low) / found.width
+        ends = np.stack([ranges.low[columns], ranges.high[columns]]) * found.factor
+        ends = (ends - found.low[columns]) / found.width[columns]
         # The ends themselves must stay within, whatever is rounded.
         room = 1e-5 * np.maximum(1.0, np.abs(ends).max(axis=0))
-        low[columns], high[columns] = (ends[0] - room)[columns], (ends[1] + room)[columns]
-        unit[columns], slope[columns] = LINEAR, 1 / share
+        has_tails = np.isfinite(high[columns])
+        low[columns], high[columns] = ends[0] - room, ends[1] + room
+        unit[columns] = np.where(has_tails, unit[columns], LINEAR)
+        slope[columns] = 1 / share
         return replace(found, tails=Tails(low, high, unit, slope))
 
     @property
@@ -320,7 +323,7 @@ def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scal
     middle, sigma = _middle_and_sigma(sample)
     two_valued = ((sample == low) | (sample == high) | np.isnan(sample)).all(axis=0)
     reach = TAIL_SIGMAS * sigma
-    bends = ~two_valued & (reach > 0) & (np.maximum(high - middle, middle - low) > reach)
+    bends = ~two_valued & (reach > 0)
     reach = np.where(bends, reach, 1.0)
     limit_low, limit_high = middle - reach, middle + reach
 
@@ -361,8 +364,14 @@ def _middle_and_sigma(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sigma = (q75 - q25) / 1.349
     sigma = np.where(sigma > 0, sigma, (q95 - q05) / 3.29)
     # Halved, since squares of the largest numbers overflow.
-    peak = np.maximum(np.nanmax(np.abs(sample), axis=0, initial=0.0), np.finfo(np.float64).tiny)
-    spread = np.nanstd(sample / peak, axis=0) * peak
+    peak = np.maximum(
+        np.fmax.reduce(np.abs(sample), axis=0, initial=0.0), np.finfo(np.float64).tiny
+    )
+    seen = ~np.isnan(sample)
+    parts = np.where(seen, sample / peak, 0.0)
+    count = np.maximum(1, seen.sum(axis=0))
+    centred = np.where(seen, parts - parts.sum(axis=0) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(axis=0) / count) * peak
     sigma = np.where(sigma > 0, sigma, spread)
     return np.nan_to_num(middle), np.nan_to_num(sigma)
 

@@ -91,3 +91,21 @@ def test_columns_that_determine_each_other_exactly():
 def test_the_estimator_takes_it_by_name(total):
     model = ODEFS(detector="relations", trust=0, random_state=0).fit(total)
     assert average_precision_score(BROKEN, model.outlier_scores_) > 0.9
+
+
+@pytest.mark.parametrize("share", [0.3, 0.1, 0.02])
+def test_a_rare_value_does_not_hide_what_does_not_add_up(total, share):
+    """The nearest rows, to which relations are fitted, may lack it."""
+    flag = np.random.default_rng(4).random((2000, 1)) < share
+    scores, _ = scored(np.c_[total, flag])
+    assert average_precision_score(BROKEN, scores) > 0.9
+
+
+def test_many_columns_are_refused():
+    with pytest.raises(ValueError, match="columns"):
+        RelationsDetector().prepare(np.zeros((10, 5000)), None)
+
+
+def test_units_do_not_matter(pair):
+    scores, _ = scored(pair)
+    np.testing.assert_allclose(scored(pair * 1e-10)[0], scores, rtol=1e-6)

@@ -6,7 +6,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 import odefs
-from odefs import ODEFS, RowBlocks
+from odefs import ODEFS, FeatureSelection, RowBlocks
 from odefs.detectors import CouplingDetector
 from odefs.ensemble.companion import FULL_WEIGHT
 
@@ -109,3 +109,18 @@ def test_a_file_cannot_name_another_detector_for_a_component(model, tmp_path):
     }
     with pytest.raises(ModelFileError):
         get_model(described, Arrays(dict(arrays)), n_columns, None)
+
+
+def test_it_joins_whatever_else_is_set(nominal):
+    model = ODEFS(
+        detector="auto",
+        trust=0,
+        n_estimators=4,
+        selection=FeatureSelection(n_rounds=1),
+        random_state=0,
+    ).fit(nominal)
+    assert len(companions(model)) == 1
+
+
+def test_explanations_say_how_both_are_split(model, nominal):
+    assert CouplingDetector.attribution in model.explain(nominal[:2]).attribution

@@ -121,3 +121,22 @@ def test_the_training_rows_are_not_affected(among_noise):
     X = among_noise.astype(np.float32)
     linear = replace(scaling, tails=None)
     assert np.array_equal(applied(scaling, X, np.float32), applied(linear, X, np.float32))
+
+
+def test_far_values_of_new_rows_are_drawn_in(among_noise):
+    """Also where the training rows had none, and in noise columns."""
+    model = ODEFS(scaling="robust", random_state=0).fit(among_noise)
+    for column in (0, 8):
+        new = among_noise[:1].repeat(3, axis=0)
+        new[:, column] = [1e2, 1e4, 1e6]
+        scores = model.outlier_scores(new)
+        assert (np.diff(scores) > 0).all()
+        assert scores[2] < 5 * scores[0]
+
+
+def test_an_empty_column_beside_noise(among_noise):
+    X = np.c_[among_noise, np.full(3000, np.nan)]
+    for scaling in ("damped", "robust"):
+        model = ODEFS(scaling=scaling, missing="ignore", random_state=0).fit(X)
+        assert model.noise_columns_.size
+        assert np.isfinite(model.outlier_scores_).all()

@@ -10,8 +10,8 @@ values of column ``f``: ``G_f(x) = rel(f) pi(x_f)``.
 The walk follows pairs of values; a table in which any value is rare by itself is described by
 ``-log p(x_f)``. Both are added, each divided by its standard deviation over the rows.
 
-Columns of numbers are cut into bins of equal width. Neighbouring two-valued columns of which
-exactly one is on in every row are one column, encoded one-hot.
+Columns of more than twenty values are cut into bins of about equal width. Neighbouring two-valued
+columns of which exactly one is on in every row are one column, encoded one-hot.
 """
 
 from collections.abc import Iterator
@@ -29,6 +29,8 @@ TOLERANCE = 1e-8
 
 FEW_VALUES = 20
 """Columns with more values are continuous: their bins are coupled, but are not called rare."""
+
+MAX_BINS = 256
 
 MAX_CELLS = 2**22
 FEWEST_ROWS = 512
@@ -79,6 +81,12 @@ class CouplingDetector(Detector[CouplingState]):
     n_bins: int = 10
     frequencies: bool = True
 
+    def __post_init__(self) -> None:
+        if self.n_references < 1:
+            raise ValueError(f"n_references={self.n_references} must be at least 1.")
+        if not 2 <= self.n_bins <= MAX_BINS:
+            raise ValueError(f"n_bins={self.n_bins} must be between 2 and {MAX_BINS}.")
+
     name: ClassVar[str] = "coupling"
     depends_on_scale = False
     handles_missing: ClassVar[bool] = True
@@ -89,7 +97,7 @@ class CouplingDetector(Detector[CouplingState]):
     def prepare(
         self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
     ) -> CouplingState:
-        rows = rows[: max(FEWEST_ROWS, MAX_CELLS // max(1, rows.shape[1]))]
+        rows = some_rows(rows)
         cut = cut_columns(rows, self.n_bins)
         codes = codes_of(rows, cut.cuts)
         values = ValueTable(codes, cut.blocks)
@@ -123,6 +131,14 @@ class CouplingDetector(Detector[CouplingState]):
         return False
 
 
+def some_rows(rows: np.ndarray) -> np.ndarray:
+    """As many rows as are looked at, evenly spaced: rows may be sorted."""
+    n_rows = max(FEWEST_ROWS, MAX_CELLS // max(1, rows.shape[1]))
+    if n_rows >= len(rows):
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, n_rows).astype(np.intp)]
+
+
 def cut_columns(rows: np.ndarray, n_bins: int) -> Cuts:
     """Find the values of each column, and the columns that belong together."""
     found = [_limits(column[~np.isnan(column)], n_bins) for column in rows.T]
@@ -144,9 +160,12 @@ def _limits(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, int]:
         # A value is above the first limit if it is not smaller than the constant.
         return np.array([np.nextafter(value, -np.inf), value], dtype=np.float64), 1
     distinct = distinct.astype(np.float64)
-    if distinct.size > n_bins:
-        return np.linspace(distinct[0], distinct[-1], n_bins + 1)[1:-1], distinct.size
-    return distinct[:-1] / 2 + distinct[1:] / 2, distinct.size
+    between = distinct[:-1] / 2 + distinct[1:] / 2
+    if distinct.size <= max(n_bins, FEW_VALUES):
+        return between, distinct.size
+    # Limits lie half-way between values: rounding must not decide on which side one falls.
+    limits = np.linspace(distinct[0], distinct[-1], n_bins + 1)[1:-1]
+    return between[np.unique(np.searchsorted(distinct, limits)) - 1], distinct.size
 
 
 def _blocks(rows: np.ndarray, limits: np.ndarray, n_values: np.ndarray) -> Iterator[slice]:

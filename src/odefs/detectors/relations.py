@@ -2,7 +2,9 @@
 
 ``s(x) = z' P z``: the squared Mahalanobis distance of a row in standardised columns. ``P`` is the
 inverse of a correlation matrix that is shrunk towards the identity and fitted robustly: it is
-fitted again to the nearest three quarters of the rows, three times.
+fitted again three times, with less weight for the farthest quarter of the rows, the less the
+farther they are. (Without these rows altogether, a category that none of the others has would be
+impossible.)
 
 A row may be far from all others in a relation although each of its values is common. Outliers that
 form a cluster of their own shape the relations instead of breaking them; where these are expected,
@@ -19,8 +21,11 @@ import numpy as np
 
 from odefs.detectors.base import Detector, row_sums
 from odefs.kernels.chunking import row_blocks
+from odefs.system.threads import one_blas_thread
 
-KEPT_SHARE = 0.75
+ORDINARY_SHARE = 0.75
+"""Share of the rows that have full weight."""
+
 N_REFITS = 3
 
 SMALLEST_SHRINKAGE = 1e-4
@@ -35,6 +40,9 @@ FEWEST_ROWS = 8
 """Fewer rows show no relation: columns are only standardised."""
 
 ROWS_PER_PRODUCT = 64
+
+MAX_COLUMNS = 4096
+"""The matrix of more columns would take more than 128 MB for each member of an ensemble."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +60,10 @@ class RelationsDetector(Detector[RelationsState]):
 
     n_references: int = 8192
 
+    def __post_init__(self) -> None:
+        if self.n_references < 1:
+            raise ValueError(f"n_references={self.n_references} must be at least 1.")
+
     name: ClassVar[str] = "relations"
     attribution: ClassVar[str | None] = (
         "a squared distance z'Pz is split in proportion to the positive z_k (Pz)_k"
@@ -65,14 +77,21 @@ class RelationsDetector(Detector[RelationsState]):
     def prepare(
         self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
     ) -> RelationsState:
+        if rows.shape[1] > MAX_COLUMNS:
+            raise ValueError(
+                f"detector='relations' compares all pairs of columns, at most {MAX_COLUMNS:,} "
+                f"columns, but there are {rows.shape[1]:,}: select columns before, or take another "
+                "detector."
+            )
         rows = rows.astype(np.float64)
-        state = fit_relations(rows)
-        for _ in range(N_REFITS):
-            scores = self.score(rows, state)
-            nearest = scores <= np.nanquantile(scores, KEPT_SHARE)
-            if nearest.sum() < FEWEST_ROWS:
-                break
-            state = fit_relations(rows[nearest])
+        with one_blas_thread():  # Several threads would sum in another order.
+            state = first = fit_relations(rows, np.ones(len(rows)))
+            least_std = np.where(is_two_valued(rows), first.std, 0.0)
+            for _ in range(N_REFITS):
+                scores = np.nan_to_num(self.score(rows, state))
+                ordinary = max(float(np.quantile(scores, ORDINARY_SHARE)), 1e-12)
+                weights = (ordinary / np.maximum(scores, ordinary)) ** 2
+                state = fit_relations(rows, weights, least_std)
         return state
 
     def linearise(
@@ -105,22 +124,37 @@ class RelationsDetector(Detector[RelationsState]):
         )
 
 
-def fit_relations(rows: np.ndarray) -> RelationsState:
-    """Mean, standard deviation and shrunk inverse correlations; missing cells count as means."""
+def is_two_valued(rows: np.ndarray) -> np.ndarray:
+    """Which columns have at most two values: the rarer one is not to become ever rarer."""
+    low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
+    return np.asarray(((rows == low) | (rows == high) | np.isnan(rows)).all(axis=0))
+
+
+def fit_relations(
+    rows: np.ndarray, weights: np.ndarray, least_std: np.ndarray | float = 0.0
+) -> RelationsState:
+    """Weighted means, standard deviations and shrunk inverse correlations of some rows.
+
+    Missing cells count as means. Standard deviations are not below ``least_std``, and 1 for
+    constant columns.
+    """
     seen = ~np.isnan(rows)
-    count = np.maximum(1, seen.sum(axis=0))
-    mean = np.where(seen, rows, 0.0).sum(axis=0) / count
+    cells = seen * weights[:, None]
+    count = np.maximum(cells.sum(axis=0), np.finfo(np.float64).tiny)
+    mean = (np.where(seen, rows, 0.0) * cells).sum(axis=0) / count
     centred = np.where(seen, rows - mean, 0.0)
-    std = np.sqrt((centred**2).sum(axis=0) / count)
-    std = np.where(std > 1e-9 * np.maximum(1.0, np.abs(mean)), std, 1.0)
+    std = np.sqrt((centred**2 * cells).sum(axis=0) / count)
+    largest = np.where(seen, np.abs(rows), 0.0).max(axis=0, initial=0.0)
+    std = np.where(std > 1e-12 * largest, std, 1.0)
     z = centred / std
-    n_rows, n_columns = z.shape
+    n_columns, n_rows = z.shape[1], float(weights.sum())
+    std = np.maximum(std, least_std)
     if n_rows < FEWEST_ROWS:
         return RelationsState(mean, std, np.eye(n_columns))
-    correlations = z.T @ z / n_rows
+    shrunk = (z * weights[:, None]).T @ z / n_rows
     share = float(np.clip((n_columns / n_rows) ** 2, SMALLEST_SHRINKAGE, 1.0))
-    shrunk = (1 - share) * correlations
-    shrunk[np.diag_indices(n_columns)] += share
+    shrunk *= 1 - share
+    shrunk[np.diag_indices(n_columns)] = 1.0  # Also for constant columns.
     return RelationsState(mean, std, np.linalg.inv(shrunk))
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from odefs.detectors.coupling import CouplingDetector
+from odefs.detectors.coupling import CouplingDetector, cut_columns, some_rows
 from odefs.ensemble.model import Component
 from odefs.ensemble.pilot import PilotSample
 
@@ -29,6 +29,8 @@ def with_companion(
     The weights keep their sum, so that 1.0 is still the score of an ordinary row. ``None`` where
     the companion would have no weight.
     """
+    if cut_columns(some_rows(pilot.X), detector.n_bins).discrete_share == 0:
+        return list(components), None
     rng = np.random.default_rng(0)  # The detector draws nothing.
     state = detector.prepare(pilot.X, rng)
     weight = FULL_WEIGHT * (1 - trust) * state.discrete_share

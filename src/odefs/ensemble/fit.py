@@ -34,6 +34,7 @@ from odefs.ensemble.pilot import (
     AllColumnsEnsemble,
     AllColumnsScores,
     PilotSample,
+    draw_pilot,
     normalise_to_mean_one,
     take_pilot,
 )
@@ -213,8 +214,11 @@ def _add_companion(
     share: float,
 ) -> tuple[list[Component], list[Component], list[Component]]:
     """Give a part of the weights to the companion, if there is one to add."""
-    if inputs.companion is None or pilot is None or share == 1:
+    if inputs.companion is None or share == 1:
         return learned, full, []
+    if pilot is None:
+        scaling = inputs.scaled.scaling
+        pilot = draw_pilot(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
     with stage("scoring discrete columns"):
         every, member = with_companion(pilot, [*learned, *full], inputs.companion, share)
     companions = [] if member is None else [member]

@@ -59,6 +59,13 @@ class Model:
         return tuple(component for component in self.components if component.weight > 0)
 
     @property
+    def attribution(self) -> str | None:
+        """Description for users of how scores are split over the columns, if they can be."""
+        own = {one.detector for one in self.scoring if one.detector is not None}
+        parts = [self.detector.attribution, *(detector.attribution for detector in own)]
+        return None if None in parts else "; ".join(map(str, parts))
+
+    @property
     def has_thresholds(self) -> bool:
         """Whether the agreement of the components can be computed."""
         return all(component.threshold is not None for component in self.scoring)

@@ -59,8 +59,13 @@ def take_pilot(
     engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
 ) -> PilotSample | None:
     """The pilot sample, or ``None`` where the plan does not use one."""
-    if not plan.uses_pilot:
-        return None
+    return draw_pilot(engine, detector, scaling, plan, seeds) if plan.uses_pilot else None
+
+
+def draw_pilot(
+    engine: Engine, detector: Detector, scaling: Scaling, plan: Plan, seeds: Seeds
+) -> PilotSample:
+    """The pilot sample."""
     numbers = pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
     few = sample_rows(numbers.size, FEW_ROWS, seeds.stopping())
     return PilotSample(

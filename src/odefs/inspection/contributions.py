@@ -59,7 +59,7 @@ def explain_all(
         values[rows] = block_contributions(model, X)
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
-    return Explanation(values, baseline, data, feature_names, model.detector.attribution or "")
+    return Explanation(values, baseline, data, feature_names, model.attribution or "")
 
 
 def explain_top(
@@ -79,9 +79,7 @@ def explain_top(
         data[rows] = np.take_along_axis(engine.rows(rows), best, axis=1)
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
-    return TopExplanation(
-        columns, values, baseline, data, feature_names, model.detector.attribution or ""
-    )
+    return TopExplanation(columns, values, baseline, data, feature_names, model.attribution or "")
 
 
 def _bytes_per_row(engine: InMemoryEngine, model: Model) -> int:

@@ -157,7 +157,13 @@ def _get_tails(arrays: Arrays, n_columns: int) -> Tails | None:
         np.isfinite(unit).all() and np.isfinite(slope).all() and (unit > 0).all(),
         "the tails of its scaling are not valid",
     )
-    require((slope >= 0).all() and (slope <= CLIP).all(), "the tails of its scaling are not valid")
+    require(
+        (slope >= 0).all()
+        and (slope <= CLIP).all()
+        and (low < np.inf).all()
+        and (high > -np.inf).all(),
+        "the tails of its scaling are not valid",
+    )
     return Tails(low, high, unit, slope)
 
 

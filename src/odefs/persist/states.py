@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.detectors.coupling import CouplingDetector, CouplingState
+from odefs.detectors.coupling import FEW_VALUES, CouplingDetector, CouplingState
 from odefs.detectors.iforest import IForestDetector, IForestState
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 from odefs.detectors.relations import RelationsDetector, RelationsState
@@ -105,7 +105,7 @@ def _matches_settings(detector: Detector, state: object) -> bool:
         case TailsDetector(), TailsState():
             return bool(state.sorted_values.shape[0] <= detector.n_references)
         case CouplingDetector(), CouplingState():
-            return bool(state.cuts.shape[0] <= max(2, detector.n_bins))
+            return bool(state.cuts.shape[0] <= max(FEW_VALUES, detector.n_bins))
         case RelationsDetector(), RelationsState():
             return True
         case _:

@@ -35,7 +35,7 @@ def sum_of_values(X: Tensor, state: CouplingState) -> Tensor:
         columns = np.flatnonzero(np.isfinite(limits))
         # Compared in float64, as NumPy does: rounded limits might be values.
         above = X[:, columns].double() > torch.tensor(limits[columns], device=X.device)
-        found += torch.mv(above.double(), step[columns])
+        found += (above * step[columns]).sum(dim=1)
     return found
 
 
