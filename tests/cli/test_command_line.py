@@ -188,6 +188,7 @@ def test_reasons_and_input_columns_in_the_output(tmp_path):
     assert "reasons" not in read(tmp_path / "o.csv")[0]
 
 
+@pytest.mark.slow
 def test_labels_only_measure(tmp_path):
     truth = {row["transaction"] for row in read(truth_path())}
     frame = pl.read_csv(TABLE)
@@ -241,6 +242,7 @@ def test_settings_reach_the_model(tmp_path):
     assert "ODEFS has no parameter 'nonsense'" in done.stderr
 
 
+@pytest.mark.slow
 def test_files_are_not_replaced_unless_asked(tmp_path):
     (tmp_path / "o.csv").write_text("mine")
     done = odefs("detect", "-o", "o.csv", cwd=tmp_path)

@@ -126,6 +126,7 @@ def test_shares_of_a_file_are_checked(folder, shares, tmp_path):
         load_table_model(tmp_path / "m.odefs")
 
 
+@pytest.mark.slow
 def test_a_folder_takes_multiples(folder, tmp_path):
     (tmp_path / "in").mkdir()
     pl.read_csv(TABLE).write_parquet(tmp_path / "in" / "t.parquet")

@@ -452,6 +452,7 @@ def test_explanations_add_up_to_the_scores():
     )
 
 
+@pytest.mark.slow
 def test_a_model_fitted_on_a_device_scores_where_there_is_no_torch(tmp_path):
     X = normal()
     model = ODEFS(engine="torch:cpu", n_estimators=3, random_state=0).fit(X)

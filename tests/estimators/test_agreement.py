@@ -95,6 +95,7 @@ def test_torch_agrees(name, noisy):
     np.testing.assert_allclose(there.agreement(noisy), here.agreement(noisy), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_dask_agrees(noisy):
     pytest.importorskip("distributed")
@@ -177,6 +178,7 @@ def folder(tmp_path_factory):
     return where
 
 
+@pytest.mark.slow
 def test_the_command_line(folder):
     done = run("detect", "t.csv", "-o", "s.csv", "--save", "m.odefs", "--no-report", cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -34,6 +34,7 @@ def test_lines_that_were_cut_short_are_passed_over(tmp_path):
     assert [found["auc"] for found in grid.read_records(path)] == [0.5, 0.6]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     """SIGKILL in the middle, again and again; in the end every job was run exactly once."""
     line = [

@@ -95,6 +95,7 @@ print("the same")
 """
 
 
+@pytest.mark.slow
 def test_scores_come_back_from_other_processes(tmp_path):
     script = tmp_path / "parallel.py"
     script.write_text(PARALLEL)

@@ -379,6 +379,7 @@ def test_times_that_python_cannot_hold(tmp_path):
     assert (far.rows, far.missing) == ({"low": 3, "high": 2}, 1)
 
 
+@pytest.mark.slow
 def test_times_that_are_categories_have_one_name_either_way(tmp_path):
     rng = np.random.default_rng(0)
     when = pl.Series(1_900_000_000 // 86_400 * 86_400 + rng.integers(0, 3, 3000) * 86_400)

@@ -226,6 +226,7 @@ def test_a_sheet_without_room_is_refused_before_the_fit(tmp_path):
     assert not (tmp_path / "y.xlsx").exists()
 
 
+@pytest.mark.slow
 def test_a_model_is_not_asked_for_scores_that_have_no_room(tmp_path):
     table().write_parquet(tmp_path / "t.parquet")
     assert run("detect", "t.parquet", "--save", "m.odefs", *QUICK, cwd=tmp_path).returncode == 0

@@ -355,6 +355,7 @@ def test_what_a_folder_refuses(frame, saved, tmp_path):
     assert (tmp_path / "in" / "part-0.parquet").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_killed_and_started_again(frame, saved, tmp_path):
     """SIGKILL while a partition is written: existing files are complete, and a new run resumes."""
     path, found = saved

@@ -188,6 +188,7 @@ def test_formatted_blank_cells_do_not_count(tmp_path):
     assert excel_bytes(tmp_path / "t.xlsx") < 10**6
 
 
+@pytest.mark.slow
 def test_only_the_sheet_that_is_read_is_judged(tmp_path):
     write_sheets(tmp_path / "t.xlsx", far=["far & wide"])
     assert read_in_memory(tmp_path / "t.xlsx").frame.shape == (99, 10)

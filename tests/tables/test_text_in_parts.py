@@ -252,6 +252,7 @@ def test_names_that_polars_takes_for_others(start, ending, tmp_path):
     assert path.exists()
 
 
+@pytest.mark.slow
 def test_the_command_takes_and_writes_any_name(tmp_path):
     rng = np.random.default_rng(0)
     table, scores = (tmp_path / os.fsdecode(name) for name in (b"t\xff.csv", b"s\xff.parquet"))
