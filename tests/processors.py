@@ -78,7 +78,7 @@ def settings() -> Iterator[tuple[str, str, bool, tuple[str, ...]]]:
     for core_type in core_types():
         yield core_type, "numpy", False, PRODUCTS
     for kernel in levels_here():
-        yield "", kernel, False, ("determinism",)
+        yield "", kernel, False, ("ensemble/test_determinism",)
     for kernel in ("numpy", "auto"):
         yield "", kernel, True, KERNELS
 
