@@ -9,6 +9,9 @@ import odefs
 from odefs import ODEFS, FeatureSelection, RowBlocks
 from odefs.detectors import CouplingDetector
 from odefs.ensemble.companion import FULL_WEIGHT
+from odefs.exceptions import ModelFileError
+from odefs.persist.checks import Arrays
+from odefs.persist.models import get_model, put_model
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +30,10 @@ def model(nominal):
     return ODEFS(detector="auto", trust=0, random_state=0).fit(nominal)
 
 
+def z(scores):
+    return (scores - scores.mean()) / scores.std()
+
+
 def companions(model):
     return [one for one in model._model.components if one.detector is not None]
 
@@ -40,7 +47,6 @@ def test_weights_add_up_and_an_ordinary_row_scores_one(model):
 
 
 def test_the_ranking_is_that_of_the_weighted_sum(model, nominal):
-    z = lambda s: (s - s.mean()) / s.std()  # noqa: E731
     bare = ODEFS(trust=0, random_state=0).fit(nominal).outlier_scores_
     (member,) = companions(model)
     coupled = member.detector.score(
@@ -93,10 +99,6 @@ def test_torch_scores_the_same(model, nominal):
 
 
 def test_a_file_cannot_name_another_detector_for_a_component(model, tmp_path):
-    from odefs.exceptions import ModelFileError
-    from odefs.persist.checks import Arrays
-    from odefs.persist.models import get_model, put_model
-
     arrays = {}
     described = put_model(model._model, arrays)
     n_columns = model.n_features_in_

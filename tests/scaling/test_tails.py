@@ -1,5 +1,7 @@
 """Far values are drawn in by "robust"; values beyond the range of a noise column count in full."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,8 +118,6 @@ def test_the_training_rows_are_not_affected(among_noise):
     model = ODEFS(random_state=0).fit(among_noise.astype(np.float32))
     scaling = model._model.scaling
     assert scaling.tails is not None
-    from dataclasses import replace
-
     X = among_noise.astype(np.float32)
     linear = replace(scaling, tails=None)
     assert np.array_equal(applied(scaling, X, np.float32), applied(linear, X, np.float32))

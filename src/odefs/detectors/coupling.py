@@ -1,4 +1,4 @@
-"""Additive detector for discrete columns: values that are rare, and rare together.
+"""Additive detector for discrete columns: rare values, above all those that occur together.
 
 Value coupling (CBRW: Pang, Cao and Chen, IJCAI 2016) is a biased random walk over the values of all
 columns. With ``p(v)`` the frequency of a value and ``m`` the most frequent one of its column,
@@ -7,8 +7,9 @@ another column with weight ``delta(v) P(u | v)``, and the walk restarts with pro
 ``1 - DAMPING``. ``pi`` is its stationary distribution, and ``rel(f)`` the sum of ``pi`` over the
 values of column ``f``: ``G_f(x) = rel(f) pi(x_f)``.
 
-The walk follows pairs of values; a table in which any value is rare by itself is described by
-``-log p(x_f)``. Both are added, each divided by its standard deviation over the rows.
+A value thus scores high if it is rare and occurs in rows with other rare values. To this,
+``-log p(x_f)`` is added, which looks at each column alone; each part is divided by its standard
+deviation over the rows. Two common values that never go together are not noticed.
 
 Columns of more than twenty values are cut into bins of about equal width. Neighbouring two-valued
 columns of which exactly one is on in every row are one column, encoded one-hot.
@@ -72,7 +73,7 @@ class CouplingState:
 
 @dataclass(frozen=True)
 class CouplingDetector(Detector[CouplingState]):
-    """Rare values and rare pairs of values, learned from ``n_references`` rows.
+    """Rare values, and rare values that occur together, learned from ``n_references`` rows.
 
     Without ``frequencies`` it is value coupling alone.
     """

@@ -24,9 +24,9 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
             default="lesinn"
         The detector that columns are selected for. "lesinn" measures distances to random rows.
         "auto" is "lesinn" with a second detector, "coupling", for columns with few values; it has
-        no part in the score of a table of numbers. "coupling" looks for values that are rare, and
-        rare together; "relations" for rows that break a relation between columns, such as a total
-        that does not add up; "tails" for extreme values of single columns; "iforest" is an
+        no part in the score of a table of numbers. "coupling" looks for rare values, above all
+        several in one row; "relations" for rows that break a relation between columns, such as a
+        total that does not add up; "tails" for extreme values of single columns; "iforest" is an
         isolation forest. An instance has its own settings; ``n_subsets``, ``subset_size`` and
         ``selection.metric`` then have no effect.
     n_estimators : {"auto", "paper"} or int, default="auto"
