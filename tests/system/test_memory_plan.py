@@ -42,7 +42,7 @@ def table(tmp_path_factory):
     [("100MB", None), ("370MB", None), ("400MB", True), ("600MB", True), ("1GB", False)],
 )
 def test_plans(limit, expected, table, monkeypatch):
-    monkeypatch.setattr("odefs.system.memory.reduce_reader_memory", lambda: None)
+    monkeypatch.setattr("odefs.system.memory.reduce_reader_memory", lambda kept=0: None)
     monkeypatch.setenv("ODEFS_MEMORY", limit)
     if expected is None:
         with pytest.raises(
@@ -55,7 +55,7 @@ def test_plans(limit, expected, table, monkeypatch):
 
 def test_containers_count(table, monkeypatch):
     monkeypatch.delenv("ODEFS_MEMORY", raising=False)
-    monkeypatch.setattr("odefs.system.memory.reduce_reader_memory", lambda: None)
+    monkeypatch.setattr("odefs.system.memory.reduce_reader_memory", lambda kept=0: None)
     monkeypatch.setattr("odefs.system.memory.resident_memory", lambda root: 10**6)
     for left, expected in ((300, None), (420, True), (3000, False)):
         monkeypatch.setattr("odefs.system.memory.memory_left", lambda root, left=left: left * 10**6)

@@ -93,8 +93,11 @@ def parse_bytes(text: str) -> int:
     return int(n_bytes)
 
 
-def reduce_reader_memory() -> None:
-    """Make the file readers of this process use less memory.
+def reduce_reader_memory(kept: int = 2**19) -> None:
+    """Make this process use less memory, above all its file readers.
+
+    Freed memory goes back to the system in pieces of more than ``kept`` bytes: the fewer, the less
+    memory is used, and the more often the system must clear it.
 
     Environment variables that are already set are kept; libraries that are already loaded are
     configured directly.
@@ -108,8 +111,8 @@ def reduce_reader_memory() -> None:
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         for parameter, most in (
             (M_ARENA_MAX, 1),
-            (M_MMAP_THRESHOLD, 2**17),
-            (M_TRIM_THRESHOLD, 2**17),
+            (M_MMAP_THRESHOLD, kept),
+            (M_TRIM_THRESHOLD, kept),
         ):
             if mallopt is not None:
                 mallopt(parameter, most)
