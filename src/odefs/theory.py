@@ -186,24 +186,27 @@ def check_assumptions(
         required_precision=1 - cantelli_bound(a),
         candidate_auc=probability_above(scores[chosen], scores),
         ideal_auc=probability_above(scores[y], scores),
-        inlier_candidate_auc=probability_above(scores[inlier_candidates], scores[~y])
+        # Ties count half: only then a random order has 1/2 whatever the ties.
+        inlier_candidate_auc=probability_above(scores[inlier_candidates], scores[~y], tie=0.5)
         if inlier_candidates.any()
         else 0.5,
     )
 
 
-def probability_above(above: np.ndarray, below: np.ndarray) -> float:
-    """Return the probability that a value of ``above`` exceeds one of ``below``.
+def probability_above(above: ArrayLike, below: ArrayLike, tie: float = 1.0) -> float:
+    """Return the share of pairs in which a value of ``above`` is at least one of ``below``.
 
-    This is the paper's J, J' and BAUC. Ties count half, as in an AUC; the paper counts them fully,
-    so that equal scores would pass for a perfect ranking.
+    This is the paper's ``1/(n+ n) sum_ij [s_i >= s_j]``: J for outliers and inliers, J' and BAUC
+    for outliers and all rows, where each outlier is also compared with itself. A tied pair counts
+    as ``tie``. The paper counts it fully, so that equal scores pass for a perfect ranking; 0.5
+    gives the usual AUC.
     """
-    ordered = np.sort(below)
-    left, right = (
-        np.searchsorted(ordered, above, side="left"),
-        np.searchsorted(ordered, above, side="right"),
+    values, ordered = np.asarray(above), np.sort(below)
+    smaller, not_larger = (
+        np.searchsorted(ordered, values, side=side).mean() / ordered.size
+        for side in ("left", "right")
     )
-    return float((left + right).mean() / (2 * below.size))
+    return float((1 - tie) * smaller + tie * not_larger)
 
 
 def _require_share(name: str, value: float) -> None:

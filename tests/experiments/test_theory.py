@@ -59,6 +59,28 @@ def test_relaxed_auc_is_the_auc_against_all_rows():
     assert theory.relaxed_auc(against_inliers, n_out / n, n) == pytest.approx(against_all)
 
 
+@pytest.mark.parametrize("n_values", [10_000, 7], ids=["distinct", "tied"])
+def test_probability_above_is_the_papers_j(n_values):
+    """Eqs. 4 and 5 as printed; with distinct scores J' is also the relaxed AUC of J."""
+    rng = np.random.default_rng(0)
+    scores = rng.choice(n_values, size=60, replace=n_values < 60).astype(float)
+    y = np.arange(60) < 9
+    outliers, inliers = scores[y], scores[~y]
+    J = sum(a >= b for a in outliers for b in inliers) / (9 * 51)
+    relaxed = sum(a >= b for a in outliers for b in scores) / (9 * 60)
+    assert theory.probability_above(outliers, inliers) == pytest.approx(J, abs=1e-12)
+    assert theory.probability_above(outliers, scores) == pytest.approx(relaxed, abs=1e-12)
+    found = theory.check_assumptions(scores, np.flatnonzero(y), y)
+    assert found.ideal_auc == found.candidate_auc == pytest.approx(relaxed, abs=1e-12)
+    if n_values > 60:
+        assert relaxed == pytest.approx(theory.relaxed_auc(J, 9 / 60, 60), abs=1e-12)
+
+
+def test_ties_may_count_half():
+    assert theory.probability_above([1.0, 2.0], [1.0, 1.0], tie=0.5) == 0.75
+    assert theory.probability_above([1.0, 2.0], [1.0, 1.0]) == 1.0
+
+
 @pytest.mark.parametrize("a", [0.5, 1, 2, 4])
 @pytest.mark.parametrize("draw", ["normal", "lognormal", "bernoulli", "pareto"])
 def test_cantelli_bounds_the_share_of_all_rows(a, draw):

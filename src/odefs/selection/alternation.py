@@ -5,6 +5,9 @@ Updating the choices at the new ``w`` changes scores that enter the loss with bo
 raise the objective. Each w-step is therefore evaluated by the true objective, with updated choices,
 and shortened towards the old ``w`` until that does not rise. The trace holds the true objective.
 Components that have converged leave the batch.
+
+The true objective has its minima where two references are equally near, and no gradient vanishes
+there. Learning to convergence therefore ends with the choices held fixed (:func:`_finish`).
 """
 
 from collections.abc import Callable
@@ -22,14 +25,23 @@ Linearise = Callable[[np.ndarray, np.ndarray], np.ndarray]
 MAX_ROUNDS = 30
 MAX_HALVINGS = 8
 
+EARLY_STOPPING = 1e-5
+"""Tolerances from here on stop early; smaller ones learn until the optimality conditions hold.
+
+Those also need rows in float64: rounded to float32, equal distances differ by more than the
+tolerance of ties, and rounding would choose the references.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class LearnedWeights:
     """Result of one component's alternation.
 
-    ``trace`` is the true objective after each round and ``loss`` its last value. ``gap`` is what
-    each column adds to the mean score of the kept examples above that of unlabelled rows:
-    ``w_k (mean G*_k - mean G_k)``.
+    ``trace`` is the true objective after each round, with the choices held fixed in the last entry
+    if the weights were learned to convergence; ``loss`` is its last value. ``gap`` is what each
+    column adds to the mean score of the kept examples above that of unlabelled rows:
+    ``w_k (mean G*_k - mean G_k)``. ``chosen_at`` are the weights of the choices in ``loss``;
+    zero stands for equal weights.
     """
 
     w: np.ndarray
@@ -40,6 +52,7 @@ class LearnedWeights:
     trace: tuple[float, ...]
     n_steps: int
     converged: bool
+    chosen_at: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,29 +104,84 @@ def alternate(
             traces[i].append(value)
         converged = pace.settled & (last - now <= tol * np.maximum(1.0, np.abs(now)))
         leaving = converged if round_ < MAX_ROUNDS else np.ones_like(converged)
-        for k in np.flatnonzero(leaving):
-            i = int(point.who[k])
-            learned[i] = _outcome(
-                point, pace, int(k), traces[i], int(n_steps[k]), bool(converged[k])
-            )
+        final = _Final(point, pace, n_steps, converged, point.w).of(np.flatnonzero(leaving))
+        if final.who.size and tol < EARLY_STOPPING:
+            final = _finish(final, solver, pacing, tol, max_steps)
+            for i, value in zip(final.who, final.point.value(final.pace).tolist(), strict=True):
+                traces[i].append(value)
+        for k, i in enumerate(final.who.tolist()):
+            learned[i] = _outcome(final, k, traces[i])
         stay = np.flatnonzero(~leaving)
         if not stay.size:
             break
         last = now
-        if stay.size < leaving.size:
+        if final.who.size:
             point, pace, n_steps, last = point.of(stay), pace.of(stay), n_steps[stay], last[stay]
     return [learned[i] for i in range(n)]
 
 
-def _outcome(
-    point: _Point, pace: Pace, k: int, trace: list[float], n_steps: int, converged: bool
-) -> LearnedWeights:
-    """The result of component ``k`` of those at the point."""
+@dataclass(frozen=True, eq=False)
+class _Final:
+    """Components at the end of their alternation, and the weights of their last choices."""
+
+    point: _Point
+    pace: Pace
+    n_steps: np.ndarray
+    converged: np.ndarray
+    chosen_at: np.ndarray
+
+    @property
+    def who(self) -> np.ndarray:
+        return self.point.who
+
+    def of(self, which: np.ndarray) -> "_Final":
+        if which.size == self.who.size:
+            return self
+        return _Final(
+            self.point.of(which),
+            self.pace.of(which),
+            self.n_steps[which],
+            self.converged[which],
+            self.chosen_at[which],
+        )
+
+
+def _finish(final: _Final, solver: Solver, pacing: Pacing, tol: float, max_steps: int) -> _Final:
+    """Alternate with the choices held fixed until the optimality conditions hold.
+
+    The objective is smooth then, and the paper's proof of convergence applies. A component that
+    has finished is left as it is by further rounds, whichever others need them.
+    """
+    point, pace, n_steps = final.point, final.pace, final.n_steps
+    for _ in range(MAX_ROUNDS):
+        solution = solver(point.objective, pace.v, point.w, tol, max_steps)
+        losses = point.objective.example_losses(solution.w)
+        point = _Point(point.who, solution.w, point.objective, losses)
+        following = pacing.next(losses, pace)
+        n_steps = n_steps + solution.n_steps
+        converged = (solution.violation <= tol) & (following.v == pace.v).all(axis=1)
+        pace = following
+        if converged.all():
+            break
+    return _Final(point, pace, n_steps, converged, final.chosen_at)
+
+
+def _outcome(final: _Final, k: int, trace: list[float]) -> LearnedWeights:
+    """The result of component ``k`` of those that have finished."""
+    point, pace = final.point, final.pace
     w, v, G, n_outliers = point.w[k], pace.v[k], point.objective.G[k], point.objective.n_outliers
     gap = w * ((v / v.sum()) @ G[:n_outliers] - G[n_outliers:].mean(axis=0))
     # Copies: a view would keep the arrays of all components.
     return LearnedWeights(
-        w.copy(), gap, v.copy(), float(pace.lam[k]), trace[-1], tuple(trace), n_steps, converged
+        w.copy(),
+        gap,
+        v.copy(),
+        float(pace.lam[k]),
+        trace[-1],
+        tuple(trace),
+        int(final.n_steps[k]),
+        bool(final.converged[k]),
+        final.chosen_at[k].copy(),
     )
 
 

@@ -10,10 +10,15 @@ import torch
 from torch import Tensor
 
 from odefs.engines.torch.nearest_members import Examples, mean_squares
-from odefs.engines.torch.objective import PAIR_LOSSES, BatchObjective, solve_batch
-from odefs.engines.torch.pacing import BatchPace, batch_pacing_for, everyone
+from odefs.engines.torch.objective import PAIR_LOSSES, BatchObjective, solve_batch, violation_of
+from odefs.engines.torch.pacing import BatchPace, BatchPacing, batch_pacing_for, everyone
 from odefs.ensemble.plan import Plan
-from odefs.selection.alternation import MAX_HALVINGS, MAX_ROUNDS, LearnedWeights
+from odefs.selection.alternation import (
+    EARLY_STOPPING,
+    MAX_HALVINGS,
+    MAX_ROUNDS,
+    LearnedWeights,
+)
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,12 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
             continue
         gone = torch.nonzero(leaving).squeeze(1)
         places = who[gone.cpu().numpy()]
-        part = _collect(
-            point.of(gone),
-            pace.of(gone),
-            n_steps[gone],
-            converged[gone],
-            [traces[i] for i in places],
-        )
+        final = Final(point.of(gone), pace.of(gone), n_steps[gone], converged[gone], point.w[gone])
+        if plan.tol < EARLY_STOPPING:
+            final = _finish(objective, final, pacing, plan)
+            for i, value in zip(places, final.value(objective).tolist(), strict=True):
+                traces[i].append(value)
+        part = _collect(final, [traces[i] for i in places])
         for i, one in zip(places, part, strict=True):
             learned[i] = one
         stay = torch.nonzero(~leaving).squeeze(1)
@@ -138,17 +142,48 @@ def _weight_step(batch: Batch, point: Point, pace: BatchPace, plan: Plan) -> tup
     return Point(w, G, losses), n_steps
 
 
-def _collect(
-    point: Point, pace: BatchPace, n_steps: Tensor, converged: Tensor, traces: list[list[float]]
-) -> list[LearnedWeights]:
+@dataclass(frozen=True)
+class Final:
+    """Components at the end of their alternation, and the weights of their last choices."""
+
+    point: Point
+    pace: BatchPace
+    n_steps: Tensor
+    converged: Tensor
+    chosen_at: Tensor
+
+    def value(self, objective: BatchObjective) -> Tensor:
+        return objective.total(self.point.losses, self.point.w, self.pace.v, self.pace.lam)
+
+
+def _finish(objective: BatchObjective, final: Final, pacing: BatchPacing, plan: Plan) -> Final:
+    """Alternate with the choices held fixed until the optimality conditions hold."""
+    G, w, pace, n_steps = final.point.G, final.point.w, final.pace, final.n_steps
+    for _ in range(MAX_ROUNDS):
+        w, steps = solve_batch(objective, G, pace.v, w, plan.tol, plan.max_steps)
+        losses = objective.example_losses(G, w)
+        following = pacing.next(losses, pace)
+        n_steps = n_steps + steps
+        violation = violation_of(w, objective.smooth(G, w, pace.v)[1], objective.l1)
+        converged = (violation <= plan.tol) & (following.v == pace.v).all(dim=1)
+        pace = following
+        if bool(converged.all()):
+            break
+    return Final(Point(w, G, losses), pace, n_steps, converged, final.chosen_at)
+
+
+def _collect(final: Final, traces: list[list[float]]) -> list[LearnedWeights]:
     """Collect the results of components that have finished."""
+    point, pace = final.point, final.pace
     n_outliers = pace.v.shape[1]
     kept = pace.v / pace.v.sum(dim=1, keepdim=True)
     examples = torch.bmm(kept.unsqueeze(1), point.G[:, :n_outliers]).squeeze(1)
     gap = point.w * (examples - point.G[:, n_outliers:].mean(dim=1))
     columns = (part.cpu().numpy() for part in (point.w, gap, pace.v))
-    numbers = (part.tolist() for part in (pace.lam, n_steps, converged))
+    numbers = (part.tolist() for part in (pace.lam, final.n_steps, final.converged))
     return [
-        LearnedWeights(w, g, v, lam, trace[-1], tuple(trace), steps, settled)
-        for w, g, v, trace, lam, steps, settled in zip(*columns, traces, *numbers, strict=True)
+        LearnedWeights(w, g, v, lam, trace[-1], tuple(trace), steps, settled, chosen_at)
+        for w, g, v, trace, lam, steps, settled, chosen_at in zip(
+            *columns, traces, *numbers, final.chosen_at.cpu().numpy(), strict=True
+        )
     ]

@@ -85,7 +85,7 @@ def solve_batch(
     value, gradient = objective.smooth(G, w, v)
     norm = gradient.square().sum(dim=1).sqrt()
     step = torch.where(norm > 0, 1 / norm, 1.0)
-    done = (_violation(w, gradient, l1) <= tol) | (n_steps >= max_steps)
+    done = (violation_of(w, gradient, l1) <= tol) | (n_steps >= max_steps)
     while True:
         n_left = int((~done).sum())
         if n_left == 0:
@@ -113,11 +113,11 @@ def solve_batch(
         value = torch.where(accepted, trial_value, value)
         gradient = torch.where(accepted[:, None], trial_gradient, gradient)
         n_steps = n_steps + accepted
-        at_rest = accepted & ((_violation(w, gradient, l1) <= tol) | (n_steps >= max_steps))
+        at_rest = accepted & ((violation_of(w, gradient, l1) <= tol) | (n_steps >= max_steps))
         done = done | at_rest | (squared == 0) | (rejected & (step < 1e-16))
 
 
-def _violation(w: Tensor, gradient: Tensor, l1: float) -> Tensor:
+def violation_of(w: Tensor, gradient: Tensor, l1: float) -> Tensor:
     """Largest first-order violation (:func:`odefs.selection.objective.optimality_violation`)."""
     slope = gradient + l1
     return torch.where(w > 0, slope.abs(), (-slope).clamp(min=0)).amax(dim=1)
