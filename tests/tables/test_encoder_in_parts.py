@@ -62,7 +62,7 @@ def table(request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mark_missing", [False, True])
-def test_all_but_the_median_is_as_of_all_rows(table, mark_missing):
+def test_all_but_median_and_tails_is_as_of_all_rows(table, mark_missing):
     exact = odefs.TableEncoder(mark_missing=mark_missing).fit(table_of_all_kinds())
     learned = odefs.TableEncoder(mark_missing=mark_missing)
     learning.learn_encoder(learned, table, table.names, seed=0)
@@ -73,22 +73,24 @@ def test_all_but_the_median_is_as_of_all_rows(table, mark_missing):
     }
     assert {spec.kind for spec in exact.specs_} == {"number", "time", "category", "boolean"}
     for one, other in zip(learned.specs_, exact.specs_, strict=True):
-        assert replace(one, fill=0.0, units=()) == replace(other, fill=0.0, units=())
-        np.testing.assert_allclose(one.units, other.units, rtol=1e-12, err_msg=one.name)
+        changed = {"fill": 0.0, "sigma": 0.0, "units": ()}
+        assert replace(one, **changed) == replace(other, **changed)
+        # The units are those of values whose tails are drawn in.
+        rtol = 0.1 if one.sigma else 1e-12
+        np.testing.assert_allclose(one.units, other.units, rtol=rtol, err_msg=one.name)
 
 
-@pytest.mark.parametrize(
-    ("left_out", "digits"), [([], 3), (["x"], 4)], ids=["medians for missing cells", "none missing"]
-)
-def test_outliers_are_those_of_an_encoder_that_saw_all_rows(table, left_out, digits, monkeypatch):
+@pytest.mark.parametrize("left_out", [[], ["x"]], ids=["medians for missing cells", "none missing"])
+def test_outliers_are_those_of_an_encoder_that_saw_all_rows(table, left_out, monkeypatch):
     sample = learning.SAMPLE_ROWS
     monkeypatch.setattr(learning, "SAMPLE_ROWS", N)
     here = odefs.detect(table_of_all_kinds().drop(left_out))
     monkeypatch.setattr(learning, "SAMPLE_ROWS", sample)
     there = detect_table(table, clone(here.model), odefs.TableEncoder(), ignore=left_out, top=5)
     assert here.order[0] == ODD
-    np.testing.assert_allclose(there.extent.scores, here.scores, rtol=10.0**-digits)
-    assert np.mean(there.extent.is_outlier == here.is_outlier) > 0.999
+    # Median and tails come from a sample of 500 rows.
+    assert np.corrcoef(there.extent.scores, here.scores)[0, 1] > 0.98
+    assert np.mean(there.extent.is_outlier == here.is_outlier) > 0.98
     first = int(there.order[0])
     assert there.extent.numbers[first] == ODD
     assert [r.column for r in there.reasons([first])[0]] == [

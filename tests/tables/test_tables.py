@@ -65,11 +65,12 @@ def test_columns_of_all_kinds_become_numbers(frame):
         "amount",
     ]
     assert X.shape == (N, len(names))
-    assert np.corrcoef(X[:, 0], frame["price"])[0, 1] == pytest.approx(1)
+    # Values far from the median are drawn in.
+    assert np.corrcoef(X[:, 0], frame["price"])[0, 1] == pytest.approx(1, abs=1e-4)
     assert (X[:, 1:4].argmax(axis=1) == frame["shop"].map({"a": 0, "b": 1, "c": 2})).all()
     assert np.corrcoef(X[:, 7], frame["amount"].str.replace(",", ".").astype(float))[
         0, 1
-    ] == pytest.approx(1)
+    ] == pytest.approx(1, abs=1e-4)
     assert encoder.notes_ == [Note("text_format", "amount", format="numbers with decimal comma")]
 
 

@@ -11,6 +11,7 @@ from itertools import accumulate
 import numpy as np
 
 from odefs.kernels.chunking import row_blocks
+from odefs.scaling import TAIL_SIGMAS
 from odefs.system.threads import available_threads, share_tasks
 from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
 
@@ -47,6 +48,8 @@ class ColumnSpec:
     low: float
     high: float
     missing_share: float
+    sigma: float = 0.0
+    """Robust standard deviation, from which the tails begin; 0 for a column without tails."""
 
     def feature_names(self) -> list[str]:
         if self.kind == "category":
@@ -57,6 +60,25 @@ class ColumnSpec:
         if self.by_hour:
             names.append(f"{self.name} (time of day)")
         return [*names, f"{self.name}={MISSING}"] if self.marks_missing else names
+
+
+def drawn_in(values: np.ndarray, median: float, sigma: float) -> np.ndarray:
+    """Values relative to the median, those beyond ``TAIL_SIGMAS`` deviations drawn in.
+
+    There, ``k`` deviations become ``TAIL_SIGMAS (1 + log(k / TAIL_SIGMAS))``, as with
+    ``scaling="robust"``.
+    """
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        centred = np.clip(values - median, -largest, largest)
+    reach = TAIL_SIGMAS * sigma
+    if not 0 < reach < np.inf:
+        return centred
+    far = np.flatnonzero(np.abs(centred) > reach)
+    # As a difference of logarithms: the quotient may overflow.
+    beyond = np.log(np.abs(centred[far])) - np.log(reach)
+    centred[far] = np.sign(centred[far]) * reach * (1 + beyond)
+    return centred
 
 
 ENCODED = np.dtype(np.float32)
@@ -114,7 +136,8 @@ def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:
         else:
             # Relative to the median: float32 has too few digits for seconds since 1970.
             with np.errstate(over="ignore"):
-                out[:, 0] = np.clip((values - spec.fill) / spec.units[0], -MAX_ENCODED, MAX_ENCODED)
+                scaled = drawn_in(values, spec.fill, spec.sigma) / spec.units[0]
+            out[:, 0] = np.clip(scaled, -MAX_ENCODED, MAX_ENCODED)
         if spec.by_hour:
             out[:, 1] = values % SECONDS_PER_DAY / spec.units[1]
         if spec.marks_missing:

@@ -26,7 +26,12 @@ from odefs.tables.encoder.encode import ColumnSpec, encoded
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
 from odefs.tables.encoder.state import read_state
-from odefs.tables.encoder.statistics import ColumnSummary, median_of, spec_of
+from odefs.tables.encoder.statistics import (
+    ColumnSummary,
+    centre_of,
+    equal_where_nominal,
+    spec_of,
+)
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
@@ -227,13 +232,14 @@ class ColumnEncoder(Parameters):
         }
         self.notes_ = [note for role in roles for note in role.notes]
         used = [role for role in roles if role.left_out is None]
-        self.specs_ = run_tasks(
+        specs = run_tasks(
             lambda role: _learn_column(
                 role.column, role.style, self.max_categories, self.mark_missing
             ),
             used,
             available_threads(),
         )
+        self.specs_ = equal_where_nominal(specs)
         self._set_names(names)
         return Columns(tuple(role.column for role in used), table.n_rows)
 
@@ -252,7 +258,6 @@ def _listed(value: Any) -> Any:
 def _learn_column(
     column: Column, style: str, max_categories: int, mark_missing: bool
 ) -> ColumnSpec:
-    summary = ColumnSummary()
+    summary = ColumnSummary(centre=centre_of(column))
     summary.add(column)
-    median = 0.0 if column.kind == "category" else median_of(column.values[~column.missing])
-    return spec_of(column.name, column.kind, style, summary, median, max_categories, mark_missing)
+    return spec_of(column.name, column.kind, style, summary, max_categories, mark_missing)

@@ -1,9 +1,10 @@
 """Fitting a :class:`TableEncoder` to a table of any size.
 
-Kind, text format and median of a column are learned from a seeded sample of rows. The rows with the
-lowest and the highest value of every column are added to the sample, so that a flag that is set
-once in a billion rows does not look constant. Scales, ranges, shares of missing cells and counts of
-categories are those of all rows. A table with at most ``SAMPLE_ROWS`` rows is used completely.
+Kind, text format, median and tails of a column are learned from a seeded sample of rows. The rows
+with the lowest and the highest value of every column are added to the sample, so that a flag that
+is set once in a billion rows does not look constant. Scales, ranges, shares of missing cells and
+counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS`` rows is used
+completely.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,7 +19,7 @@ from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import FREE_TEXT_SHARE
-from odefs.tables.encoder.statistics import ColumnSummary, spec_of
+from odefs.tables.encoder.statistics import Centre, ColumnSummary, equal_where_nominal, spec_of
 from odefs.tables.notes import Exclusion
 from odefs.tables.table import Table
 
@@ -116,16 +117,17 @@ def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:
 
 def _specs_of_all_rows(encoder: ColumnEncoder, table: Table) -> list[ColumnSpec]:
     """Return the specifications of the sample with scales, ranges and counts of all rows."""
-    seen = [ColumnSummary(rows_at_once(len(encoder.specs_))) for _ in encoder.specs_]
+    stretch = rows_at_once(len(encoder.specs_))
+    seen = [ColumnSummary(stretch, Centre(spec.fill, spec.sigma)) for spec in encoder.specs_]
     for start, batch in table.column_batches(encoder.columns):
         read = encoder.recognised(batch)
         for summary, column in zip(seen, read, strict=True):
             if len(summary.counts) <= MAX_COUNTED_VALUES:
                 summary.add(_as_learned(batch[column.name], column, encoder.na))
         report_progress(start + read.n_rows, table.n_rows)
-    return [
-        _exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)
-    ]
+    return equal_where_nominal(
+        [_exact(spec, summary, encoder) for spec, summary in zip(encoder.specs_, seen, strict=True)]
+    )
 
 
 def _as_learned(given: Column, read: Column, na: Collection[str]) -> Column:
@@ -141,7 +143,6 @@ def _exact(spec: ColumnSpec, seen: ColumnSummary, encoder: ColumnEncoder) -> Col
         spec.kind,
         spec.style,
         seen,
-        spec.fill,
         encoder.max_categories,
         encoder.mark_missing,
     )

@@ -131,6 +131,7 @@ def _read_spec(found: Any) -> ColumnSpec:
         low,
         high,
         share,
+        need_number(found, "sigma") if "sigma" in found else 0.0,
     )
     require(_can_encode(spec), f"its column {name!r} cannot be encoded as specified")
     return spec
@@ -139,6 +140,8 @@ def _read_spec(found: Any) -> ColumnSpec:
 def _can_encode(spec: ColumnSpec) -> bool:
     """Whether the fields are consistent: one unit per encoded column, two for booleans, finite."""
     n_units = len(spec.feature_names()) + (spec.kind == "boolean")
+    if spec.sigma < 0 or (spec.sigma > 0 and spec.kind not in ("number", "time")):
+        return False
     if len(spec.units) != n_units or (spec.by_hour and spec.kind != "time"):
         return False
     if spec.kind == "category":

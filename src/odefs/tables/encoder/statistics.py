@@ -3,23 +3,28 @@
 All kinds of columns get a common scale, so that equally unusual values count equally. A number is
 divided by the square root of half its range times its standard deviation, much like
 ``scaling="rootstd"``: a normal column then has a standard deviation of ``sqrt(2 / NORMAL_RANGE)``.
-A category is placed at a distance that depends on its rarity: with ``P`` the share of rows whose
-value is at least as rare, the distance is ``ln(1 / P)``, the quantile of an exponential
+Before that, values far from the median are drawn in logarithmically
+(:func:`odefs.tables.encoder.encode.drawn_in`), so that one huge value does not hide the next large
+one. A category is placed at a distance that depends on its rarity: with ``P`` the share of rows
+whose value is at least as rare, the distance is ``ln(1 / P)``, the quantile of an exponential
 distribution, but at least one, divided by ``sqrt(NORMAL_RANGE)``. Numbers in real tables have such
 tails rather than normal ones, and there is nothing between a common and a rare category. If all
 categories are equally frequent, none is unusual (``P = 1``), and two different rows are 0.7 times
 as far apart as two typical numbers, however many categories there are; a value that occurs in one
-row of a thousand counts like a number 4.9 standard deviations from the mean.
+row of a thousand counts like a number 4.9 standard deviations from the mean. Where all columns are
+categories there are no numbers to compare them with, and all values have the distance one
+(:func:`equal_where_nominal`): the rarity of values is then left to the detector of coupled values.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from odefs.scaling import middle_and_sigma
 from odefs.tables.columns import SECONDS_PER_DAY, Column, Kind
-from odefs.tables.encoder.encode import ColumnSpec
+from odefs.tables.encoder.encode import ColumnSpec, drawn_in
 
 NORMAL_RANGE = 7.0
 """Range of some thousand values of a normal column, in standard deviations."""
@@ -30,6 +35,39 @@ def median_of(values: np.ndarray) -> float:
     with np.errstate(over="ignore"):
         found = float(np.median(values))
     return found if np.isfinite(found) else 2 * float(np.median(values / 2))
+
+
+@dataclass(frozen=True)
+class Centre:
+    """Median of a column of numbers, and robust standard deviation for its tails.
+
+    ``sigma`` is 0 for columns of at most two values, which have no tails.
+    """
+
+    median: float = 0.0
+    sigma: float = 0.0
+
+
+def centre_of(column: Column) -> Centre:
+    """Median and robust standard deviation of the known cells of a column."""
+    if column.kind == "category":
+        return Centre()
+    known = column.values[~column.missing]
+    median = median_of(known)
+    if column.kind == "boolean" or ((known == known.min()) | (known == known.max())).all():
+        return Centre(median)
+    # Halved, so that differences of the largest floats are finite.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        sigma = 2 * float(middle_and_sigma(known[:, None] / 2)[1][0])
+    return Centre(median, sigma if np.isfinite(sigma) else 0.0)
+
+
+def equal_where_nominal(specs: Sequence[ColumnSpec]) -> list[ColumnSpec]:
+    """The columns with equal distances of all their values, if none of them holds numbers."""
+    if any(spec.kind not in ("category", "boolean") for spec in specs):
+        return list(specs)
+    one = float(1 / np.sqrt(NORMAL_RANGE))
+    return [replace(spec, units=tuple(one for _ in spec.units)) for spec in specs]
 
 
 def distances_out(counts: Sequence[float] | np.ndarray, rarer: float = 0.0) -> tuple[float, ...]:
@@ -118,10 +156,14 @@ class ColumnSummary:
     """
 
     stretch: int = 2**62
+    centre: Centre = Centre()
     n_rows: int = 0
     n_missing: int = 0
     n_true: int = 0
+    low: float = np.inf
+    high: float = -np.inf
     values: Spread = field(default_factory=Spread)
+    """Of values relative to the median, those far from it drawn in."""
     times_of_day: Spread = field(default_factory=Spread)
     counts: Counter[str] = field(default_factory=Counter)
     """Number of occurrences of each category."""
@@ -158,7 +200,11 @@ class ColumnSummary:
         done = known.size if is_last else known.size // self.stretch * self.stretch
         for start in range(0, done, self.stretch):
             part = known[start : min(start + self.stretch, done)]
-            self.values = self.values.merge(Spread.of(part))
+            self.low = min(self.low, float(part.min()))
+            self.high = max(self.high, float(part.max()))
+            self.values = self.values.merge(
+                Spread.of(drawn_in(part, self.centre.median, self.centre.sigma))
+            )
             if self._kind == "time":
                 self.times_of_day = self.times_of_day.merge(Spread.of(part % SECONDS_PER_DAY))
         self._pending, self._n_pending = [known[done:].copy()], known.size - done
@@ -166,7 +212,7 @@ class ColumnSummary:
     @property
     def varies_by_hour(self) -> bool:
         """Whether times span more than a day and are not all at midnight."""
-        return self.values.high - self.values.low > SECONDS_PER_DAY and (
+        return self.high - self.low > SECONDS_PER_DAY and (
             self.times_of_day.low,
             self.times_of_day.high,
         ) != (0, 0)
@@ -177,11 +223,10 @@ def spec_of(
     kind: Kind,
     style: str,
     summary: ColumnSummary,
-    median: float,
     max_categories: int,
     mark_missing: bool,
 ) -> ColumnSpec:
-    """Return the specification of a column that is not empty; ``median`` is that of its numbers."""
+    """Return the specification of a column that is not empty."""
     summary.finish()
     marks = mark_missing and summary.n_missing > 0
     missing = summary.n_missing / summary.n_rows
@@ -194,7 +239,7 @@ def spec_of(
         grouped = len(summary.counts) - len(levels)
         units = distances_out([summary.counts[level] for level in levels], rarer)
     else:
-        fill, low, high = median, summary.values.low, summary.values.high
+        fill, low, high = summary.centre.median, summary.low, summary.high
         by_hour = kind == "time" and summary.varies_by_hour
         if kind == "boolean":
             units = distances_out([n_known - summary.n_true, summary.n_true])
@@ -216,6 +261,7 @@ def spec_of(
         low,
         high,
         missing,
+        summary.centre.sigma,
     )
 
 
