@@ -76,9 +76,10 @@ ESTIMATORS = {
         selection=FeatureSelection(column_weights="learned"), n_estimators=3, random_state=0
     ),
     "contamination": ODEFS(contamination=0.1, n_estimators=3, random_state=0),
-    "tails": ODEFS(detector="tails", n_estimators=3, random_state=0),
+    "tails": ODEFS(detector="tails", scaling="damped", n_estimators=3, random_state=0),
     "tails weighted": ODEFS(
         detector="tails",
+        scaling="damped",
         selection=FeatureSelection(column_weights="learned"),
         n_estimators=3,
         random_state=0,
@@ -149,7 +150,7 @@ def test_complete_rows_of_a_model_that_allows_holes(noisy):
         lambda: ODEFS(random_state=0),
         lambda: ODEFS.paper(n_estimators=8, random_state=0),
         lambda: LeSiNN(random_state=0),
-        lambda: ODEFS(detector="tails", n_estimators=3, random_state=0),
+        lambda: ODEFS(detector="tails", scaling="damped", n_estimators=3, random_state=0),
     ],
     ids=["ODEFS", "paper", "LeSiNN", "tails"],
 )
@@ -158,7 +159,8 @@ def test_graphs_agree_on_the_papers_data(name, make, dataset):
     for dtype in (np.float32, np.float64):
         rows = X.astype(dtype)
         model = make().fit(rows)
-        assert_agrees(model, session(export_onnx(model)), rows[:4000])
+        graph = export_onnx(model, input_dtype=np.dtype(dtype).name)
+        assert_agrees(model, session(graph), rows[:4000])
 
 
 def test_a_batch_may_have_any_number_of_rows(noisy):

@@ -70,7 +70,6 @@ def test_one_hot_columns_are_one_column(codes, detector):
     np.testing.assert_allclose(
         detector.score(one_hot, expanded), detector.score(codes, plain), rtol=1e-9
     )
-    assert expanded.discrete_share == plain.discrete_share == 1
 
 
 def test_only_complete_blocks_are_joined():
@@ -80,13 +79,13 @@ def test_only_complete_blocks_are_joined():
     loose = rng.random((400, 2)) < 0.3
     found = cut_columns(np.c_[loose, block, rng.normal(size=400)].astype(float), 10)
     assert found.blocks == [slice(0, 1), slice(1, 2), slice(2, 5), slice(5, 6)]
-    assert found.discrete_share == 0.75
+    assert found.is_discrete.tolist() == [True, True, True, False]
 
 
 def test_numbers_are_binned_and_not_called_rare():
     X = np.random.default_rng(2).normal(size=(1000, 3))
     state = CouplingDetector().prepare(X, np.random.default_rng(0))
-    assert state.discrete_share == 0
+    assert not cut_columns(X, 10).is_discrete.any()
     assert 5 <= state.cuts.shape[0] <= 9
 
 

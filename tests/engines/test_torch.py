@@ -20,7 +20,14 @@ from odefs.engines.torch.table import DeviceTable  # noqa: E402
 from odefs.engines.torch.triton_launch import can_fuse, fused_scores, lay_out_fused  # noqa: E402
 
 DEVICES = ["torch:cpu", *(["torch:cuda"] if torch.cuda.is_available() else [])]
-METHODS = {"default": ODEFS, "paper": ODEFS.paper}
+
+
+def paper(**settings):
+    """The paper's method in few steps: rounding grows with their number."""
+    return ODEFS.paper(selection__tol=1e-4, **settings)
+
+
+METHODS = {"default": ODEFS, "paper": paper}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -98,6 +105,26 @@ def assert_agree(ours, theirs, X):
 def test_agrees_with_the_local_engine(table, method, on):
     X = TABLES[table]()
     assert_agree(*both(X, on, method), X)
+
+
+@pytest.mark.parametrize("on", DEVICES)
+@pytest.mark.parametrize("self_paced", [True, False, "classic"])
+def test_converges_like_the_local_engine(self_paced, on):
+    fits = [
+        ODEFS.paper(engine=name, selection__self_paced=self_paced, random_state=0).fit(normal())
+        for name in ("local", on)
+    ]
+    local, torched = (fit.fit_info_ for fit in fits)
+    assert all(local["converged"])
+    assert all(torched["converged"])
+    for trace in torched["objective_traces"]:
+        assert (np.diff(trace) <= 1e-12).all()
+    # A component may end in another minimum; on average they are equally good.
+    ours, theirs = (
+        np.mean([trace[-1] for trace in info["objective_traces"]]) for info in (local, torched)
+    )
+    assert ours == pytest.approx(theirs, rel=0.03)
+    assert np.corrcoef(fits[0].outlier_scores_, fits[1].outlier_scores_)[0, 1] > 0.95
 
 
 @pytest.mark.parametrize("on", DEVICES)
@@ -275,6 +302,7 @@ def test_out_of_memory_elsewhere_changes_no_result(module, name, too_large, monk
     rng = np.random.default_rng(0)
     X = (rng.random((300, 20)) < 0.3).astype(np.uint8)[rng.integers(0, 300, 1500)]
     settings = {
+        "detector": "lesinn",  # With companions, the processors compute the shares.
         "engine": "torch:cpu",
         "n_estimators": 5,
         "selection": FeatureSelection(n_rounds=1),

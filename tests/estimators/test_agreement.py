@@ -214,9 +214,13 @@ def test_the_command_line_on_a_file_that_does_not_fit(folder):
 
 @pytest.mark.parametrize("wrong", [[1.0], ["a", "b", "c"], [[1.0], None, None], 7, {"a": 1}])
 def test_crafted_thresholds_are_refused(wrong, noisy, tmp_path):
-    ODEFS(n_estimators=2, trust=0.5, selection=FeatureSelection(n_rounds=1), random_state=0).fit(
-        noisy
-    ).save(tmp_path / "m.odefs")
+    ODEFS(
+        detector="lesinn",
+        n_estimators=2,
+        trust=0.5,
+        selection=FeatureSelection(n_rounds=1),
+        random_state=0,
+    ).fit(noisy).save(tmp_path / "m.odefs")
     header, arrays = read_file(tmp_path / "m.odefs")
     assert len(header["model"]["thresholds"]) == 3
     header["model"]["thresholds"] = wrong

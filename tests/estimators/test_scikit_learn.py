@@ -101,8 +101,7 @@ def test_searches_with_scikit_learns_scorers(scoring, noisy):
     search = GridSearchCV(pipeline, grid, scoring=scoring, cv=FOLDS, error_score="raise").fit(
         noisy, Y
     )
-    assert isinstance(search.best_params_["model"], ODEFS)
-    assert search.best_score_ > 0.6
+    assert search.best_score_ >= search.cv_results_["mean_test_score"][0] > 0.6
     assert search.predict(noisy).shape == (500,)
 
 

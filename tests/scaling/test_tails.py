@@ -115,7 +115,7 @@ def test_a_noise_column_counts_in_full_beyond_its_range(among_noise, scaling, va
 
 def test_the_training_rows_are_not_affected(among_noise):
     """The range itself is inside, also after rounding."""
-    model = ODEFS(random_state=0).fit(among_noise.astype(np.float32))
+    model = ODEFS(scaling="damped", random_state=0).fit(among_noise.astype(np.float32))
     scaling = model._model.scaling
     assert scaling.tails is not None
     X = among_noise.astype(np.float32)

@@ -47,14 +47,8 @@ class Cuts(NamedTuple):
     """Columns that form one column each: one-hot blocks and single columns."""
     is_discrete: np.ndarray
     """Whether each block has few values."""
-    is_constant: np.ndarray
-    """Whether each column has one value."""
-
-    @property
-    def discrete_share(self) -> float:
-        """Share of discrete columns among those that vary; a block counts as one column."""
-        varies = ~self.is_constant[[block.start for block in self.blocks]]
-        return float(self.is_discrete[varies].mean()) if varies.any() else 0.0
+    n_values: np.ndarray
+    """Number of values of each column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +61,6 @@ class CouplingState:
     """Scores of the values, shape ``(n_cuts + 1, n_columns)``."""
     missing: np.ndarray
     """Score of a missing cell: the mean of the column."""
-    discrete_share: float
-    """Share of the columns that have few values; a one-hot block counts as one column."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +99,7 @@ class CouplingDetector(Detector[CouplingState]):
             rarity = np.where(cut.is_discrete[values.block], -np.log(values.share), 0.0)
             scores = scores + _in_deviations(values, rarity)
         table = values.by_column(scores, cut)
-        return CouplingState(cut.cuts, table, _means(table, codes), cut.discrete_share)
+        return CouplingState(cut.cuts, table, _means(table, codes))
 
     def linearise(
         self, X: np.ndarray, state: CouplingState, w: np.ndarray | None = None
@@ -150,7 +142,7 @@ def cut_columns(rows: np.ndarray, n_bins: int) -> Cuts:
     blocks = list(_blocks(rows, cuts[0], n_values))
     few = min(FEW_VALUES, max(2, rows.shape[0] // 5))
     is_discrete = n_values[[block.start for block in blocks]] <= few
-    return Cuts(cuts, blocks, is_discrete, n_values < 2)
+    return Cuts(cuts, blocks, is_discrete, n_values)
 
 
 def _limits(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, int]:
@@ -263,7 +255,7 @@ class ValueTable:
             own = np.where(self.occurs[number], scores[number], scores[number].max())
             if block.stop - block.start > 1:
                 table[1, block] = own
-            elif cut.is_constant[block.start]:
+            elif cut.n_values[block.start] < 2:
                 table[[0, 2], block.start] = scores.max()
             else:
                 table[: own.size, block.start] = own
@@ -279,8 +271,10 @@ def _means(table: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _in_deviations(values: ValueTable, scores: np.ndarray) -> np.ndarray:
     """Scores of values divided by the standard deviation of the rows' sums of them."""
-    std = float(values.sums(scores).std())
-    return scores / std if std > 0 else scores
+    sums = values.sums(scores)
+    std = float(sums.std())
+    # In a balanced table all sums are equal, up to rounding.
+    return scores / std if std > 1e-9 * float(np.abs(sums).mean()) else scores
 
 
 def coupling(values: ValueTable) -> np.ndarray:

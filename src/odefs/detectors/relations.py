@@ -36,6 +36,8 @@ expected squared error (Ledoit and Wolf, 2004) is some hundred times as large, a
 that are narrower: with it, the rows of a sum that does not add up are not found.
 """
 
+METRICS = ("sqeuclidean", "euclidean")
+
 FEWEST_ROWS = 8
 """Fewer rows show no relation: columns are only standardised."""
 
@@ -56,13 +58,20 @@ class RelationsState:
 
 @dataclass(frozen=True)
 class RelationsDetector(Detector[RelationsState]):
-    """Robust Mahalanobis distance, fitted to ``n_references`` rows."""
+    """Robust Mahalanobis distance, fitted to ``n_references`` rows.
+
+    The score is the squared distance, which is linear in column weights, or with the metric
+    "euclidean" the distance itself.
+    """
 
     n_references: int = 8192
+    metric: str = "sqeuclidean"
 
     def __post_init__(self) -> None:
         if self.n_references < 1:
             raise ValueError(f"n_references={self.n_references} must be at least 1.")
+        if self.metric not in METRICS:
+            raise ValueError(f"metric={self.metric!r} is not one of {', '.join(METRICS)}.")
 
     name: ClassVar[str] = "relations"
     attribution: ClassVar[str | None] = (
@@ -88,7 +97,7 @@ class RelationsDetector(Detector[RelationsState]):
             state = first = fit_relations(rows, np.ones(len(rows)))
             least_std = np.where(is_two_valued(rows), first.std, 0.0)
             for _ in range(N_REFITS):
-                scores = np.nan_to_num(self.score(rows, state))
+                scores = np.nan_to_num(_squared(*_parts(rows, state, None)))
                 ordinary = max(float(np.quantile(scores, ORDINARY_SHARE)), 1e-12)
                 weights = (ordinary / np.maximum(scores, ordinary)) ** 2
                 state = fit_relations(rows, weights, least_std)
@@ -106,8 +115,7 @@ class RelationsDetector(Detector[RelationsState]):
     def score(
         self, X: np.ndarray, state: RelationsState, w: np.ndarray | None = None
     ) -> np.ndarray:
-        parts, scale = _parts(X, state, w)
-        return np.maximum(row_sums(parts), 0.0) * scale
+        return self._of_squares(_squared(*_parts(X, state, w)))
 
     def contributions(
         self, X: np.ndarray, state: RelationsState, w: np.ndarray | None = None
@@ -115,13 +123,16 @@ class RelationsDetector(Detector[RelationsState]):
         parts, scale = _parts(X, state, w)
         positive = np.maximum(parts, 0.0)
         total = row_sums(positive)
-        share = np.maximum(row_sums(parts), 0.0) * scale
+        share = self._of_squares(_squared(parts, scale))
         return (
             positive
             * np.divide(share, total, out=np.where(np.isnan(share), np.nan, 0.0), where=total > 0)[
                 :, None
             ]
         )
+
+    def _of_squares(self, squares: np.ndarray) -> np.ndarray:
+        return squares if self.metric == "sqeuclidean" else np.sqrt(squares)
 
 
 def is_two_valued(rows: np.ndarray) -> np.ndarray:
@@ -176,6 +187,10 @@ def _parts(
     if w is not None:
         z *= np.sqrt(weights)
     return z * _product(z, state.precision), scale
+
+
+def _squared(parts: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    return np.maximum(row_sums(parts), 0.0) * scale
 
 
 def _product(z: np.ndarray, precision: np.ndarray) -> np.ndarray:

@@ -18,8 +18,7 @@ import numpy as np
 
 from odefs._progress import stage
 from odefs.detectors.base import Detector
-from odefs.detectors.coupling import CouplingDetector
-from odefs.ensemble.companion import with_companion
+from odefs.ensemble.companions import with_companions
 from odefs.ensemble.component import KnownCases, TrainingRecord
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import (
@@ -57,8 +56,8 @@ class FitInputs:
     scaled: ScaledTable
     seeds: Seeds
     known: KnownCases
-    companion: CouplingDetector | None = None
-    """A detector for discrete columns, which joins where there are any."""
+    has_companions: bool = False
+    """Whether further detectors join where the table suits them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ def fit_ensemble(inputs: FitInputs) -> FitResult:
     full = [replace(one, weight=(1 - share) / len(full)) for one in full]
     # Components without a share in the score need not score; they are kept for inspection.
     scoring = learned if share > 0 else []
-    scoring, full, companions = _add_companion(inputs, first.pilot, scoring, full, share)
+    scoring, full, companions = _add_companions(inputs, first.pilot, scoring, full, share)
     scoring, full, companions, judged = _score_all_rows(
         inputs, scoring, full, companions, first.bare
     )
@@ -206,22 +205,21 @@ def _with_weights(trained: Sequence[TrainedComponent], share: float) -> list[Com
     return [replace(one, weight=float(share * weight)) for (one, _), weight in pairs]
 
 
-def _add_companion(
+def _add_companions(
     inputs: FitInputs,
     pilot: PilotSample | None,
     learned: list[Component],
     full: list[Component],
     share: float,
 ) -> tuple[list[Component], list[Component], list[Component]]:
-    """Give a part of the weights to the companion, if there is one to add."""
-    if inputs.companion is None or share == 1:
+    """Give a part of the weights to companions."""
+    if not inputs.has_companions or share == 1:
         return learned, full, []
     if pilot is None:
         scaling = inputs.scaled.scaling
         pilot = draw_pilot(inputs.engine, inputs.detector, scaling, inputs.plan, inputs.seeds)
-    with stage("scoring discrete columns"):
-        every, member = with_companion(pilot, [*learned, *full], inputs.companion, share)
-    companions = [] if member is None else [member]
+    with stage("scoring with companions"):
+        every, companions = with_companions(pilot, [*learned, *full], share, inputs.scaled.noise)
     return every[: len(learned)], every[len(learned) :], companions
 
 

@@ -40,6 +40,12 @@ exceptions, connect4 and mushroom, have unstable candidates (0.82, 0.89, against
 closest pair is bank and mushroom: a thin margin.
 """
 
+MIN_RELATIVE_TAIL = (0.8, 0.9)
+"""Contrast counts only where the top-ranked rows are about as distant as on all columns.
+
+Where they are not, the subsets spread the ordinary rows ("Trust on small tables").
+"""
+
 OVERWHELMING_CONTRAST = (6.0, 10.0)
 """A contrast that counts without stability: chance candidates do not reach it.
 
@@ -120,7 +126,11 @@ def measured_trust(
     support = max(
         _between(stability, *STABILITY), _between(np.log(contrast), *np.log(OVERWHELMING_CONTRAST))
     )
-    by_contrast = _between(np.log(contrast), *np.log(CONTRAST_GAIN)) * support
+    by_contrast = (
+        _between(np.log(contrast), *np.log(CONTRAST_GAIN))
+        * support
+        * _between(tail, *MIN_RELATIVE_TAIL)
+    )
     by_tail = _between(np.log(tail / max(1.0, contrast) ** 2), *np.log(TAIL_GAIN)) * (
         contrast >= MIN_RELATIVE_CONTRAST
     )
@@ -144,8 +154,10 @@ def contrast_gain(learned: np.ndarray, random: np.ndarray) -> float:
 _TINY = 1e-9
 """Keeps ratios finite where all rows are equal."""
 
-FEWEST_ROWS = 200
-"""A hundredth of fewer rows is one or two, which is chance."""
+FEWEST_ROWS = 500
+"""A hundredth of fewer rows is at most four, which is chance: on bands (339 rows) the tail of some
+draws is 2.5, and trust lowers the AUC from 0.81 to 0.71.
+"""
 
 TAIL_QUANTILE = 0.99
 BULK_QUANTILE = 0.95

@@ -16,19 +16,20 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     learns which columns rank a sample of the candidates above ordinary rows. The detector then
     scores all rows on the columns of every component and, to the extent that these are not
     trusted, on all columns; the scores are averaged. ``ODEFS()`` has the defaults that work best
-    in this project's experiments, and :meth:`ODEFS.paper` follows the paper exactly.
+    in this project's experiments, and :meth:`ODEFS.paper` follows the paper to
+    the letter where it speaks.
 
     Parameters
     ----------
-    detector : {"lesinn", "auto", "iforest", "tails", "coupling", "relations"} or Detector, \
-            default="lesinn"
+    detector : {"auto", "lesinn", "iforest", "tails", "coupling", "relations"} or Detector, \
+            default="auto"
         The detector that columns are selected for. "lesinn" measures distances to random rows.
-        "auto" is "lesinn" with a second detector, "coupling", for columns with few values; it has
-        no part in the score of a table of numbers. "coupling" looks for rare values, above all
-        several in one row; "relations" for rows that break a relation between columns, such as a
-        total that does not add up; "tails" for extreme values of single columns; "iforest" is an
-        isolation forest. An instance has its own settings; ``n_subsets``, ``subset_size`` and
-        ``selection.metric`` then have no effect.
+        "auto" is "lesinn" with up to two companions: "coupling", where columns with few values make
+        up part of the table, and "relations", where at most 15 columns of numbers are no noise.
+        "coupling" looks for rare values, above all several in one row; "relations" for rows that
+        break a relation between columns, such as a total that does not add up; "tails" for extreme
+        values of single columns; "iforest" is an isolation forest. An instance has its own
+        settings; ``n_subsets``, ``subset_size`` and ``selection.metric`` then have no effect.
     n_estimators : {"auto", "paper"} or int, default="auto"
         Number of components. "auto" trains 12 components, then adds 8 at a time (at most 32) until
         the ranking is stable: two ensembles of that size are expected to rank 2,048 sampled rows
@@ -39,7 +40,7 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Number of random subsets of reference rows in the detector "lesinn".
     subset_size : int, default=8
         Number of rows in each of these subsets.
-    scaling : {"robust", "damped", "rootstd", "minmax", "none"}, default="damped"
+    scaling : {"robust", "damped", "rootstd", "minmax", "none"}, default="robust"
         Column scaling. "minmax" scales to [0, 1] and reproduces the paper's scores on all columns;
         balanced binary columns then outweigh all others. "rootstd" also divides by the root of
         the standard deviation, half-way to z-scores, which ranks better on average and makes

@@ -21,7 +21,8 @@ from odefs.models.constraints import Choice, Constraints, Integer, Number, Satis
 from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks, whole
 from odefs.models.feature_selection import FeatureSelection, NestedSelection
 from odefs.models.select_engine import judge_rows, open_training_rows
-from odefs.models.validation import AUTO, NamedCases, companion_of, detector_of
+from odefs.models.validation import AUTO, NamedCases, detector_of
+from odefs.selection.alternation import EARLY_STOPPING
 
 PAPER: dict[str, Any] = {
     "detector": "lesinn",
@@ -60,11 +61,11 @@ class ODEFSMethod(OutlierModel):
     def __init__(
         self,
         *,
-        detector: str | Detector = "lesinn",
+        detector: str | Detector = AUTO,
         n_estimators: int | str = "auto",
         n_subsets: int = 50,
         subset_size: int = 8,
-        scaling: str = "damped",
+        scaling: str = "robust",
         noise_columns: str = "damp",
         trust: float | str = "auto",
         missing: str = "error",
@@ -113,10 +114,14 @@ class ODEFSMethod(OutlierModel):
         plan = plan_of(parameters, detector)
         with verbose_logging(self.verbose):
             engine, seeds = open_training_rows(self, X, detector, self.engine), self._seeds()
+            if plan.tol < EARLY_STOPPING:
+                engine.dtype = np.dtype(np.float64)
             scaled = scale_table(engine, detector, self.scaling, seeds, plan, known_cases)
             known = known_cases(engine.n_rows)
             fitted = fit_ensemble(
-                FitInputs(engine, detector, plan, scaled, seeds, known, companion_of(parameters))
+                FitInputs(
+                    engine, detector, plan, scaled, seeds, known, parameters["detector"] == AUTO
+                )
             )
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             logger.info("trained %s", fitted.stopping.message)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import RowSelection, frame_index, index_labels, read_rows
-from odefs.detectors import BUILT_IN, CouplingDetector, Detector, LeSiNNDetector
+from odefs.detectors import BUILT_IN, Detector, LeSiNNDetector
 from odefs.ensemble.component import KnownCases
 
 MAX_SHOWN = 3
@@ -15,12 +15,7 @@ CONVERSION_WORDS = ("convert", "float()", "promoted")
 
 
 AUTO = "auto"
-"""LeSiNN, with a second detector for discrete columns."""
-
-
-def companion_of(parameters: Mapping[str, Any]) -> CouplingDetector | None:
-    """The second detector of ``detector="auto"``."""
-    return CouplingDetector() if parameters["detector"] == AUTO else None
+"""LeSiNN, with companions (:mod:`odefs.ensemble.companions`)."""
 
 
 def detector_of(parameters: Mapping[str, Any]) -> Detector:

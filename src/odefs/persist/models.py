@@ -8,7 +8,7 @@ so a file cannot require much more memory than its own size.
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.detectors.coupling import CouplingDetector
+from odefs.ensemble.companions import COMPANIONS
 from odefs.ensemble.model import Component, Model
 from odefs.persist.checks import Arrays, need, need_number, require
 from odefs.persist.detectors import describe_detector, is_built_in, restore_detector
@@ -111,7 +111,7 @@ def _get_own_detectors(described: dict[str, object], n_components: int) -> list[
     own = {name: restore_detector(one, None) for name, one in found.items()}
     # Companions are scored on devices and in graphs by what they are.
     require(
-        all(isinstance(one, CouplingDetector) for one in own.values()),
+        all(isinstance(one, COMPANIONS) for one in own.values()),
         "a component has a detector that only models have",
     )
     return [own.get(str(i)) for i in range(n_components)]

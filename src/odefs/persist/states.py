@@ -226,9 +226,7 @@ def _coupling(fields: dict[str, Any], n_columns: int, clip: float) -> CouplingSt
     require(cuts.shape[0] > 0 and (cuts[:-1] <= cuts[1:]).all(), "limits are not in order")
     finite = np.isfinite(values).all() and np.isfinite(missing).all() and not np.isnan(cuts).any()
     require(finite and (values >= 0).all(), "scores of values are negative or not finite")
-    share = fields["discrete_share"]
-    require(type(share) is float and 0 <= share <= 1, "the share of discrete columns is not valid")
-    return CouplingState(cuts, values, missing, share)
+    return CouplingState(cuts, values, missing)
 
 
 def _relations(fields: dict[str, Any], n_columns: int, clip: float) -> RelationsState:

@@ -34,7 +34,7 @@ def relations_score(
     state: RelationsState,
     w: np.ndarray | None,
 ) -> str:
-    """Add the squared Mahalanobis distances, shape (n_rows,)."""
+    """Add the Mahalanobis distances, squared or not, shape (n_rows,)."""
     weights = np.ones(state.mean.size) if w is None else np.asarray(w, dtype=np.float64)
     z = graph.add("Sub", rows.values, graph.numbers64(state.mean))
     z = graph.add("Mul", z, graph.numbers64(np.sqrt(weights) / state.std))
@@ -43,11 +43,16 @@ def relations_score(
     parts = graph.add("Mul", z, graph.add("MatMul", z, graph.numbers64(state.precision)))
     total = graph.add("Max", graph.reduce("ReduceSum", parts, 1), graph.numbers64(0))
     if rows.missing is None:
-        return total
+        return _of_squares(graph, detector, total)
     covered = graph.add("MatMul", rows.seen(graph), graph.numbers64(weights[:, None]))
     covered = graph.add("Squeeze", covered, graph.integers([1]))
     scale = graph.add("Div", graph.numbers64(weights.sum()), covered)
-    return _without_empty(graph, rows, graph.add("Mul", total, scale))
+    total = _of_squares(graph, detector, graph.add("Mul", total, scale))
+    return _without_empty(graph, rows, total)
+
+
+def _of_squares(graph: Graph, detector: RelationsDetector, squares: str) -> str:
+    return squares if detector.metric == "sqeuclidean" else graph.add("Sqrt", squares)
 
 
 def _without_empty(graph: Graph, rows: Rows, score: str) -> str:

@@ -12,9 +12,10 @@ from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import FEW_ROWS, InMemoryEngine
+from odefs.engines.torch.companions import companion_scores
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.nearest_members import total_shares
-from odefs.engines.torch.scorer import Scorer, sum_of_values
+from odefs.engines.torch.scorer import Scorer
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
@@ -162,7 +163,7 @@ class TorchEngine(InMemoryEngine):
         assert isinstance(detector, LeSiNNDetector)
         table = self.table
         by_distance = [i for i, one in enumerate(components) if one.detector is None]
-        by_value = [i for i, one in enumerate(components) if one.detector is not None]
+        companions = [i for i, one in enumerate(components) if one.detector is not None]
         scorer = Scorer(detector, [components[i] for i in by_distance], self.n_columns, self.device)
         out = torch.empty((len(components), table.n_rows), dtype=torch.float64, device=self.device)
 
@@ -170,8 +171,8 @@ class TorchEngine(InMemoryEngine):
             block = table.block(rows, scaling, dtype)
             if by_distance:
                 out[by_distance, rows] = scorer.score(block)
-            for i in by_value:
-                out[i, rows] = sum_of_values(block, components[i].state)
+            for i in companions:
+                out[i, rows] = companion_scores(block, components[i])
             report_progress(rows.stop, table.n_rows)
 
         height = bytes_at_once(self.device) // bytes_per_row(

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from odefs.detectors.coupling import CouplingState
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.torch.scoring import (
     DeviceReferences,
@@ -25,18 +23,6 @@ from odefs.engines.torch.triton_launch import (
     lay_out_fused,
 )
 from odefs.ensemble.model import Component
-
-
-def sum_of_values(X: Tensor, state: CouplingState) -> Tensor:
-    """Scores of complete scaled rows by the coupling detector, float64."""
-    values = torch.tensor(state.values, dtype=torch.float64, device=X.device)
-    found = values[0].sum().expand(X.shape[0]).clone()
-    for limits, step in zip(state.cuts, values.diff(dim=0), strict=True):
-        columns = np.flatnonzero(np.isfinite(limits))
-        # Compared in float64, as NumPy does: rounded limits might be values.
-        above = X[:, columns].double() > torch.tensor(limits[columns], device=X.device)
-        found += (above * step[columns]).sum(dim=1)
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,126 @@
+"""Further detectors as members of the ensemble, where the table suits them: ``detector="auto"``.
+
+Distances say little about columns with few values: most rows are equally far from each other there.
+:class:`odefs.detectors.CouplingDetector` scores the values of all columns. And among a few columns
+of numbers, a row may break their relation although it is near to others in each column:
+:class:`odefs.detectors.RelationsDetector` scores these. It takes no part where there are many
+columns of numbers, among which distances are the better guide.
+
+With ``S`` the score of all other components and ``C`` that of a companion, both with mean 1, the
+ranking is that of ``z(S) + weight z(C)``. The weight of coupling grows with the share that discrete
+columns have in the variance of the scaled table, that of relations with the share of the others.
+Both fall with the trust in learned subsets: these have found the columns that matter, and
+companions score all of them.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefs.detectors.base import Detector
+from odefs.detectors.coupling import FEW_VALUES, CouplingDetector, cut_columns, some_rows
+from odefs.detectors.relations import RelationsDetector
+from odefs.ensemble.model import Component
+from odefs.ensemble.pilot import PilotSample
+
+# The tables and constants that were tried are in docs/explanation/research-log.md, in the section
+# "Companions of the distances".
+
+COUPLING_WEIGHT = 1.5
+"""Weight of coupling where all columns are discrete and nothing learned is trusted."""
+
+ROWS_PER_VALUE = 100
+"""Columns of three and more values, which may be ordered, are discrete if there are at least as
+many rows for each value. In fewer rows, rare values of numbers are chance: on the digits of
+scikit-learn, 190 rows, coupling would lower the average precision by 0.05.
+"""
+
+RELATIONS_WEIGHT = 2.0
+"""Weight of relations in a table of few columns, all of them numbers."""
+
+FEW_COLUMNS = (10, 16)
+"""Columns of numbers up to which relations have their full weight, and from which they have none.
+
+With abalone (7) and mammography (6) relations rank better, with pendigits (16) far worse.
+"""
+
+
+SMALLEST_SPREAD = 1e-9
+"""Scores have mean 1: a smaller standard deviation is rounding."""
+
+COMPANIONS = (CouplingDetector, RelationsDetector)
+
+
+@dataclass(frozen=True, eq=False)
+class _Companion:
+    detector: Detector
+    columns: np.ndarray
+    weight: float
+
+
+def with_companions(
+    pilot: PilotSample, components: Sequence[Component], trust: float, noise: np.ndarray
+) -> tuple[list[Component], list[Component]]:
+    """The components with less weight, and the companions with the rest of it.
+
+    The weights keep their sum, so that 1.0 is still the score of an ordinary row. ``noise`` are
+    columns that are related to no others.
+    """
+    found = [one for one in _companions(pilot.X, noise) if one.weight * (1 - trust) > 0]
+    if not found:
+        return list(components), []
+    scores = pilot.scores(components)
+    spread = float((np.array([one.weight for one in components]) @ scores).std())
+    members, weights = [], []
+    for one in found:
+        rng = np.random.default_rng(0)  # These detectors draw nothing.
+        state = one.detector.prepare(pilot.X[:, one.columns], rng)
+        member = Component(one.columns, None, state, 1.0, 1.0, 0.0, detector=one.detector)
+        own = float(pilot.scores([member]).std())
+        if min(spread, own) > SMALLEST_SPREAD:
+            members.append(member)
+            weights.append(one.weight * (1 - trust) * spread / own)
+    # The built-in sum rounds in another way from Python 3.12 on.
+    total = math.fsum(one.weight for one in components)
+    unit = total / math.fsum([1.0, *weights])
+    reduced = [replace(one, weight=one.weight * unit / total) for one in components]
+    return reduced, [
+        replace(member, weight=weight * unit)
+        for member, weight in zip(members, weights, strict=True)
+    ]
+
+
+def _companions(X: np.ndarray, noise: np.ndarray) -> list[_Companion]:
+    rows, detector = some_rows(X), CouplingDetector()
+    cut = cut_columns(rows, detector.n_bins)
+    few = max(2, min(FEW_VALUES, rows.shape[0] // ROWS_PER_VALUE))
+    is_discrete = cut.n_values <= few
+    share = _share_of_variance(rows, is_discrete)
+    first = np.array([block.start for block in cut.blocks])
+    n_discrete = int((is_discrete[first] & (cut.n_values[first] > 1)).sum())
+    # One column is coupled with nothing, and its rare values are far from others anyway.
+    coupled = share if n_discrete > 1 else 0.0
+    numbers = np.setdiff1d(np.flatnonzero(~is_discrete), noise)
+    full, none = FEW_COLUMNS
+    fade = float(np.clip((none - numbers.size) / (none - full), 0.0, 1.0))
+    return [
+        _Companion(detector, np.arange(X.shape[1]), COUPLING_WEIGHT * coupled),
+        _Companion(
+            RelationsDetector(metric="euclidean"),
+            numbers,
+            RELATIONS_WEIGHT * (1 - share) * fade if numbers.size > 1 else 0.0,
+        ),
+    ]
+
+
+def _share_of_variance(rows: np.ndarray, of: np.ndarray) -> float:
+    """Share of some columns in the variance of all."""
+    seen = ~np.isnan(rows)
+    count = np.maximum(1, seen.sum(axis=0))
+    values = np.where(seen, rows, 0.0).astype(np.float64)
+    centred = np.where(seen, values - values.sum(axis=0) / count, 0.0)
+    variance = (centred**2).sum(axis=0) / count
+    total = float(variance.sum())
+    return float(variance[of].sum()) / total if total > 0 else 0.0
