@@ -381,7 +381,8 @@ def test_hidden_values_are_shown_nowhere(tmp_path):
 def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     rows = (
         "".join(f"{i % 7},{(i * 13) % 11},x\n" for i in range(60))
-        + "900,3,gr\u00fcn \x1b[31mred\x07\n"
+        + "900,3,x\n"
+        + "3,3,gr\u00fcn \x1b[31mred\x07\n"
     )
     (tmp_path / "t.csv").write_text(f"{'long name ' * 12},b,c\n" + rows)
     command = f"unset COLUMNS; {ODEFS} detect t.csv --no-report"
@@ -389,7 +390,7 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
     assert shown.returncode == 0, shown.stderr
     first = next(line for line in shown.stdout.splitlines() if line.startswith("   1 "))
     assert f"{'long name ' * 12} = 900" in first
-    assert "c = gr\\xfcn [31mred" in first
+    assert "c = gr\\xfcn [31mred" in shown.stdout
     assert "\x1b" not in shown.stdout
     closed = (
         f"set -o pipefail; {ODEFS} detect t.csv --no-report | head -1; {ODEFS} detect t.csv "

@@ -113,7 +113,7 @@ def _reproduce(
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
     from odefs.experiments.plans import LARGE
-    from odefs.experiments.reproduce import planned_jobs, reproduce
+    from odefs.experiments.reproduce import planned_jobs, reproduce, require_packages
     from odefs.system.threads import available_threads
 
     _require_applicable(experiment, datasets, bool(methods) or peers, protocol)
@@ -126,6 +126,7 @@ def _reproduce(
         say_warning(_absence(name))
     if not planned:
         raise DatasetError("none of the datasets is available locally; see 'odefs datasets list'.")
+    require_packages(experiment, planned)
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
         say_warning(
@@ -162,8 +163,10 @@ def _accuracy(
         unknown_datasets,
     )
     from odefs.experiments.accuracy_page import write_page
+    from odefs.experiments.reproduce import require_packages
     from odefs.system.threads import available_threads
 
+    require_packages("accuracy", [])
     unknown = unknown_datasets(datasets)
     if unknown:
         raise click.UsageError(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 LOW_MEMORY = 1500 * 10**6
-"""Available bytes below which readers are switched to low memory use."""
+"""Available bytes below which readers use little memory, also for tables that fit."""
 
 
 def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
@@ -37,13 +37,16 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
     # What comes through a pipe can be read once only.
     if file == "-" or Path(file).is_fifo():
         return False
-    if available_memory() < LOW_MEMORY:
-        reduce_reader_memory()
     with named_errors(file):
         require_memory(file, delimiter, sheet)
-        return os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(
+        in_parts = os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(
             file, delimiter, sheet
         )
+    if available_memory() < LOW_MEMORY:
+        reduce_reader_memory(kept=2**17)
+    elif in_parts:
+        reduce_reader_memory()
+    return in_parts
 
 
 def require_memory(

@@ -22,6 +22,8 @@ class Job:
 
     ``options`` are constructor parameters that override the method's own. ``content`` is a digest
     of the file's bytes if the dataset is a user's file: different contents make different jobs.
+    ``version`` is that of the method's code, ``metric`` the distance in its scores; records made
+    before they were part of a job have neither.
     """
 
     method: str
@@ -30,16 +32,19 @@ class Job:
     protocol: str = "transductive"
     options: tuple[tuple[str, Any], ...] = ()
     content: str = ""
+    version: str = ""
+    metric: str = ""
 
     @property
     def key(self) -> str:
         return json.dumps(self.as_record(), sort_keys=True)
 
     def as_record(self) -> Record:
-        """Return the job as plain values; the content only if there is one."""
+        """Return the job as plain values, without the last ones where they are empty."""
         record = {**asdict(self), "options": [list(option) for option in self.options]}
-        if not self.content:
-            del record["content"]
+        for name in ("content", "version", "metric"):
+            if not record[name]:
+                del record[name]
         return record
 
 

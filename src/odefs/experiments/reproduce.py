@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
+from odefs._extras import require_extra
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.competitor_variants import readings_table
 from odefs.experiments.figures import (
@@ -13,8 +15,9 @@ from odefs.experiments.figures import (
     theorem_figure,
 )
 from odefs.experiments.grid import Job, Record, job_of, latest_records, run_grid
+from odefs.experiments.method_versions import current
 from odefs.experiments.methods import built_in
-from odefs.experiments.peers import peers
+from odefs.experiments.peers import PYOD, peers
 from odefs.experiments.plans import EXPERIMENTS, METHODS
 from odefs.experiments.run import run_job
 from odefs.experiments.sources import content_of, is_here
@@ -49,8 +52,32 @@ def planned_jobs(
     absent = [name for name in dict.fromkeys(job.dataset for job in jobs) if not is_here(name)]
     contents = {name: content_of(name) for name in {job.dataset for job in jobs} - set(absent)}
     return [
-        replace(job, content=contents[job.dataset]) for job in jobs if job.dataset in contents
+        replace(current(job), content=contents[job.dataset])
+        for job in jobs
+        if job.dataset in contents
     ], absent
+
+
+def require_packages(experiment: str, jobs: Sequence[Job]) -> None:
+    """Raise for a missing optional package before any job has run, not after hours."""
+    if draws_figures(experiment, jobs):
+        with require_extra(f"the figure of {experiment}", "plots"):
+            _require("matplotlib")
+    if any(job.method in PYOD for job in jobs):
+        with require_extra("comparing with PyOD's detectors", "pyod"):
+            _require("pyod")
+
+
+def _require(package: str) -> None:
+    if find_spec(package) is None:
+        raise ModuleNotFoundError(name=package)
+
+
+def draws_figures(experiment: str, jobs: Sequence[Job]) -> bool:
+    """Whether the experiment has a figure: ranks need three methods on three datasets."""
+    if experiment == "table2":
+        return min(len({job.method for job in jobs}), len({job.dataset for job in jobs})) > 2
+    return experiment in ("theorem", "noise", "scalability", "accuracy")
 
 
 def reproduce(

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from odefs.datasets.registry import BY_NAME
-from odefs.experiments.grid import Record, job_of
+from odefs.experiments.grid import Record
+from odefs.experiments.method_versions import newest, version_sentence
 from odefs.experiments.methods import TABLE2, built_in
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import EXPERIMENTS, REPEATS, commands, repeats_sentence
@@ -22,9 +23,13 @@ def records_of(
     methods: Sequence[str] = (),
     protocol: str = "transductive",
 ) -> list[Record]:
-    """Return the records that belong to an experiment."""
-    wanted = {job.key for job in EXPERIMENTS[experiment](methods, [], REPEATS, protocol)}
-    return [record for record in records if job_of(record).key in wanted]
+    """Return the records that belong to an experiment, all of one version of the methods."""
+    return newest(records, EXPERIMENTS[experiment](methods, [], REPEATS, protocol))
+
+
+def provenance(records: Sequence[Record]) -> str:
+    """Return the number of repeats, and the version of the methods if it is an older one."""
+    return " ".join(filter(None, (repeats_sentence(records), version_sentence(records))))
 
 
 def section(title: str, text: str, parts: Sequence[str], command: str) -> str:
@@ -51,8 +56,9 @@ def table1(records: Sequence[Record]) -> str:
         return ""
     return section(
         "Table 1: the bare detector and ODEFS",
-        "`ODEFS.paper()` follows the paper exactly, `ODEFS()` is the project's default. d' is the "
-        f"number of columns that `ODEFS.paper()` retains. {repeats_sentence(part)}",
+        "`ODEFS.paper()` follows the paper to the letter where it speaks, `ODEFS()` is the "
+        "project's default, with a detector of its own. d' is the "
+        f"number of columns that `ODEFS.paper()` retains. {provenance(part)}",
         [improvement_table(part, present(part, list(BY_NAME), "dataset")).markdown()],
         commands("table1", part),
     )
@@ -66,9 +72,10 @@ def table2(records: Sequence[Record]) -> str:
         "Table 2: all methods",
         "The paper's number is in parentheses. p@k: ties by expectation. Compare average precision "
         "with the base rate, the share of outliers; the paper does not report it. p-values: "
-        "Wilcoxon signed-rank test over datasets against `ODEFS.paper()`, without and with Holm's "
-        "correction. The docstrings of the competitors explain how the paper was interpreted. "
-        f"{repeats_sentence(part)}",
+        "Wilcoxon signed-rank test over datasets against `ODEFS.paper()`, exact, without and with "
+        "Holm's correction, and by the normal approximation, as in the paper. "
+        "The docstrings of the competitors explain how the paper was interpreted. "
+        f"{provenance(part)}",
         compared(part, ["auc", "p@k", "ap"]),
         commands("table2", part),
     )
@@ -85,7 +92,7 @@ def time(records: Sequence[Record]) -> str:
     return section(
         "Time",
         f"Seconds to fit and score with one thread on {machines}; other jobs ran in parallel. "
-        f"{repeats_sentence(part)}",
+        f"{provenance(part)}",
         compared(part, ["seconds"]),
         commands("table2", part),
     )
@@ -98,7 +105,7 @@ def self_pacing(records: Sequence[Record]) -> str:
     return section(
         "Self-pacing: thresholded, classic, none",
         "`ODEFS.paper()` with the paper's thresholded scheme, with the classic one, and without "
-        f"(ODEFS*). {repeats_sentence(part)}",
+        f"(ODEFS*). {provenance(part)}",
         compared(part, ["auc"]),
         commands("selfpaced", part),
     )
@@ -115,7 +122,7 @@ def split(records: Sequence[Record]) -> str:
         "New rows: fitted on 70 %, scored on the rest",
         "Identical rows stay on one side, otherwise the test would include training rows. The "
         "paper scores the rows it fits on; its numbers, in parentheses, are for that protocol. "
-        f"{repeats_sentence(part)}",
+        f"{provenance(part)}",
         compared(part, ["auc", "p@k", "ap"]),
         commands("table2", part, *flags),
     )
@@ -137,7 +144,7 @@ def other_libraries(records: Sequence[Record]) -> str:
         "With their own defaults, after the same min-max scaling. Some are not run on tables that "
         "would take hours or more memory than most machines have; the failures at the end of the "
         "page give the reasons. Imports and compilation are not included in the time. "
-        f"{repeats_sentence(theirs)}",
+        f"{repeats_sentence(theirs)} {version_sentence(ours)}".rstrip(),
         compared([*ours, *theirs], ["auc", "p@k", "ap", "seconds"]),
         commands("table2", theirs, "--peers"),
     )
@@ -163,9 +170,7 @@ def figures(records: Sequence[Record], docs: Path) -> str:
         )
         if images:
             shown = "\n".join(f"![{title}](figures/{path.name})" for path in images)
-            parts.append(
-                section(title, repeats_sentence(part), [shown], commands(experiment, part))
-            )
+            parts.append(section(title, provenance(part), [shown], commands(experiment, part)))
     return "\n\n".join(parts)
 
 
@@ -184,7 +189,7 @@ def recovery(records: Sequence[Record]) -> str:
         "Recovery of the relevant columns",
         "Synthetic data, 100 columns: share of the selected columns that are relevant (precision), "
         "and share of the relevant columns that are selected (recall), averaged over the subsets. "
-        f"The paper has no such table. {repeats_sentence(part)}",
+        f"The paper has no such table. {provenance(part)}",
         [Table(table.title, ["relevant", *table.header[1:]], rows).markdown()],
         commands("noise", part),
     )

@@ -46,6 +46,9 @@ def _fit_and_measure(job: Job, source: Source) -> Record:
     model = resolve_method(job.method)(job.seed)
     if job.options:
         model.set_params(**dict(job.options))
+    if job.metric:
+        nested = "selection__metric" in model.get_params()
+        model.set_params(**{"selection__metric" if nested else "metric": job.metric})
     parameters: dict[str, Any] = model.get_params() if hasattr(model, "get_params") else {}
     if "n_jobs" in parameters:
         model.set_params(n_jobs=1)

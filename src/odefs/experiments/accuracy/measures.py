@@ -38,8 +38,8 @@ def named(records: Iterable[Record]) -> list[Record]:
 
 def _variant(record: Record, bare: Container[str]) -> str | None:
     method, job = record["job"]["method"], job_of(record)
-    if method == "LeSiNN":
-        return BARE if job.key in bare else None
+    if job.key in bare:
+        return BARE
     if method == "ODEFS":
         return _ablation(job.options) if job.options else DEFAULT
     return PAPER if method == "ODEFS-paper" else method

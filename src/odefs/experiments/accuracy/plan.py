@@ -8,10 +8,12 @@ categories, ``mixed/NAME.csv`` with the labels in the column ``label``.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Job, Record, job_of
+from odefs.experiments.method_versions import METHOD_VERSION
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import LARGE
 
@@ -69,7 +71,10 @@ MIXED = tuple(
 )
 """Tables with categories: five without numbers first, then seven with both."""
 DETECT = "odefs.detect"
-MIXED_METHODS = (DETECT, *BASELINES, *peers())
+DETECT_BARE = "odefs.detect, trust 0"
+MIXED_METHODS = (DETECT, DETECT_BARE, *BASELINES, *peers())
+OURS = ("ODEFS", "ODEFS-paper", "agreement", "known", DETECT, DETECT_BARE)
+"""Methods whose results depend on the version of the library's methods."""
 
 REPEATS = 10
 MORE_REPEATS = {"optdigits": 20}
@@ -122,17 +127,19 @@ def bare_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
 
 
 def bare_job(record: Record) -> Job:
-    """Return the job of the bare detector with the same scaling and number of reference subsets.
+    """Return the job without learned subsets, with the same number of reference subsets.
 
-    Metric and subset size are the same by default.
+    Scaling, companions, metric and subset size are the same by default.
     """
     job = record["job"]
-    options: Options = (
-        ("n_subsets", record["total_subsets"]),
-        ("scaling", record["parameters"]["scaling"]),
-    )
+    options: Options = (("n_subsets", record["total_subsets"]), ("trust", 0.0))
     return Job(
-        "LeSiNN", job["dataset"], job["seed"], options=options, content=job.get("content", "")
+        "ODEFS",
+        job["dataset"],
+        job["seed"],
+        options=options,
+        content=job.get("content", ""),
+        version=METHOD_VERSION,
     )
 
 
@@ -200,8 +207,8 @@ def mixed_jobs(records: Sequence[Record], repeats: int) -> list[Job]:
     return [
         Job(method, dataset, seed)
         for dataset in MIXED
-        for seed in range(min(repeats, FEW_REPEATS))
         for method in MIXED_METHODS
+        for seed in range(min(repeats, REPEATS if method in OURS else FEW_REPEATS))
     ]
 
 
@@ -217,6 +224,25 @@ PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
     "mixed": mixed_jobs,
 }
 """In this order: the jobs of a part may be derived from the records of earlier parts."""
+
+
+def versioned(job: Job) -> Job:
+    """Return the job with the present version of its method."""
+    return replace(job, version=METHOD_VERSION) if job.method in OURS else job
+
+
+def without_older(records: Sequence[Record]) -> list[Record]:
+    """Return the records without those that were made again by a newer version of the method."""
+    jobs = [job_of(record) for record in records]
+    is_present = [job.version == METHOD_VERSION or job.method not in OURS for job in jobs]
+    made_again = {
+        replace(job, version="").key for job, now in zip(jobs, is_present, strict=True) if now
+    }
+    return [
+        record
+        for record, job, now in zip(records, jobs, is_present, strict=True)
+        if now or replace(job, version="").key not in made_again
+    ]
 
 
 def of_part(part: str, records: Sequence[Record]) -> list[Record]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from odefs.experiments.accuracy.plan import DETECT, PARTS
+from odefs.experiments.accuracy.plan import DETECT, DETECT_BARE, PARTS, versioned, without_older
 from odefs.experiments.accuracy.table_measures import measure_detect, measure_value_frequencies
 from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Job, Record, latest_records, run_grid
@@ -42,9 +43,9 @@ def run_parts(
     """
     contents = {name: content_of(name) for name in _wanted(datasets) if is_here(name)}
     for part in parts:
-        jobs = PARTS[part](latest_records(path), repeats)
+        jobs = PARTS[part](without_older(latest_records(path)), repeats)
         known = [
-            replace(job, content=contents[split_name(job.dataset)[0]])
+            replace(versioned(job), content=contents[split_name(job.dataset)[0]])
             for job in jobs
             if split_name(job.dataset)[0] in contents
         ]
@@ -104,6 +105,7 @@ MEASURES: dict[str, Callable[[Job, Source], Record]] = {
     "agreement": measure_agreement,
     "known": measure_known,
     DETECT: measure_detect,
+    DETECT_BARE: partial(measure_detect, trust=0.0),
     **dict.fromkeys(BASELINES, measure_value_frequencies),
 }
 """Measurements of jobs that do not fit a method."""

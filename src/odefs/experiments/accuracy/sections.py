@@ -62,9 +62,10 @@ def against_bare(records: Sequence[Record]) -> str:
         return ""
     capped = ", ".join(f"{name} (at most {cap[1]} components)" for name, cap in LARGE.items())
     text = (
-        "The bare detector has the same scaling, distance and subset size, and the same total "
-        "number of reference subsets as the fit of `ODEFS()` with the same seed: those of the "
-        "components and of the members on all columns that contribute to the score. The gain is "
+        "The bare detector is `ODEFS(trust=0)`: the same scaling, companions, distance and subset "
+        "size, and the same total number of reference subsets as the fit of `ODEFS()` with the "
+        "same seed, those of the components and of the members on all columns that contribute to "
+        "the score. The gain is "
         "paired by seed, with its standard error; AUC with the standard deviation over the seeds. "
         f"p@k: ties by expectation. `ODEFS.paper()` is limited on {capped}."
     )

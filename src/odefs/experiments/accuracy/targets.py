@@ -15,13 +15,18 @@ from odefs.experiments.accuracy.measures import (
     paired_gain,
 )
 from odefs.experiments.accuracy.noise import judged, shown
-from odefs.experiments.accuracy.plan import ELEVEN, MORE, short
+from odefs.experiments.accuracy.plan import DETECT, DETECT_BARE, ELEVEN, MIXED, MORE, short
 from odefs.experiments.accuracy.sections import complete, deviations, section
 from odefs.experiments.accuracy.trust_section import rank_correlation, trust_and_gain
+from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Record
 from odefs.experiments.tables import Table
 
-AUC, P_AT_K, GAIN = 0.828, 0.39, 0.03
+LEAST = {"the eleven": (ELEVEN, 0.840, 0.415), "the fourteen": (MORE, 0.805, 0.33)}
+"""By the name of a group: its datasets, and the least mean AUC and p@k."""
+GAIN = 0.03
+LARGEST_MEAN_LOSS = 0.002
+MIXED_AUC = 0.87
 
 
 def targets(records: Sequence[Record]) -> str:
@@ -30,6 +35,7 @@ def targets(records: Sequence[Record]) -> str:
     rows = [
         *_accuracy(part),
         *_gains(part),
+        *_mixed(records),
         *_steadiness(records),
         *_noise(records),
         *_trust(records),
@@ -48,22 +54,51 @@ def _line(target: str, result: str, met: bool) -> list[str]:
 
 
 def _accuracy(records: Sequence[Record]) -> list[list[str]]:
-    known = complete(records, ELEVEN, (DEFAULT,))
+    rows = []
+    for group, (datasets, *least) in LEAST.items():
+        known = complete(records, datasets, (DEFAULT,))
+        where = group if len(known) == len(datasets) else f"{len(known)} of {group}"
+        for measure, title, limit in zip(("auc", "p@k"), ("AUC", "p@k"), least, strict=True):
+            if known:
+                mean = mean_over(records, DEFAULT, known, measure)
+                error = error_of_mean(records, DEFAULT, known, measure)
+                target = f"mean {title} on {where} at least {limit:.3f}"
+                rows.append(_line(target, f"{mean:.4f} ± {error:.4f}", mean >= limit))
+    return rows
+
+
+def _mixed(records: Sequence[Record]) -> list[list[str]]:
+    known = complete(records, MIXED, (DETECT, DETECT_BARE, *BASELINES))
     if not known:
         return []
-    auc, pk = (mean_over(records, DEFAULT, known, measure) for measure in ("auc", "p@k"))
-    errors = [error_of_mean(records, DEFAULT, known, measure) for measure in ("auc", "p@k")]
-    where = f"on {len(known)} of the eleven" if len(known) < len(ELEVEN) else "on the eleven"
+    ours, bare, *others = (
+        mean_over(records, method, known, "auc") for method in (DETECT, DETECT_BARE, *BASELINES)
+    )
+    compared = ", ".join(
+        f"`{name}` {value:.3f}" for name, value in zip(BASELINES, others, strict=True)
+    )
     return [
-        _line(f"mean AUC {where} at least {AUC}", f"{auc:.4f} ± {errors[0]:.4f}", auc >= AUC),
-        _line(f"mean p@k {where} at least {P_AT_K}", f"{pk:.4f} ± {errors[1]:.4f}", pk >= P_AT_K),
+        _line(
+            f"mean AUC of `{DETECT}` on tables with categories at least {MIXED_AUC}, and above "
+            "that of both baselines",
+            f"{ours:.4f}; {compared}",
+            ours >= max(MIXED_AUC, *others),
+        ),
+        _line(
+            f"mean gain over the bare detector there not below -{LARGEST_MEAN_LOSS}",
+            f"{ours - bare:+.4f}",
+            ours - bare >= -LARGEST_MEAN_LOSS,
+        ),
     ]
 
 
 def _gains(records: Sequence[Record]) -> list[list[str]]:
     rows = []
     all_gains: dict[str, Gain] = {}
-    for datasets, least, where in ((ELEVEN, GAIN, "the eleven"), (MORE, 0.0, "the fourteen")):
+    for datasets, least, where in (
+        (ELEVEN, GAIN, "the eleven"),
+        (MORE, -LARGEST_MEAN_LOSS, "the fourteen"),
+    ):
         known = complete(records, datasets, (DEFAULT, BARE))
         gains = {
             name: gain for name in known if (gain := paired_gain(records, DEFAULT, BARE, name))
