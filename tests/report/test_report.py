@@ -77,7 +77,7 @@ def test_columns_that_set_rows_apart_are_those_of_the_score():
     assert detection.model.trust_ == 0
     summary = build_report(detection).summary
     assert detection.importances[0][0] == summary["importances"][0]["column"] == "p"
-    assert "p" in summary["map"]["columns"]
+    assert summary["map"] is None, "one column alone needs no map"
     # Of a few flagged rows the mean of their own reasons, the further out the heavier.
     learned = dict(zip("pqr", detection.model.feature_importances_, strict=True))
     assert dict(detection.importances)["p"] > learned["p"]
@@ -214,14 +214,12 @@ def test_components_that_learned_nothing_selected_nothing():
     assert {one["stability"] for one in build_report(found).summary["importances"]} == {0.0}
 
 
-def test_far_rows_move_the_average_and_that_is_said():
+def test_far_rows_do_not_move_the_average_and_what_does_is_said():
     X = np.random.default_rng(0).normal(size=(500, 2))
     X[:2] = 1e6, -1e6
     summary = build_report(detect(pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}))).summary
-    assert summary["scores"]["median"] < 0.01
-    assert messages.ordinary(summary["scores"]["median"]).startswith(
-        "Half of the rows score 0.0001"
-    )
+    assert summary["scores"]["median"] > 0.5
+    assert messages.ordinary(0.0001).startswith("Half of the rows score 0.0001")
     assert messages.ordinary(0.97) == "An ordinary row scores 1.0."
 
 
