@@ -149,7 +149,9 @@ def _():
 
 @_call("paper")
 def _():
-    return odefs.ODEFS.paper(random_state=0, n_estimators=4).fit(matrix())
+    # Learned to convergence, components end in minima that depend on the processor's rounding.
+    model = odefs.ODEFS.paper(random_state=0, n_estimators=4)
+    return model.set_params(selection__tol=1e-3).fit(matrix())
 
 
 @_call("iforest")
