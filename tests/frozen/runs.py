@@ -102,7 +102,9 @@ OPTIONS = [
     *_detect("contamination", "plain_csv", "--contamination 0.1 --seed 7"),
     *_detect("threshold", "plain_csv", "--threshold 1.3"),
     *_command("top on the screen", "plain_csv", "detect table.csv --top 3 --id id --no-report"),
-    *_detect("paper", "plain_csv", "--profile paper --set n_estimators=4 --set selection__tol=1e-3"),
+    *_detect(
+        "paper", "plain_csv", "--profile paper --set n_estimators=4 --set selection__tol=1e-3"
+    ),
     *_detect("iforest", "plain_csv", "--set detector=iforest"),
     *_detect("tails", "plain_csv", "--set detector=tails"),
 ]
