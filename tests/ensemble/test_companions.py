@@ -206,3 +206,24 @@ def test_a_balanced_table_keeps_its_distances():
     assert not companions(model)
     near, far = model.outlier_scores(np.array([[7.0, 0, 0, 0], [9.0] * 4]))
     assert 2 < near < far
+
+
+@pytest.mark.parametrize("share", [0.05, 0.15])
+def test_amounts_that_are_mostly_zero_do_not_hide_broken_relations(share):
+    rng = np.random.default_rng(0)
+    a, c = rng.normal(size=(2, 2000))
+    b, d = a + 0.2 * rng.normal(size=2000), c - 0.2 * rng.normal(size=2000)
+    b[:10] = -b[:10] - np.sign(a[:10])
+    amounts = np.where(rng.random(2000) < share, rng.lognormal(3, 1, 2000), 0.0)
+    found = ODEFS(random_state=0).fit(np.c_[a, b, c, d, amounts])
+    expected = ODEFS(random_state=0).fit(np.c_[a, b, c, d])
+    y = np.arange(2000) < 10
+    assert average_precision_score(y, expected.outlier_scores_) > 0.9
+    assert average_precision_score(y, found.outlier_scores_) > 0.8
+
+
+def test_a_companion_of_little_weight_does_not_join():
+    rng = np.random.default_rng(0)
+    few = rng.random((1000, 2)) < 0.01
+    X = np.c_[rng.normal(size=(1000, 40)) @ rng.normal(size=(40, 40)), few]
+    assert not companions(ODEFS(trust=0, random_state=0).fit(X))

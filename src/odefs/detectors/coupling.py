@@ -49,6 +49,8 @@ class Cuts(NamedTuple):
     """Whether each block has few values."""
     n_values: np.ndarray
     """Number of values of each column."""
+    largest_share: np.ndarray
+    """Share of the most frequent value of each column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,30 +137,34 @@ def some_rows(rows: np.ndarray) -> np.ndarray:
 def cut_columns(rows: np.ndarray, n_bins: int) -> Cuts:
     """Find the values of each column, and the columns that belong together."""
     found = [_limits(column[~np.isnan(column)], n_bins) for column in rows.T]
-    cuts = np.full((max(limits.size for limits, _ in found), len(found)), np.inf)
-    for column, (limits, _) in enumerate(found):
+    cuts = np.full((max(limits.size for limits, *_ in found), len(found)), np.inf)
+    for column, (limits, *_) in enumerate(found):
         cuts[: limits.size, column] = limits
-    n_values = np.array([n_values for _, n_values in found])
+    n_values = np.array([n_values for _, n_values, _ in found])
     blocks = list(_blocks(rows, cuts[0], n_values))
     few = min(FEW_VALUES, max(2, rows.shape[0] // 5))
     is_discrete = n_values[[block.start for block in blocks]] <= few
-    return Cuts(cuts, blocks, is_discrete, n_values)
+    return Cuts(cuts, blocks, is_discrete, n_values, np.array([share for *_, share in found]))
 
 
-def _limits(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, int]:
-    """Limits between the values of a column, or between its bins, and the number of values."""
-    distinct = np.unique(values)
+def _limits(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, int, float]:
+    """Limits between the values of a column or between its bins, the number of values, and the
+    share of the most frequent one.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    share = float(counts.max(initial=0)) / max(1, values.size)
     if distinct.size < 2:
         value = distinct[0] if distinct.size else values.dtype.type(0)
         # A value is above the first limit if it is not smaller than the constant.
-        return np.array([np.nextafter(value, -np.inf), value], dtype=np.float64), 1
+        return np.array([np.nextafter(value, -np.inf), value], dtype=np.float64), 1, share
     distinct = distinct.astype(np.float64)
     between = distinct[:-1] / 2 + distinct[1:] / 2
     if distinct.size <= max(n_bins, FEW_VALUES):
-        return between, distinct.size
+        return between, distinct.size, share
     # Limits lie half-way between values: rounding must not decide on which side one falls.
     limits = np.linspace(distinct[0], distinct[-1], n_bins + 1)[1:-1]
-    return between[np.unique(np.searchsorted(distinct, limits)) - 1], distinct.size
+    limits = between[np.unique(np.searchsorted(distinct, limits)) - 1]
+    return limits, distinct.size, share
 
 
 def _blocks(rows: np.ndarray, limits: np.ndarray, n_values: np.ndarray) -> Iterator[slice]:

@@ -36,6 +36,11 @@ expected squared error (Ledoit and Wolf, 2004) is some hundred times as large, a
 that are narrower: with it, the rows of a sum that does not add up are not found.
 """
 
+SMALLEST_SHARE_OF_STD = 0.5
+"""Refits narrow a column with a dominant value ever further. Its standard deviation is not below
+this share of that of all rows.
+"""
+
 METRICS = ("sqeuclidean", "euclidean")
 
 FEWEST_ROWS = 8
@@ -95,7 +100,7 @@ class RelationsDetector(Detector[RelationsState]):
         rows = rows.astype(np.float64)
         with one_blas_thread():  # Several threads would sum in another order.
             state = first = fit_relations(rows, np.ones(len(rows)))
-            least_std = np.where(is_two_valued(rows), first.std, 0.0)
+            least_std = np.where(is_two_valued(rows), first.std, SMALLEST_SHARE_OF_STD * first.std)
             for _ in range(N_REFITS):
                 scores = np.nan_to_num(_squared(*_parts(rows, state, None)))
                 ordinary = max(float(np.quantile(scores, ORDINARY_SHARE)), 1e-12)
@@ -136,7 +141,7 @@ class RelationsDetector(Detector[RelationsState]):
 
 
 def is_two_valued(rows: np.ndarray) -> np.ndarray:
-    """Which columns have at most two values: the rarer one is not to become ever rarer."""
+    """Which columns have at most two values: the rarer one is not to become rarer by refits."""
     low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
     return np.asarray(((rows == low) | (rows == high) | np.isnan(rows)).all(axis=0))
 
