@@ -100,15 +100,11 @@ def normalise_to_mean_one(scores: np.ndarray) -> np.ndarray:
 
 
 MIN_CORRELATION = 0.99
-MIN_CORRELATION_ALONE = 0.995
-"""Required rank correlation of two sets of members.
-
-The first is for candidates, the second for scores that come from all columns alone.
-"""
+"""Required rank correlation of two sets of members."""
 
 MAX_MEMBERS = 8
 MAX_MEMBERS_ALONE = 24
-FREE_CELLS = 2**23
+FREE_CELLS = 2**22
 """Cells that members on all columns may score without a check of their agreement.
 
 It applies where they make up the whole score: the time is a fraction of that of the fit.
@@ -153,7 +149,7 @@ class AllColumnsEnsemble:
 
     def view(self, rate: float) -> AllColumnsScores:
         """Scores of the pilot rows by as many members as make the ranking stable."""
-        count = max(self._until(MIN_CORRELATION, MAX_MEMBERS), STABILITY_MEMBERS)
+        count = max(self._until(MAX_MEMBERS), STABILITY_MEMBERS)
         members = tuple(self._first(count))
         scores = self.pilot.scores(members)
         judged = [scores[list(half)].mean(axis=0) for half in STABILITY_HALVES]
@@ -169,15 +165,15 @@ class AllColumnsEnsemble:
         if trust == 0:
             engine = self.pilot.engine
             free = min(MAX_MEMBERS_ALONE, FREE_CELLS // (engine.n_rows * engine.n_columns))
-            enough = self._until(MIN_CORRELATION_ALONE, MAX_MEMBERS_ALONE)
+            enough = self._until(MAX_MEMBERS_ALONE)
             return list(self._first(max(free, enough)))
         most = MAX_MEMBERS if trust < 0.5 else MEMBERS_NEXT_TO_SUBSETS
-        return list(self._first(self._until(MIN_CORRELATION, most)))
+        return list(self._first(self._until(most)))
 
-    def _until(self, enough: float, most: int) -> int:
-        """The number of members, at most ``most``, whose agreement reaches ``enough``."""
+    def _until(self, most: int) -> int:
+        """The number of members, at most ``most``, that agree well enough."""
         count = 2
-        while count < most and self._agreement(count) < enough:
+        while count < most and self._agreement(count) < MIN_CORRELATION:
             count += 2
         return count
 

@@ -16,14 +16,23 @@ from odefs.experiments.methods import built_in
 from odefs.experiments.peers import PYOD, peers
 
 METHOD_VERSION = "2"
-"""Version of the built-in methods. Raise it with every change that changes their results:
+"""Version of the methods of the paper. Raise it with every change that changes their results:
 ``tests/experiments/test_method_versions.py`` compares these with recorded ones.
 
 1 (records without a version): ``ODEFS.paper()`` stopped at a tolerance of 1e-4, and the bare
 detector and the competitors scored by plain distances. 2: ``ODEFS.paper()`` converges (1e-6, in
-float64), and all methods of the paper score by squared distances; ``ODEFS()`` draws in far values
-and has companions.
+float64), and all methods of the paper score by squared distances.
 """
+
+DEFAULT_VERSION = "3"
+"""The same for ``ODEFS()`` with its default parameters, and for ``odefs.detect``.
+
+2: it draws in extreme values and has companions. 3: columns with one dominant value take no part in
+relations, companions of little weight do not join, and there are fewer members on all columns.
+"""
+
+OF_DEFAULT = {"ODEFS", "agreement", "known", "odefs.detect", "odefs.detect, trust 0"}
+"""Methods and measurements that use the default parameters."""
 
 METRIC = "sqeuclidean"
 """Distance in the scores of all methods of the paper, from its section on the detector."""
@@ -44,6 +53,8 @@ def version_of(method: str) -> str:
     For a user's own class this is a digest of its module's source, for a peer the version of its
     package.
     """
+    if method in OF_DEFAULT:
+        return DEFAULT_VERSION
     if method in built_in():
         return METHOD_VERSION
     if method in peers():
@@ -95,5 +106,5 @@ def version_sentence(records: Sequence[Record]) -> str:
         return ""
     return (
         f"Records of version {' and '.join(sorted(older))} of the methods; the command runs "
-        f"version {METHOD_VERSION}."
+        f"version {METHOD_VERSION}, and version {DEFAULT_VERSION} of `ODEFS()`."
     )

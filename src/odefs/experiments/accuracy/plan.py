@@ -13,7 +13,7 @@ from dataclasses import replace
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Job, Record, job_of
-from odefs.experiments.method_versions import METHOD_VERSION
+from odefs.experiments.method_versions import DEFAULT_VERSION, version_of
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import LARGE
 
@@ -139,7 +139,7 @@ def bare_job(record: Record) -> Job:
         job["seed"],
         options=options,
         content=job.get("content", ""),
-        version=METHOD_VERSION,
+        version=DEFAULT_VERSION,
     )
 
 
@@ -228,13 +228,13 @@ PARTS: dict[str, Callable[[Sequence[Record], int], list[Job]]] = {
 
 def versioned(job: Job) -> Job:
     """Return the job with the present version of its method."""
-    return replace(job, version=METHOD_VERSION) if job.method in OURS else job
+    return replace(job, version=version_of(job.method)) if job.method in OURS else job
 
 
 def without_older(records: Sequence[Record]) -> list[Record]:
     """Return the records without those that were made again by a newer version of the method."""
     jobs = [job_of(record) for record in records]
-    is_present = [job.version == METHOD_VERSION or job.method not in OURS for job in jobs]
+    is_present = [job.method not in OURS or job.version == version_of(job.method) for job in jobs]
     made_again = {
         replace(job, version="").key for job, now in zip(jobs, is_present, strict=True) if now
     }
