@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from odefs.inspection.explanation import Reason as Reason
     from odefs.inspection.explanation import TopExplanation as TopExplanation
     from odefs.report.report import Report as Report
+    from odefs.review import Review as Review
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.pipeline_files import load as load
     from odefs.tables.pipeline_files import save as save
@@ -44,6 +45,7 @@ _HOMES = {
     "ODEFSWarning": "odefs.exceptions",
     "Reason": "odefs.inspection.explanation",
     "Report": "odefs.report.report",
+    "Review": "odefs.review",
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
@@ -68,6 +70,7 @@ __all__ = [
     "ODEFSWarning",
     "Reason",
     "Report",
+    "Review",
     "RowBlocks",
     "TableEncoder",
     "TopExplanation",

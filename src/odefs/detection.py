@@ -14,6 +14,7 @@ from odefs.exceptions import TableError
 from odefs.models.base import OutlierModel
 from odefs.report import build_report, missing_packages
 from odefs.report.report import Report
+from odefs.review import Review
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import name_rows, row_labels, table_index
@@ -55,6 +56,13 @@ class Detection(TableDetection):
         """The report: ``.save("page.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
         self.require_importances()
         return build_report(self)
+
+    def review(self, random_state: int = 0) -> Review:
+        """A review of the rows, most suspicious first, that learns from every answer.
+
+        Rows go by their numbers in this detection; :meth:`with_answers` takes the review up.
+        """
+        return Review(self.model, self.X, random_state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write model and encoder to one file; :func:`odefs.load` returns them as a pipeline."""

@@ -147,6 +147,17 @@ class InMemoryEngine(Engine):
         self.sweep(score, model.scaling, model.dtype, bytes_per_row, only, calls_blas)
         return from_rows(out if places is None else out[:, places.copy_of])
 
+    def apply_answers(self, model: Model, scores: np.ndarray) -> None:
+        """Change scores of the components by what answers add to them."""
+        answers = model.answers
+        if answers is None:
+            return
+
+        def apply(rows: slice, X: np.ndarray) -> None:
+            answers.apply(X, scores[rows])
+
+        self.sweep(apply, model.scaling, model.dtype, 8 * len(answers.draws.rows))
+
     def sweep(
         self,
         task: Callable[[slice, np.ndarray], None],

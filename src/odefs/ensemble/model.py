@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from odefs.detectors.base import Detector
+from odefs.ensemble.answers import AnswerMemory
 from odefs.kernels.row_reductions import count_and_mean, fill, mean_and_std, row_chunks
 from odefs.scaling import Scaling
 
@@ -52,6 +53,8 @@ class Model:
     scaling: Scaling
     components: tuple[Component, ...]
     dtype: np.dtype
+    answers: AnswerMemory | None = None
+    """What a person's answers add to the scores of the components."""
 
     @property
     def scoring(self) -> tuple[Component, ...]:
@@ -183,9 +186,11 @@ def judged_block(model: Model, X: np.ndarray) -> np.ndarray:
 
 
 def add_block(model: Model, X: np.ndarray, judged: RowScores) -> None:
-    """Add the components' scores of a scaled block."""
+    """Add the components' scores of a scaled block, and what answers change."""
     for component in model.scoring:
         judge(component, raw_scores(component, model.detector, X), judged.scores, judged.agreement)
+    if model.answers is not None:
+        model.answers.apply(X, judged.scores)
 
 
 def on_columns(component: Component, X: np.ndarray) -> np.ndarray:

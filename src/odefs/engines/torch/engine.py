@@ -60,7 +60,9 @@ class TorchEngine(InMemoryEngine):
             self._add(lines, raw, means, limits, weights)
 
         self._in_groups(len(model.scoring), add)
-        return from_rows(self.table.spread(lines))
+        judged = from_rows(self.table.spread(lines))
+        self.apply_answers(model, judged.scores)
+        return judged
 
     def _add(
         self,

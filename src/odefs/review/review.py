@@ -1,0 +1,218 @@
+"""``odefs.Review``: the next row to look at, the answers so far, and the model they lead to."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from odefs._row_selection import read_rows
+from odefs.ensemble.answers import (
+    AnswerMemory,
+    Cells,
+    amounts_of_cells,
+    draw_cells,
+    shifts_of_cells,
+)
+from odefs.models.base import OutlierModel
+from odefs.review.posterior import Prior, answer_amounts, prior_of
+
+N_DRAWS = 100
+DRAW_SIZE = 32
+
+REFERENCE_ROWS = 8192
+"""Rows of the table that references are drawn from."""
+
+
+class Review:
+    """A review of the rows of a table, most suspicious first, that learns from every answer.
+
+    A row that resembles confirmed outliers moves up in the queue, one that resembles rejected rows
+    moves down. Two rows resemble each other if random samples of the table put them next to the
+    same row.
+
+    Parameters
+    ----------
+    model : fitted estimator of this library
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        The rows to look at, often those that the model was fitted to.
+    random_state : int, default=0
+        Seed of the samples.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Outlier scores after the answers so far; 1.0 is an ordinary row.
+    asked : ndarray of int
+        Numbers of the answered rows, in the order of the answers.
+    answers : tuple of bool or None
+        The answers: True, False, or None for "cannot say".
+    found : ndarray of int
+        Numbers of the confirmed rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import odefs
+    >>> X = np.random.default_rng(0).normal(size=(500, 5))
+    >>> X[:10, :2] += 4
+    >>> review = odefs.Review(odefs.ODEFS(random_state=0).fit(X), X)
+    >>> for _ in range(20):
+    ...     row = review.next()[0]
+    ...     review.tell(row, row < 10)
+    >>> len(review.found)
+    10
+    """
+
+    def __init__(self, model: OutlierModel, X: Any, random_state: int = 0) -> None:
+        if not isinstance(model, OutlierModel):
+            raise TypeError(
+                f"model is of type {type(model).__name__}: a review needs a fitted estimator of "
+                "odefs, such as odefs.ODEFS."
+            )
+        model._require_fitted()
+        rows = model._validate(X, reset=False)
+        engine = model._engine(rows)
+        # Answers that the model has learned already stay part of its scores.
+        scores = engine.outlier_scores(model._model)
+        sample = np.random.default_rng([random_state, 0]).permutation(engine.n_rows)
+        references = engine.take(np.sort(sample[:REFERENCE_ROWS]), model._model.scaling)
+        draws = draw_cells(references, N_DRAWS, DRAW_SIZE, np.random.default_rng([random_state, 1]))
+        cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
+
+        def find(part: slice, scaled: np.ndarray) -> None:
+            cells[:, part] = draws.of(scaled)
+
+        engine.sweep(find, model._model.scaling, model._model.dtype, 8 * len(draws.rows))
+        self._start(model, scores, draws, cells)
+
+    def _start(
+        self, model: OutlierModel, scores: np.ndarray, draws: Cells, cells: np.ndarray
+    ) -> None:
+        self._model, self._before, self._draws, self._cells = model, scores, draws, cells
+        self._prior: Prior = prior_of(scores)
+        self._asked: list[int] = []
+        self._answers: list[bool | None] = []
+        self._update()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Review: {len(self._asked)} of {self.n_rows} rows answered, "
+            f"{self.found.size} confirmed>"
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._before.size)
+
+    @property
+    def asked(self) -> np.ndarray:
+        return np.array(self._asked, dtype=np.intp)
+
+    @property
+    def answers(self) -> tuple[bool | None, ...]:
+        return tuple(self._answers)
+
+    @property
+    def found(self) -> np.ndarray:
+        return np.array(
+            [row for row, answer in zip(self._asked, self._answers, strict=True) if answer],
+            dtype=np.intp,
+        )
+
+    @property
+    def scores(self) -> np.ndarray:
+        return self._before * np.exp(self._prior.std * self._shifts)
+
+    def next(self, n: int = 1) -> np.ndarray:
+        """Numbers of the rows to look at next, most suspicious first, without answered ones.
+
+        Fewer than ``n`` if no more rows are left.
+        """
+        values = self._values.copy()
+        values[self._asked] = -np.inf
+        n = min(n, self.n_rows - len(self._asked))
+        top = np.argpartition(-values, n - 1)[:n] if 0 < n < values.size else np.arange(values.size)
+        # Ties go to the row that comes first in the table.
+        return top[np.lexsort((top, -values[top]))][:n]
+
+    def tell(self, rows: Any, answers: Any) -> None:
+        """Add answers.
+
+        Parameters
+        ----------
+        rows : int or array-like of int
+            Row numbers. A row that was answered before gets the new answer.
+        answers : bool, None, or sequence of these
+            True for an outlier, False for an ordinary row, None for "cannot say".
+        """
+        numbers = read_rows(rows).numbers(self.n_rows)
+        given = _answers_of(answers, numbers.size)
+        if np.unique(numbers).size < numbers.size:
+            raise ValueError("A row is named twice in one call.")
+        for row, answer in zip(numbers.tolist(), given, strict=True):
+            if row in self._asked:
+                place = self._asked.index(row)
+                del self._asked[place], self._answers[place]
+            self._asked.append(row)
+            self._answers.append(answer)
+        self._update()
+
+    def undo(self) -> int | None:
+        """Take back the last answer; returns the number of its row, None without answers."""
+        if not self._asked:
+            return None
+        self._answers.pop()
+        row = self._asked.pop()
+        self._update()
+        return row
+
+    def model(self) -> OutlierModel:
+        """The model with what it has learned from the answers: it scores, explains and saves."""
+        learned = copy.copy(self._model)
+        learned._model = replace(self._model._model, answers=self._memory())
+        return learned
+
+    def _memory(self) -> AnswerMemory | None:
+        rows, is_outlier = self._told()
+        if not rows.size:
+            return self._model._model.answers
+        return AnswerMemory(
+            self._draws, self._prior.std, self._cells[:, rows], self._amounts, is_outlier, rows
+        )
+
+    def _told(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows with an answer other than "cannot say", and whether they were confirmed."""
+        told = [
+            (row, answer)
+            for row, answer in zip(self._asked, self._answers, strict=True)
+            if answer is not None
+        ]
+        rows = np.array([row for row, _ in told], dtype=np.intp)
+        return rows, np.array([answer for _, answer in told], dtype=bool)
+
+    def _update(self) -> None:
+        """The posterior mean of all rows."""
+        rows, is_outlier = self._told()
+        if rows.size:
+            cells = self._cells[:, rows]
+            self._amounts = answer_amounts(
+                cells, is_outlier, self._prior.values[rows], self._prior.targets
+            )
+            of_cells = amounts_of_cells(cells, self._amounts, self._draws.size)
+            self._shifts = shifts_of_cells(self._cells, of_cells)
+        else:
+            self._shifts = np.zeros(self.n_rows)
+        self._values = self._prior.values + self._shifts
+
+
+def _answers_of(answers: Any, n: int) -> Sequence[bool | None]:
+    single = answers is None or isinstance(answers, bool | np.bool_)
+    given = [answers] if single else list(answers)
+    if len(given) != n:
+        raise ValueError(f"{len(given)} answers were given for {n} rows: give one for each.")
+    unknown = [one for one in given if not (one is None or isinstance(one, bool | np.bool_))]
+    if unknown:
+        raise ValueError(f"The answer {unknown[0]!r} is not True, False or None (cannot say).")
+    return [None if one is None else bool(one) for one in given]
