@@ -156,7 +156,7 @@ class InMemoryEngine(Engine):
         def apply(rows: slice, X: np.ndarray) -> None:
             answers.apply(X, scores[rows])
 
-        self.sweep(apply, model.scaling, model.dtype, 8 * len(answers.draws.rows))
+        self.sweep(apply, model.scaling, model.dtype, 8 * answers.draws.n_references)
 
     def sweep(
         self,

@@ -28,8 +28,12 @@ MAX_SHIFT = 30.0
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Draws of reference rows, scaled: row ``p * n_draws + d`` is member ``p`` of draw ``d``."""
+class Draws:
+    """Draws of one size, scaled: row ``p * n_draws + d`` is member ``p`` of draw ``d``.
+
+    A draw that looks at some columns only has 0 in all others, which then add the same to the
+    distances of all its members.
+    """
 
     rows: np.ndarray
     n_draws: int
@@ -43,14 +47,12 @@ class Cells:
     def _is_complete(self) -> bool:
         return not np.isnan(self.rows).any()
 
-    def of(self, X: np.ndarray) -> np.ndarray:
-        """The cell of each scaled row in each draw, ``(n_draws, n_rows)`` bytes."""
-        found = np.empty((self.n_draws, X.shape[0]), dtype=np.uint8)
-        for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
-            found[:, rows] = self._of_block(X[rows].astype(np.float64))
-        return found
+    @cached_property
+    def _references(self) -> np.ndarray:
+        return self.rows.astype(np.float64)
 
-    def _of_block(self, X: np.ndarray) -> np.ndarray:
+    def of_block(self, X: np.ndarray) -> np.ndarray:
+        """The cell of each scaled row in each draw."""
         if self._is_complete and not np.isnan(X).any():
             return nearest_members(X, self._references, self.n_draws) // self.n_draws
         squares = masked_squared(X, self._references, None)
@@ -58,9 +60,33 @@ class Cells:
         squares = np.where(np.isnan(squares), np.inf, squares)
         return squares.reshape(self.size, self.n_draws, X.shape[0]).argmin(axis=0)
 
-    @cached_property
-    def _references(self) -> np.ndarray:
-        return self.rows.astype(np.float64)
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Draws of several sizes, which divide the space into cells."""
+
+    groups: tuple[Draws, ...]
+
+    @property
+    def n_draws(self) -> int:
+        return sum(group.n_draws for group in self.groups)
+
+    @property
+    def n_references(self) -> int:
+        return sum(len(group.rows) for group in self.groups)
+
+    @property
+    def size(self) -> int:
+        """Number of references of the largest draw."""
+        return max(group.size for group in self.groups)
+
+    def of(self, X: np.ndarray) -> np.ndarray:
+        """The cell of each scaled row in each draw, ``(n_draws, n_rows)`` bytes."""
+        found = np.empty((self.n_draws, X.shape[0]), dtype=np.uint8)
+        for rows in row_blocks(X.shape[0], ROWS_PER_BLOCK):
+            block = X[rows].astype(np.float64)
+            found[:, rows] = np.concatenate([group.of_block(block) for group in self.groups])
+        return found
 
 
 def resemblance(cells: np.ndarray, one: np.ndarray) -> np.ndarray:
@@ -100,11 +126,10 @@ class AnswerMemory:
         """Change the scores of scaled rows in place."""
         scores *= np.exp(np.clip(self.shifts(X), -MAX_SHIFT, MAX_SHIFT))
 
-    def parts(self, X: np.ndarray) -> np.ndarray:
-        """The part of each answer in the shift of each scaled row, ``(n_rows, n_answers)``."""
+    def resemblances(self, X: np.ndarray) -> np.ndarray:
+        """The kernel of scaled rows and answered rows, ``(n_rows, n_answers)``."""
         cells = self.draws.of(X)
-        same = np.stack([resemblance(cells, one) for one in self.cells.T], axis=1)
-        return np.asarray(same * self.amounts * self.unit)
+        return np.stack([resemblance(cells, one) for one in self.cells.T], axis=1)
 
 
 def amounts_of_cells(cells: np.ndarray, amounts: np.ndarray, size: int) -> np.ndarray:
@@ -121,8 +146,20 @@ def shifts_of_cells(cells: np.ndarray, of_cells: np.ndarray) -> np.ndarray:
     return out
 
 
-def draw_cells(rows: np.ndarray, n_draws: int, size: int, rng: np.random.Generator) -> Cells:
-    """Draw references from scaled rows; at most half of them in each draw."""
+def draw_references(
+    rows: np.ndarray, n_draws: int, size: int, share: float, rng: np.random.Generator
+) -> Draws:
+    """Draw references from scaled rows; each draw looks at a random share of the columns.
+
+    A draw has at most half of the rows.
+    """
     size = min(size, max(1, len(rows) // 2))
-    chosen = [rng.choice(len(rows), size=size, replace=False) for _ in range(n_draws)]
-    return Cells(rows[np.stack(chosen, axis=1).ravel()], n_draws)
+    n_columns = rows.shape[1]
+    n_seen = max(1, round(share * n_columns))
+    members = np.empty((size, n_draws, n_columns), dtype=rows.dtype)
+    for draw in range(n_draws):
+        drawn = rows[rng.choice(len(rows), size=size, replace=False)]
+        hidden = rng.permutation(n_columns)[n_seen:]
+        drawn[:, hidden] = 0.0
+        members[:, draw] = drawn
+    return Draws(members.reshape(-1, n_columns), n_draws)

@@ -15,6 +15,7 @@ from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Model, component_contributions
 from odefs.ensemble.plan import Seeds, baseline_rows
 from odefs.inspection.explanation import Explanation, TopExplanation, top_columns
+from odefs.inspection.resemblances import AnswerParts, answer_parts, joined
 
 
 def require_attribution(detector: Detector) -> None:
@@ -54,12 +55,22 @@ def explain_all(
 ) -> Explanation:
     """Contributions of every column."""
     values = np.empty((engine.n_rows, engine.n_columns))
+    answers: dict[int, AnswerParts] = {}
 
     def explain(rows: slice, X: np.ndarray) -> None:
         values[rows] = block_contributions(model, X)
+        if model.answers is not None:
+            answers[rows.start] = answer_parts(model.answers, X, values[rows].sum(axis=1))
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
-    return Explanation(values, baseline, data, feature_names, model.attribution or "")
+    return Explanation(
+        values,
+        baseline,
+        data,
+        feature_names,
+        model.attribution or "",
+        answers=_in_order(answers),
+    )
 
 
 def explain_top(
@@ -70,16 +81,32 @@ def explain_top(
     columns = np.empty((engine.n_rows, k), dtype=np.intp)
     values = np.empty((engine.n_rows, k))
     data = np.empty((engine.n_rows, k), dtype=engine.dtype)
+    answers: dict[int, AnswerParts] = {}
 
     def explain(rows: slice, X: np.ndarray) -> None:
         contributions = block_contributions(model, X)
+        if model.answers is not None:
+            answers[rows.start] = answer_parts(model.answers, X, contributions.sum(axis=1))
         best = top_columns(contributions - baseline, k)
         columns[rows] = best
         values[rows] = np.take_along_axis(contributions, best, axis=1)
         data[rows] = np.take_along_axis(engine.rows(rows), best, axis=1)
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
-    return TopExplanation(columns, values, baseline, data, feature_names, model.attribution or "")
+    return TopExplanation(
+        columns,
+        values,
+        baseline,
+        data,
+        feature_names,
+        model.attribution or "",
+        answers=_in_order(answers),
+    )
+
+
+def _in_order(answers: dict[int, AnswerParts]) -> AnswerParts | None:
+    """Parts of blocks by their first row, joined; ``None`` without answers."""
+    return joined([answers[start] for start in sorted(answers)]) if answers else None
 
 
 def _bytes_per_row(engine: InMemoryEngine, model: Model) -> int:

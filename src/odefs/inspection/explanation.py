@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from odefs._row_selection import read_rows
+from odefs.inspection.resemblances import AnswerParts, Resemblance
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,16 @@ class Explanation:
     Attributes
     ----------
     values : array of shape (n_rows, n_columns)
-        Each row adds up to the row's outlier score.
+        Each row adds up to the row's outlier score, without what answers add to it.
     baseline : array of shape (n_columns,)
         The usual contribution on training rows.
     data : the rows as they were given
     feature_names : array of str
     attribution : str
         How the detector's score is split over the columns.
+    answers : AnswerParts or None
+        For a model that has learned from answers: ``answers.total`` is what they add to each
+        score. :meth:`resembles` names the answered rows.
     """
 
     values: np.ndarray
@@ -92,6 +96,7 @@ class Explanation:
     attribution: str = ""
     filled: np.ndarray | None = None
     """For the input of a pipeline: which missing cells its steps replaced by numbers."""
+    answers: AnswerParts | None = None
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -118,6 +123,7 @@ class Explanation:
             self.feature_names,
             self.attribution,
             None if self.filled is None else self.filled[rows, columns],
+            self.answers,
         )
 
     def reasons(self, rows: npt.ArrayLike | None = None, k: int = 3) -> list[list[Reason]]:
@@ -146,6 +152,21 @@ class Explanation:
             filled=filled,
         )
         return some.top(k).reasons()
+
+    def resembles(self, rows: npt.ArrayLike | None = None) -> list[list[Resemblance]]:
+        """Answered rows that rows resemble, and what this adds to their scores.
+
+        Parameters
+        ----------
+        rows : int or array-like of int or bool, optional
+            As in :meth:`reasons`.
+
+        Returns
+        -------
+        list of list of Resemblance
+            One list for each row, largest amount first; empty for models without answers.
+        """
+        return _resembled(self.answers, rows, len(self))
 
     def to_shap(self) -> Any:
         """As a ``shap.Explanation``, for SHAP's plots (beeswarm, waterfall, bar, heatmap).
@@ -183,6 +204,7 @@ class TopExplanation:
     feature_names: np.ndarray
     attribution: str = ""
     filled: np.ndarray | None = None
+    answers: AnswerParts | None = None
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -213,6 +235,10 @@ class TopExplanation:
         """
         return [self._reasons(row)[:k] for row in _row_numbers(rows, len(self)).tolist()]
 
+    def resembles(self, rows: npt.ArrayLike | None = None) -> list[list[Resemblance]]:
+        """As :meth:`Explanation.resembles`."""
+        return _resembled(self.answers, rows, len(self))
+
     def _reasons(self, row: int) -> list[Reason]:
         excess = self.excess[row]
         return [
@@ -231,6 +257,13 @@ class TopExplanation:
         return _is_missing(self.data[row, place]) and (
             self.filled is None or not self.filled[row, place]
         )
+
+
+def _resembled(
+    answers: AnswerParts | None, rows: npt.ArrayLike | None, n_rows: int
+) -> list[list[Resemblance]]:
+    numbers = _row_numbers(rows, n_rows).tolist()
+    return [[] if answers is None else answers.of(row) for row in numbers]
 
 
 def _row_numbers(rows: npt.ArrayLike | None, n_rows: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from odefs.detectors.base import Detector
 from odefs.ensemble.companions import COMPANIONS
 from odefs.ensemble.model import Component, Model
+from odefs.persist.answers import get_answers, put_answers
 from odefs.persist.checks import Arrays, need, need_number, require
 from odefs.persist.detectors import describe_detector, is_built_in, restore_detector
 from odefs.persist.states import get_state, put_state
@@ -47,6 +48,8 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     }
     if own:
         described["own_detectors"] = own
+    if model.answers is not None:
+        described["answers"] = put_answers(model.answers, arrays)
     return described
 
 
@@ -97,7 +100,10 @@ def get_model(
         components.append(
             Component(columns, w, restored, **scalars, threshold=thresholds[i], detector=own[i])
         )
-    return Model(detector, scaling, tuple(components), np.dtype(dtype))
+    answers = None
+    if "answers" in described:
+        answers = get_answers(need(described, "answers", dict), arrays, n_columns)
+    return Model(detector, scaling, tuple(components), np.dtype(dtype), answers)
 
 
 def _get_own_detectors(described: dict[str, object], n_components: int) -> list[Detector | None]:

@@ -52,5 +52,10 @@ def answer_amounts(
     """
     kernel = np.stack([resemblance(cells, one) for one in cells.T])
     gram = AMPLITUDE**2 * kernel + NOISE**2 * np.eye(len(kernel))
-    aims = np.where(is_outlier, targets[True], targets[False])
-    return np.asarray(AMPLITUDE**2 * np.linalg.solve(gram, aims - prior))
+    # A confirmed row is never lowered, and a rejected one never raised.
+    missing = np.where(
+        is_outlier,
+        np.maximum(0.0, targets[True] - prior),
+        np.minimum(0.0, targets[False] - prior),
+    )
+    return np.asarray(AMPLITUDE**2 * np.linalg.solve(gram, missing))

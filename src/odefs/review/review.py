@@ -12,14 +12,14 @@ from odefs.ensemble.answers import (
     AnswerMemory,
     Cells,
     amounts_of_cells,
-    draw_cells,
+    draw_references,
     shifts_of_cells,
 )
 from odefs.models.base import OutlierModel
 from odefs.review.posterior import Prior, answer_amounts, prior_of
 
-N_DRAWS = 100
-DRAW_SIZE = 32
+DRAWS = ((100, 32, 1.0),)
+"""Number, size and share of columns of the draws."""
 
 REFERENCE_ROWS = 8192
 """Rows of the table that references are drawn from."""
@@ -78,13 +78,18 @@ class Review:
         scores = engine.outlier_scores(model._model)
         sample = np.random.default_rng([random_state, 0]).permutation(engine.n_rows)
         references = engine.take(np.sort(sample[:REFERENCE_ROWS]), model._model.scaling)
-        draws = draw_cells(references, N_DRAWS, DRAW_SIZE, np.random.default_rng([random_state, 1]))
+        draws = Cells(
+            tuple(
+                draw_references(references, *one, np.random.default_rng([random_state, 1, k]))
+                for k, one in enumerate(DRAWS)
+            )
+        )
         cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
 
         def find(part: slice, scaled: np.ndarray) -> None:
             cells[:, part] = draws.of(scaled)
 
-        engine.sweep(find, model._model.scaling, model._model.dtype, 8 * len(draws.rows))
+        engine.sweep(find, model._model.scaling, model._model.dtype, 8 * draws.n_references)
         self._start(model, scores, draws, cells)
 
     def _start(

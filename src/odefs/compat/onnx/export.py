@@ -23,6 +23,7 @@ from odefs.detectors import (
 )
 from odefs.ensemble.model import Component, Model
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.exceptions import warn
 from odefs.scaling import LINEAR, Scaling, Tails
 
 OPSET = 18
@@ -43,6 +44,11 @@ WRITERS: dict[type[Detector], Callable[..., str]] = {
 def build_model(estimator: BaseOutlierEstimator, input_dtype: str | None) -> ModelProto:
     """Return the graph of a fitted estimator."""
     model = _exportable(estimator)
+    if model.answers is not None:
+        warn(
+            "The graph does not contain what the model has learned from answers: its scores are "
+            "those of the components alone."
+        )
     dtype = _input_dtype(input_dtype, model.dtype)
     graph = Graph()
     rows = scaled_rows(graph, "X", dtype, model.scaling, model.dtype, estimator.missing == "ignore")

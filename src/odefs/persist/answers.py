@@ -1,0 +1,67 @@
+"""What a model has learned from answers, in files: the draws, and the answers by their cells."""
+
+import numpy as np
+
+from odefs.ensemble.answers import AnswerMemory, Cells, Draws
+from odefs.persist.checks import Arrays, need, need_count, need_number, require
+
+MAX_SIZE = 256
+"""References of a draw: cells are bytes."""
+
+
+def put_cells(cells: Cells, arrays: dict[str, np.ndarray], where: str) -> list[int]:
+    """Add the references to ``arrays`` and return the number of draws of each group."""
+    for k, group in enumerate(cells.groups):
+        arrays[f"{where}/{k}"] = group.rows
+    return [group.n_draws for group in cells.groups]
+
+
+def get_cells(numbers: list[object], arrays: Arrays, where: str, n_columns: int) -> Cells:
+    """Return draws whose references have ``n_columns`` numbers."""
+    require(numbers, "its answers have no draws")
+    groups = []
+    for k, n_draws in enumerate(numbers):
+        rows = arrays.take(f"{where}/{k}", "f")
+        require(type(n_draws) is int and n_draws > 0, "its answers have an invalid number of draws")
+        assert isinstance(n_draws, int)
+        require(
+            rows.ndim == 2 and rows.shape[1] == n_columns and len(rows) % n_draws == 0,
+            "the references of its answers have the wrong shape",
+        )
+        require(0 < len(rows) // n_draws <= MAX_SIZE, "the draws of its answers are too large")
+        require(not np.isinf(rows).any(), "the references of its answers are not finite")
+        groups.append(Draws(rows, n_draws))
+    return Cells(tuple(groups))
+
+
+def put_answers(memory: AnswerMemory, arrays: dict[str, np.ndarray]) -> dict[str, object]:
+    """Add the arrays to ``arrays`` and return the rest as plain values."""
+    arrays["answers/cells"] = memory.cells
+    arrays["answers/amounts"] = memory.amounts
+    arrays["answers/is_outlier"] = memory.is_outlier.astype(np.uint8)
+    arrays["answers/rows"] = memory.numbers.astype(np.int64)
+    return {
+        "unit": float(memory.unit),
+        "count": int(memory.numbers.size),
+        "draws": put_cells(memory.draws, arrays, "answers/references"),
+    }
+
+
+def get_answers(described: dict[str, object], arrays: Arrays, n_columns: int) -> AnswerMemory:
+    """Return answers that can change the score of any row of ``n_columns`` numbers."""
+    count = need_count(described, "count", 1, 2**31)
+    draws = get_cells(need(described, "draws", list), arrays, "answers/references", n_columns)
+    cells = arrays.take("answers/cells", "u", (draws.n_draws, count))
+    sizes = np.repeat([one.size for one in draws.groups], [one.n_draws for one in draws.groups])
+    require(
+        cells.dtype == np.uint8 and bool((cells < sizes[:, None]).all()),
+        "the cells of its answers do not exist",
+    )
+    amounts = arrays.take("answers/amounts", "f", (count,))
+    unit = need_number(described, "unit")
+    require(np.isfinite(amounts).all() and unit > 0, "the amounts of its answers are not finite")
+    kinds = arrays.take("answers/is_outlier", "u", (count,))
+    require(bool((kinds <= 1).all()), "its answers are neither yes nor no")
+    numbers = arrays.take("answers/rows", "i", (count,))
+    require(bool((numbers >= 0).all()), "the row numbers of its answers are negative")
+    return AnswerMemory(draws, unit, cells, amounts, kinds.astype(bool), numbers.astype(np.intp))
