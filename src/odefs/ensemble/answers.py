@@ -106,8 +106,10 @@ class AnswerMemory:
     """Standard deviation of the logarithms of the training scores."""
     cells: np.ndarray
     """Cells of the answered rows, ``(n_draws, n_answers)``."""
+    gaps: np.ndarray
+    """How far the log score of each row was from where its answer puts it."""
     amounts: np.ndarray
-    """Amount of each answer, in units of ``unit``."""
+    """Amount of each answer, in units of ``unit`` like the gaps."""
     is_outlier: np.ndarray
     """Whether each answered row was confirmed."""
     numbers: np.ndarray

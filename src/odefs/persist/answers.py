@@ -34,9 +34,19 @@ def get_cells(numbers: list[object], arrays: Arrays, where: str, n_columns: int)
     return Cells(tuple(groups))
 
 
+def require_cells(cells: np.ndarray, draws: Cells) -> None:
+    """Reject cells that the draws do not have."""
+    sizes = np.repeat([one.size for one in draws.groups], [one.n_draws for one in draws.groups])
+    require(
+        cells.dtype == np.uint8 and bool((cells < sizes[:, None]).all()),
+        "the cells of its rows do not exist",
+    )
+
+
 def put_answers(memory: AnswerMemory, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """Add the arrays to ``arrays`` and return the rest as plain values."""
     arrays["answers/cells"] = memory.cells
+    arrays["answers/gaps"] = memory.gaps
     arrays["answers/amounts"] = memory.amounts
     arrays["answers/is_outlier"] = memory.is_outlier.astype(np.uint8)
     arrays["answers/rows"] = memory.numbers.astype(np.int64)
@@ -52,16 +62,17 @@ def get_answers(described: dict[str, object], arrays: Arrays, n_columns: int) ->
     count = need_count(described, "count", 1, 2**31)
     draws = get_cells(need(described, "draws", list), arrays, "answers/references", n_columns)
     cells = arrays.take("answers/cells", "u", (draws.n_draws, count))
-    sizes = np.repeat([one.size for one in draws.groups], [one.n_draws for one in draws.groups])
-    require(
-        cells.dtype == np.uint8 and bool((cells < sizes[:, None]).all()),
-        "the cells of its answers do not exist",
-    )
-    amounts = arrays.take("answers/amounts", "f", (count,))
+    require_cells(cells, draws)
+    gaps, amounts = (arrays.take(f"answers/{name}", "f", (count,)) for name in ("gaps", "amounts"))
     unit = need_number(described, "unit")
-    require(np.isfinite(amounts).all() and unit > 0, "the amounts of its answers are not finite")
+    require(
+        np.isfinite(gaps).all() and np.isfinite(amounts).all() and unit > 0,
+        "the amounts of its answers are not finite",
+    )
     kinds = arrays.take("answers/is_outlier", "u", (count,))
     require(bool((kinds <= 1).all()), "its answers are neither yes nor no")
     numbers = arrays.take("answers/rows", "i", (count,))
     require(bool((numbers >= 0).all()), "the row numbers of its answers are negative")
-    return AnswerMemory(draws, unit, cells, amounts, kinds.astype(bool), numbers.astype(np.intp))
+    return AnswerMemory(
+        draws, unit, cells, gaps, amounts, kinds.astype(bool), numbers.astype(np.intp)
+    )

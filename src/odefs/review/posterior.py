@@ -43,19 +43,21 @@ def prior_of(scores: np.ndarray) -> Prior:
     return Prior(values, mean, std, targets)
 
 
-def answer_amounts(
-    cells: np.ndarray, is_outlier: np.ndarray, prior: np.ndarray, targets: dict[bool, float]
-) -> np.ndarray:
-    """The amount of each answer, so that the posterior mean is ``prior + sum_j a_j k(x, j)``.
+def answer_gaps(prior: Prior, rows: np.ndarray, is_outlier: np.ndarray) -> np.ndarray:
+    """How far answered rows are from their targets.
 
-    ``cells`` and ``prior`` are those of the answered rows.
+    A confirmed row is never lowered, and a rejected one never raised.
     """
+    values = prior.values[rows]
+    return np.where(
+        is_outlier,
+        np.maximum(0.0, prior.targets[True] - values),
+        np.minimum(0.0, prior.targets[False] - values),
+    )
+
+
+def answer_amounts(cells: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    """The amount of each answer, so that the posterior mean is ``prior + sum_j a_j k(x, j)``."""
     kernel = np.stack([resemblance(cells, one) for one in cells.T])
     gram = AMPLITUDE**2 * kernel + NOISE**2 * np.eye(len(kernel))
-    # A confirmed row is never lowered, and a rejected one never raised.
-    missing = np.where(
-        is_outlier,
-        np.maximum(0.0, targets[True] - prior),
-        np.minimum(0.0, targets[False] - prior),
-    )
-    return np.asarray(AMPLITUDE**2 * np.linalg.solve(gram, missing))
+    return np.asarray(AMPLITUDE**2 * np.linalg.solve(gram, gaps))

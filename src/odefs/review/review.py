@@ -1,6 +1,7 @@
 """``odefs.Review``: the next row to look at, the answers so far, and the model they lead to."""
 
 import copy
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import read_rows
+from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.answers import (
     AnswerMemory,
     Cells,
@@ -15,8 +17,12 @@ from odefs.ensemble.answers import (
     draw_references,
     shifts_of_cells,
 )
+from odefs.ensemble.model import Model
+from odefs.exceptions import ModelFileError
 from odefs.models.base import OutlierModel
-from odefs.review.posterior import Prior, answer_amounts, prior_of
+from odefs.models.files import Loaded, refused
+from odefs.review.files import read_review, save_review
+from odefs.review.posterior import Prior, answer_amounts, answer_gaps, prior_of
 
 DRAWS = ((100, 32, 1.0),)
 """Number, size and share of columns of the draws."""
@@ -74,31 +80,30 @@ class Review:
         model._require_fitted()
         rows = model._validate(X, reset=False)
         engine = model._engine(rows)
-        # Answers that the model has learned already stay part of its scores.
-        scores = engine.outlier_scores(model._model)
-        sample = np.random.default_rng([random_state, 0]).permutation(engine.n_rows)
-        references = engine.take(np.sort(sample[:REFERENCE_ROWS]), model._model.scaling)
-        draws = Cells(
-            tuple(
-                draw_references(references, *one, np.random.default_rng([random_state, 1, k]))
-                for k, one in enumerate(DRAWS)
-            )
-        )
+        # Answers that the model knows already are joined by new ones.
+        scores = engine.outlier_scores(replace(model._model, answers=None))
+        earlier = model._model.answers
+        draws = _draw(engine, model._model, random_state) if earlier is None else earlier.draws
         cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
 
         def find(part: slice, scaled: np.ndarray) -> None:
             cells[:, part] = draws.of(scaled)
 
         engine.sweep(find, model._model.scaling, model._model.dtype, 8 * draws.n_references)
-        self._start(model, scores, draws, cells)
+        self._start(model, scores, draws, cells, [], [])
 
     def _start(
-        self, model: OutlierModel, scores: np.ndarray, draws: Cells, cells: np.ndarray
+        self,
+        model: OutlierModel,
+        scores: np.ndarray,
+        draws: Cells,
+        cells: np.ndarray,
+        asked: list[int],
+        answers: list[bool | None],
     ) -> None:
         self._model, self._before, self._draws, self._cells = model, scores, draws, cells
         self._prior: Prior = prior_of(scores)
-        self._asked: list[int] = []
-        self._answers: list[bool | None] = []
+        self._asked, self._answers = asked, answers
         self._update()
 
     def __repr__(self) -> str:
@@ -176,16 +181,20 @@ class Review:
     def model(self) -> OutlierModel:
         """The model with what it has learned from the answers: it scores, explains and saves."""
         learned = copy.copy(self._model)
-        learned._model = replace(self._model._model, answers=self._memory())
+        learned._model = replace(self._model._model, answers=self._memory)
         return learned
 
-    def _memory(self) -> AnswerMemory | None:
-        rows, is_outlier = self._told()
-        if not rows.size:
-            return self._model._model.answers
-        return AnswerMemory(
-            self._draws, self._prior.std, self._cells[:, rows], self._amounts, is_outlier, rows
-        )
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the review to one file; :func:`odefs.load` reads it, and the review goes on.
+
+        The file holds the model, one byte for every row and random sample, and the answers. Like a
+        model file it contains rows of the table: treat it as confidential as the table.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        save_review(self, path)
 
     def _told(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows with an answer other than "cannot say", and whether they were confirmed."""
@@ -199,17 +208,56 @@ class Review:
 
     def _update(self) -> None:
         """The posterior mean of all rows."""
-        rows, is_outlier = self._told()
-        if rows.size:
-            cells = self._cells[:, rows]
-            self._amounts = answer_amounts(
-                cells, is_outlier, self._prior.values[rows], self._prior.targets
-            )
-            of_cells = amounts_of_cells(cells, self._amounts, self._draws.size)
+        self._memory = self._joined_answers()
+        self._shifts = np.zeros(self.n_rows)
+        if self._memory is not None:
+            of_cells = amounts_of_cells(self._memory.cells, self._memory.amounts, self._draws.size)
             self._shifts = shifts_of_cells(self._cells, of_cells)
-        else:
-            self._shifts = np.zeros(self.n_rows)
         self._values = self._prior.values + self._shifts
+
+    def _joined_answers(self) -> AnswerMemory | None:
+        """Answers that the model knew before and those of this review."""
+        rows, is_outlier = self._told()
+        earlier = self._model._model.answers
+        if not rows.size and earlier is None:
+            return None
+        cells = self._cells[:, rows]
+        gaps = answer_gaps(self._prior, rows, is_outlier)
+        if earlier is not None:
+            cells = np.concatenate([earlier.cells, cells], axis=1)
+            gaps, is_outlier, rows = (
+                np.concatenate(pair)
+                for pair in (
+                    (earlier.gaps, gaps),
+                    (earlier.is_outlier, is_outlier),
+                    (earlier.numbers, rows),
+                )
+            )
+        amounts = answer_amounts(cells, gaps)
+        return AnswerMemory(self._draws, self._prior.std, cells, gaps, amounts, is_outlier, rows)
+
+
+def _draw(engine: InMemoryEngine, model: Model, seed: int) -> Cells:
+    """Draws of rows of the table."""
+    sample = np.random.default_rng([seed, 0]).permutation(engine.n_rows)
+    rows = engine.take(np.sort(sample[:REFERENCE_ROWS]), model.scaling)
+    return Cells(
+        tuple(
+            draw_references(rows, *one, np.random.default_rng([seed, 1, k]))
+            for k, one in enumerate(DRAWS)
+        )
+    )
+
+
+def resume(loaded: Loaded, path: str | os.PathLike[str]) -> Review:
+    """The review that a file holds."""
+    try:
+        state = read_review(loaded)
+    except ModelFileError as error:
+        raise refused(path, error) from None
+    review = Review.__new__(Review)
+    review._start(**state)
+    return review
 
 
 def _answers_of(answers: Any, n: int) -> Sequence[bool | None]:

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from odefs.detectors import Detector
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.models.files import read_model, save_model
+from odefs.review.files import is_review
+from odefs.review.review import resume
 from odefs.tables.detection import TableDetection
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.model_files import save_detection, save_table_model, shares_above, table_model
@@ -92,7 +94,8 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     """Load a fitted estimator written by :func:`odefs.save` or by the command line.
 
     A model of a table is returned as a scikit-learn pipeline of encoder and estimator, which takes
-    the raw data frame. Nothing in the file is executed.
+    the raw data frame, and a review (:meth:`odefs.Review.save`) as a review. Nothing in the file is
+    executed.
 
     Parameters
     ----------
@@ -101,6 +104,8 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
         Required if the model was fitted with a detector that is not built in.
     """
     loaded = read_model(path, detector)
+    if is_review(loaded):
+        return resume(loaded, path)
     if loaded.extra is None or "encoder" not in loaded.extra:
         return loaded.estimator
     found = table_model(loaded.estimator, loaded.extra, path, TableEncoder)

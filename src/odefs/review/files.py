@@ -1,0 +1,72 @@
+"""Reviews in files: the model, the cells and scores of all rows, and the answers.
+
+The rows themselves are not stored, except for the references that model files hold anyway.
+"""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from odefs.models.files import Loaded, save_model
+from odefs.persist.answers import get_cells, put_cells, require_cells
+from odefs.persist.checks import Arrays, need, require
+
+if TYPE_CHECKING:
+    from odefs.review.review import Review
+
+CODES = {None: -1, False: 0, True: 1}
+ANSWERS = {code: answer for answer, code in CODES.items()}
+
+
+def save_review(review: "Review", path: str | os.PathLike[str]) -> None:
+    """Write a review to one file, whole or not at all."""
+    arrays = {
+        "scores": review._before,
+        "cells": review._cells,
+        "asked": review.asked.astype(np.int64),
+        "answers": np.array([CODES[answer] for answer in review.answers], dtype=np.int8),
+    }
+    draws = put_cells(review._draws, arrays, "references")
+    save_model(review._model, path, {"review": {"draws": draws}}, arrays)
+
+
+def is_review(loaded: Loaded) -> bool:
+    """Whether a file holds a review."""
+    return loaded.extra is not None and "review" in loaded.extra
+
+
+def read_review(loaded: Loaded) -> dict[str, Any]:
+    """The checked parts of a review."""
+    assert loaded.extra is not None
+    arrays = Arrays(loaded.extra_arrays)
+    described = need(loaded.extra, "review", dict)
+    draws = get_cells(
+        need(described, "draws", list), arrays, "references", loaded.estimator.n_features_in_
+    )
+    scores = arrays.take("scores", "f")
+    require(scores.ndim == 1 and scores.size > 0, "the scores of its review are not a list")
+    require(
+        scores.dtype == np.float64 and bool(np.isfinite(scores).all()),
+        "the scores of its review are not finite",
+    )
+    cells = arrays.take("cells", "u", (draws.n_draws, scores.size))
+    require_cells(cells, draws)
+    asked = arrays.take("asked", "i")
+    require(
+        asked.ndim == 1
+        and np.unique(asked).size == asked.size
+        and bool(((asked >= 0) & (asked < scores.size)).all()),
+        "the rows of its answers do not exist",
+    )
+    answers = arrays.take("answers", "i", asked.shape)
+    require(bool(np.isin(answers, list(ANSWERS)).all()), "its answers are not valid")
+    arrays.require_empty()
+    return {
+        "model": loaded.estimator,
+        "scores": scores,
+        "draws": draws,
+        "cells": cells,
+        "asked": asked.tolist(),
+        "answers": [ANSWERS[int(code)] for code in answers],
+    }
