@@ -281,6 +281,7 @@ def test_stored_content_that_is_no_mark_is_ignored(page, content):
     page.execute_script("localStorage.setItem(localStorage.key(0), arguments[0])", content)
     page.refresh()
     assert given(page) == {}
+    assert counted(page) == "No row is marked"
     give(page, {1: "fine"})
     page.refresh()
     assert given(page) == {"1": "fine"}
