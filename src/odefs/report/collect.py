@@ -3,6 +3,8 @@
 Numbers are not formatted; typed records also have their message as ``message``.
 """
 
+import hashlib
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -34,7 +36,7 @@ WRITING = "-o", "--output", "--save", "--report"
 
 
 def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the summary, and data that only the page uses: map points and top-ranked names."""
+    """Return the summary, and data that only the page uses: points, top-ranked names, identity."""
     identifier, names = shown_names(detection)
     extent = extent_of(detection)
     groups = foremost_rows(detection, extent.order)
@@ -77,7 +79,8 @@ def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
         "training": collect_training(detection, importances),
     }
     points = [] if drawn is None else drawn["points"]
-    return summary, _drawing(detection, extent.order, names, points)
+    drawing = _drawing(detection, extent.order, names, points)
+    return summary, drawing | {"identity": _identity(summary)}
 
 
 def _drawing(
@@ -98,6 +101,18 @@ def _drawing(
             if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]
         ],
     }
+
+
+def _identity(summary: dict[str, Any]) -> str:
+    """Return a name for the listed rows: it changes with the table, the rows and their scores.
+
+    The page stores the reader's marks under this name, and finds them again in a later page that
+    lists the same rows with the same scores, whatever its file name.
+    """
+    source = summary["source"]
+    listed = [[row["row"], row["name"], row["score"]] for row in summary["top"]]
+    known = [source["name"], source["sha256"], summary["identifier"], listed]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]
 
 
 def _sampled(part: Extent | None) -> dict[str, int | None] | None:

@@ -20,6 +20,9 @@ from odefs.report.scores import Cell
 from odefs.tables import messages
 
 TOP_INLINE = 10
+FINGERPRINT_DIGITS = 16
+"""Digits of the sha256 by which saved answers name their table."""
+EXACT_INTEGERS = 2**53
 SCRIPTS = (
     "state",
     "axes",
@@ -27,9 +30,11 @@ SCRIPTS = (
     "histogram",
     "map",
     "training",
+    "csv",
     "threshold",
     "table",
     "row",
+    "marks",
     "start",
 )
 """Parts of the page's script in order; they share one scope."""
@@ -80,6 +85,8 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, obj
         "rows": summary["rows"],
         "identifier": summary["identifier"],
         "file": summary["source"]["name"],
+        "table": (summary["source"]["sha256"] or "")[:FINGERPRINT_DIGITS],
+        "page": drawing["identity"],
         "command": summary["commands"]["other_threshold"],
         "scores": {
             key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")
@@ -108,6 +115,7 @@ def _top_row(
     return {
         "place": row["place"],
         "name": str(row["name"]),
+        "score": float(f"{row['score']:.6g}"),
         "twins": [str(twin) for twin in row["twins"]],
         "count": row["count"],
         "kind": row["kind"],
@@ -152,10 +160,11 @@ def _point(point: list[Any], held: int) -> list[Any]:
 
 
 def _position(cell: Any, of: str) -> float | None:
-    """Return the position of a number, rounded for drawing; ``None`` for text."""
+    """Return a number as it is, for drawing and for csv; times rounded; ``None`` for text."""
     if cell is None or of not in ("number", "time"):
         return None
-    return float(f"{cell:.{5 if of == 'number' else 12}g}")
+    number = float(cell) if of == "number" else float(f"{cell:.12g}")
+    return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS else number
 
 
 def _column(record: dict[str, Any]) -> dict[str, object]:
@@ -174,6 +183,7 @@ def _column(record: dict[str, Any]) -> dict[str, object]:
     labels = [messages.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
     return {
         "name": record["column"],
+        "kind": of,
         "low": record["low"],
         "high": record["high"],
         "labels": labels,

@@ -18,10 +18,17 @@ for (const button of document.querySelectorAll("[data-kind]")) button.addEventLi
 });
 for (const button of document.querySelectorAll("#outliers thead button")) button.addEventListener("click", () => sortBy(button));
 for (const row of rows) row.tr.addEventListener("click", () => { if (!String(getSelection())) open(row); });
+byId("marks-save").addEventListener("click", () => saveAnswers(false));
+byId("marks-save-all").addEventListener("click", () => saveAnswers(true));
+byId("marks-clear").addEventListener("click", clearMarks);
+// Another tab with this page has changed the marks.
+addEventListener("storage", (event) => { if (event.key === STORED) { marks = storedMarks(); cleared = new Map(); showMarks(true); } });
 addEventListener("beforeprint", () => { byId("training").open = true; });
 byId("training").addEventListener("toggle", () => { if (byId("training").open) drawTraining(); });
 
 showThreshold();
+showMarks();
+byId("marks").hidden = false;
 refresh();
 drawScores();
 drawMap();

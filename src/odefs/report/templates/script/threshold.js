@@ -23,14 +23,6 @@ const showThreshold = () => {
   update("scores");
   update("map");
 };
-// Text that begins like a formula gets an apostrophe, as in the files that the command line writes (tables/writers/formulas.py).
-const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
-const SIGNED = /^'*[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?$/;
-const csvCell = (value) => {
-  let text = String(value);
-  if (typeof value === "string" && FORMULA.test(text) && !SIGNED.test(text)) text = `'${text}`;
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
 const csv = () => {
   const n = Math.min(flagged(), held);
   const lines = [[data.identifier, "score", "rank"].map(csvCell).join(",")];
@@ -42,8 +34,4 @@ const csv = () => {
   }
   return `${lines.join("\n")}\n`;
 };
-const save = () => {
-  const link = element("a", { download: `${data.file.replace(/\.[^.]*$/, "")}-outliers.csv`, href: URL.createObjectURL(new Blob([csv()], { type: "text/csv" })) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-};
+const save = () => download("outliers", csv());

@@ -1,0 +1,14 @@
+// Cells and files of csv, saved without any request.
+// Text that begins like a formula gets an apostrophe, as in the files that the command line writes (tables/writers/formulas.py).
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const SIGNED = /^'*[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?$/;
+const csvCell = (value) => {
+  let text = String(value);
+  if (typeof value === "string" && FORMULA.test(text) && !SIGNED.test(text)) text = `'${text}`;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+const download = (what, ...parts) => {
+  const link = element("a", { download: `${data.file.replace(/\.[^.]*$/, "")}-${what}.csv`, href: URL.createObjectURL(new Blob(parts, { type: "text/csv" })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
