@@ -146,22 +146,3 @@ def shifts_of_cells(cells: np.ndarray, of_cells: np.ndarray) -> np.ndarray:
         if amounts.any():
             out += amounts.take(of_draw)
     return out
-
-
-def draw_references(
-    rows: np.ndarray, n_draws: int, size: int, share: float, rng: np.random.Generator
-) -> Draws:
-    """Draw references from scaled rows; each draw looks at a random share of the columns.
-
-    A draw has at most half of the rows.
-    """
-    size = min(size, max(1, len(rows) // 2))
-    n_columns = rows.shape[1]
-    n_seen = max(1, round(share * n_columns))
-    members = np.empty((size, n_draws, n_columns), dtype=rows.dtype)
-    for draw in range(n_draws):
-        drawn = rows[rng.choice(len(rows), size=size, replace=False)]
-        hidden = rng.permutation(n_columns)[n_seen:]
-        drawn[:, hidden] = 0.0
-        members[:, draw] = drawn
-    return Draws(members.reshape(-1, n_columns), n_draws)

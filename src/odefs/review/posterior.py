@@ -12,10 +12,10 @@ import numpy as np
 from odefs.ensemble.answers import resemblance
 
 AMPLITUDE = 3.0
-"""Prior standard deviation of what answers may change, in standard deviations of log scores."""
+"""Prior variance of what answers may change; log scores have variance 1."""
 
 NOISE = 0.3
-"""Standard deviation of an answer."""
+"""Variance of an answer."""
 
 TARGET_QUANTILES = {True: 0.995, False: 0.5}
 """Where a confirmed and a rejected row should rank."""
@@ -59,5 +59,5 @@ def answer_gaps(prior: Prior, rows: np.ndarray, is_outlier: np.ndarray) -> np.nd
 def answer_amounts(cells: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     """The amount of each answer, so that the posterior mean is ``prior + sum_j a_j k(x, j)``."""
     kernel = np.stack([resemblance(cells, one) for one in cells.T])
-    gram = AMPLITUDE**2 * kernel + NOISE**2 * np.eye(len(kernel))
-    return np.asarray(AMPLITUDE**2 * np.linalg.solve(gram, gaps))
+    gram = AMPLITUDE * kernel + NOISE * np.eye(len(kernel))
+    return np.asarray(AMPLITUDE * np.linalg.solve(gram, gaps))

@@ -9,26 +9,18 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import read_rows
-from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.answers import (
     AnswerMemory,
     Cells,
     amounts_of_cells,
-    draw_references,
     shifts_of_cells,
 )
-from odefs.ensemble.model import Model
 from odefs.exceptions import ModelFileError
 from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, refused
+from odefs.review.draws import draw_cells
 from odefs.review.files import read_review, save_review
 from odefs.review.posterior import Prior, answer_amounts, answer_gaps, prior_of
-
-DRAWS = ((100, 32, 1.0),)
-"""Number, size and share of columns of the draws."""
-
-REFERENCE_ROWS = 8192
-"""Rows of the table that references are drawn from."""
 
 
 class Review:
@@ -83,7 +75,16 @@ class Review:
         # Answers that the model knows already are joined by new ones.
         scores = engine.outlier_scores(replace(model._model, answers=None))
         earlier = model._model.answers
-        draws = _draw(engine, model._model, random_state) if earlier is None else earlier.draws
+        draws = (
+            draw_cells(
+                scores,
+                lambda numbers: engine.take(numbers, model._model.scaling),
+                engine.n_columns,
+                random_state,
+            )
+            if earlier is None
+            else earlier.draws
+        )
         cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
 
         def find(part: slice, scaled: np.ndarray) -> None:
@@ -235,18 +236,6 @@ class Review:
             )
         amounts = answer_amounts(cells, gaps)
         return AnswerMemory(self._draws, self._prior.std, cells, gaps, amounts, is_outlier, rows)
-
-
-def _draw(engine: InMemoryEngine, model: Model, seed: int) -> Cells:
-    """Draws of rows of the table."""
-    sample = np.random.default_rng([seed, 0]).permutation(engine.n_rows)
-    rows = engine.take(np.sort(sample[:REFERENCE_ROWS]), model.scaling)
-    return Cells(
-        tuple(
-            draw_references(rows, *one, np.random.default_rng([seed, 1, k]))
-            for k, one in enumerate(DRAWS)
-        )
-    )
 
 
 def resume(loaded: Loaded, path: str | os.PathLike[str]) -> Review:
