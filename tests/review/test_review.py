@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 import odefs
 from odefs import ODEFS, LeSiNN, ModelFileError, Review, RowBlocks
-from odefs.ensemble.answers import resemblance
+from odefs.answers.cells import resemblance
 
 N_OUTLIERS = 30
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from odefs.answers.memory import AnswerMemory
 from odefs.detectors.base import Detector
-from odefs.ensemble.answers import AnswerMemory
 from odefs.kernels.row_reductions import count_and_mean, fill, mean_and_std, row_chunks
 from odefs.scaling import Scaling
 

@@ -87,6 +87,10 @@ class Seeds:
         """For the columns that others are compared with in search of noise."""
         return self.generator(11)
 
+    def known_cases(self) -> np.random.Generator:
+        """For the cells in which known cases lie."""
+        return self.generator(12)
+
     def component(self, index: int) -> np.random.Generator:
         """For everything that component ``index`` draws."""
         return self.generator(3, index)

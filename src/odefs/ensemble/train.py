@@ -178,10 +178,12 @@ COMPONENTS = 8
 def gain_on_unseen(
     trainer: ComponentTrainer, pilot: PilotSample, view: AllColumnsScores
 ) -> float | None:
-    """Mean gain in rank of held-out known outliers compared with scores on all columns.
+    """Gain in rank of held-out known outliers compared with scores on all columns.
 
     Components learn from one half of the known outliers and are tested on the other. A rank is the
-    share of the pilot rows that score below. ``None`` with too few known outliers.
+    share of the pilot rows that score below. The gain is the mean less two standard errors: wrong
+    cases gain as often as they lose, and a few of them may gain much by chance. ``None`` with too
+    few known outliers.
     """
     known = trainer.known.outliers
     if known.size < FEWEST_KNOWN:
@@ -200,7 +202,8 @@ def gain_on_unseen(
         learned = rows.scores([component for component, _ in tested[fold::2]]).mean(axis=0)
         full = rows.scores(view.members).mean(axis=0)
         gains.append(_places(learned[n:], learned[:n]) - _places(full[n:], full[:n]))
-    return float(np.concatenate(gains).mean())
+    found = np.concatenate(gains)
+    return float(found.mean() - 2 * found.std(ddof=1) / np.sqrt(found.size))
 
 
 def _places(scores: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.ensemble.answers import MAX_SHIFT, AnswerMemory
+from odefs.answers.memory import MAX_SHIFT, AnswerMemory
 
 MOST = 3
 """Answered rows that are kept for each row: those with the largest amounts."""

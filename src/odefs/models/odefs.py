@@ -1,18 +1,20 @@
 """ODEFS: outlier ensemble with embedded feature selection."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from odefs._progress import logger, verbose_logging
+from odefs._progress import logger, stage, verbose_logging
+from odefs.answers.known import remember_known
 from odefs.detectors.base import Detector
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.select import ON_PROCESSORS, in_memory_engine, on_device, scoring_engine
+from odefs.ensemble.component import KnownCases
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.fit import FitInputs, FitResult, fit_ensemble
 from odefs.ensemble.model import as_shares, component_weights
-from odefs.ensemble.plan import Plan
+from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.ensemble.stopping import MIN_RANK_CORRELATION
 from odefs.inspection.importances import feature_importances
@@ -123,6 +125,8 @@ class ODEFSMethod(OutlierModel):
                     engine, detector, plan, scaled, seeds, known, parameters["detector"] == AUTO
                 )
             )
+            if known.outliers.size or known.normal.size:
+                fitted = self._with_known(engine, fitted, known, seeds)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             logger.info("trained %s", fitted.stopping.message)
             logger.info("%s", fitted.trust.message)
@@ -183,6 +187,22 @@ class ODEFSMethod(OutlierModel):
         own = super()._parameters()
         selection = FeatureSelection() if self.selection is None else self.selection
         return own | checked(selection, selection._constraints)
+
+    def _with_known(
+        self, engine: Engine, fitted: FitResult, known: KnownCases, seeds: Seeds
+    ) -> FitResult:
+        """The model and the scores with what known cases add to them."""
+        scaling = fitted.model.scaling
+        answers = remember_known(
+            fitted.judged.scores,
+            lambda rows: engine.take(rows, scaling),
+            known.outliers,
+            known.normal,
+            seeds.known_cases(),
+        )
+        model = replace(fitted.model, answers=answers)
+        with stage("applying known cases"):
+            return replace(fitted, model=model, judged=engine.judged(model))
 
     def _set_learned(self, plan: Plan, fitted: FitResult) -> None:
         components = fitted.learned

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from odefs.ensemble.answers import AnswerMemory, Cells, Draws
+from odefs.answers.cells import Cells, Draws
+from odefs.answers.direction import Direction
+from odefs.answers.memory import AnswerMemory
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 
 MAX_SIZE = 256
@@ -50,6 +52,9 @@ def put_answers(memory: AnswerMemory, arrays: dict[str, np.ndarray]) -> dict[str
     arrays["answers/amounts"] = memory.amounts
     arrays["answers/is_outlier"] = memory.is_outlier.astype(np.uint8)
     arrays["answers/rows"] = memory.numbers.astype(np.int64)
+    if (direction := memory.direction) is not None:
+        arrays["answers/direction/columns"] = direction.columns.astype(np.int64)
+        arrays["answers/direction/values"] = np.stack([direction.mean, direction.std, direction.w])
     return {
         "unit": float(memory.unit),
         "count": int(memory.numbers.size),
@@ -74,5 +79,30 @@ def get_answers(described: dict[str, object], arrays: Arrays, n_columns: int) ->
     numbers = arrays.take("answers/rows", "i", (count,))
     require(bool((numbers >= 0).all()), "the row numbers of its answers are negative")
     return AnswerMemory(
-        draws, unit, cells, gaps, amounts, kinds.astype(bool), numbers.astype(np.intp)
+        draws,
+        unit,
+        cells,
+        gaps,
+        amounts,
+        kinds.astype(bool),
+        numbers.astype(np.intp),
+        _get_direction(arrays, n_columns),
     )
+
+
+def _get_direction(arrays: Arrays, n_columns: int) -> Direction | None:
+    if "answers/direction/columns" not in arrays:
+        return None
+    columns = arrays.take("answers/direction/columns", "i")
+    require(
+        columns.ndim == 1
+        and columns.size > 0
+        and bool(((columns >= 0) & (columns < n_columns)).all()),
+        "the columns of its known outliers do not exist",
+    )
+    mean, std, w = found = arrays.take("answers/direction/values", "f", (3, columns.size))
+    require(
+        bool(np.isfinite(found).all() and (std > 0).all()),
+        "the direction of its known outliers is not finite",
+    )
+    return Direction(columns.astype(np.intp), mean, std, w)

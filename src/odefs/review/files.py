@@ -23,6 +23,7 @@ def save_review(review: "Review", path: str | os.PathLike[str]) -> None:
     """Write a review to one file, whole or not at all."""
     arrays = {
         "scores": review._before,
+        "directed": review._directed,
         "cells": review._cells,
         "asked": review.asked.astype(np.int64),
         "answers": np.array([CODES[answer] for answer in review.answers], dtype=np.int8),
@@ -46,10 +47,12 @@ def read_review(loaded: Loaded) -> dict[str, Any]:
     )
     scores = arrays.take("scores", "f")
     require(scores.ndim == 1 and scores.size > 0, "the scores of its review are not a list")
-    require(
-        scores.dtype == np.float64 and bool(np.isfinite(scores).all()),
-        "the scores of its review are not finite",
-    )
+    directed = arrays.take("directed", "f", scores.shape)
+    for values in (scores, directed):
+        require(
+            values.dtype == np.float64 and bool(np.isfinite(values).all()),
+            "the scores of its review are not finite",
+        )
     cells = arrays.take("cells", "u", (draws.n_draws, scores.size))
     require_cells(cells, draws)
     asked = arrays.take("asked", "i")
@@ -65,6 +68,7 @@ def read_review(loaded: Loaded) -> dict[str, Any]:
     return {
         "model": loaded.estimator,
         "scores": scores,
+        "directed": directed,
         "draws": draws,
         "cells": cells,
         "asked": asked.tolist(),

@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import read_rows
-from odefs.ensemble.answers import (
-    AnswerMemory,
-    Cells,
-    amounts_of_cells,
-    shifts_of_cells,
+from odefs.answers.cells import Cells, amounts_of_cells, resemblance, shifts_of_cells
+from odefs.answers.draws import draw_cells
+from odefs.answers.memory import AnswerMemory
+from odefs.answers.posterior import (
+    COMMON,
+    Prior,
+    answer_amounts,
+    answer_gaps,
+    kernel_of,
+    prior_of,
 )
 from odefs.exceptions import ModelFileError
 from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, refused
-from odefs.review.draws import draw_cells
+from odefs.review.chance import chance_of_outlier
 from odefs.review.files import read_review, save_review
-from odefs.review.posterior import Prior, answer_amounts, answer_gaps, prior_of
 
 
 class Review:
@@ -48,6 +52,8 @@ class Review:
         The answers: True, False, or None for "cannot say".
     found : ndarray of int
         Numbers of the confirmed rows.
+    chance : float or None
+        Estimated chance that the next row is an outlier.
 
     Examples
     --------
@@ -87,22 +93,28 @@ class Review:
         )
         cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
 
+        directed = np.zeros(engine.n_rows)
+
         def find(part: slice, scaled: np.ndarray) -> None:
             cells[:, part] = draws.of(scaled)
+            if earlier is not None and earlier.direction is not None:
+                directed[part] = earlier.direction.of(scaled)
 
         engine.sweep(find, model._model.scaling, model._model.dtype, 8 * draws.n_references)
-        self._start(model, scores, draws, cells, [], [])
+        self._start(model, scores, directed, draws, cells, [], [])
 
     def _start(
         self,
         model: OutlierModel,
         scores: np.ndarray,
+        directed: np.ndarray,
         draws: Cells,
         cells: np.ndarray,
         asked: list[int],
         answers: list[bool | None],
     ) -> None:
-        self._model, self._before, self._draws, self._cells = model, scores, draws, cells
+        self._model, self._before, self._directed = model, scores, directed
+        self._draws, self._cells = draws, cells
         self._prior: Prior = prior_of(scores)
         self._asked, self._answers = asked, answers
         self._update()
@@ -141,12 +153,29 @@ class Review:
 
         Fewer than ``n`` if no more rows are left.
         """
-        values = self._values.copy()
+        values = self._queue.copy()
         values[self._asked] = -np.inf
         n = min(n, self.n_rows - len(self._asked))
         top = np.argpartition(-values, n - 1)[:n] if 0 < n < values.size else np.arange(values.size)
         # Ties go to the row that comes first in the table.
         return top[np.lexsort((top, -values[top]))][:n]
+
+    @property
+    def chance(self) -> float | None:
+        """Estimated chance that the next row is an outlier; None if no rows are left."""
+        row = self.next()
+        if not row.size:
+            return None
+        own = self._cells[:, row[0]]
+        cells = self._cells[:, :0] if self._memory is None else self._memory.cells
+        told = [answer for answer in self._answers if answer is not None]
+        return chance_of_outlier(
+            float(self._queue[row[0]]),
+            self._prior.targets,
+            self._kernel,
+            resemblance(cells, own),
+            told,
+        )
 
     def tell(self, rows: Any, answers: Any) -> None:
         """Add answers.
@@ -208,34 +237,37 @@ class Review:
         return rows, np.array([answer for _, answer in told], dtype=bool)
 
     def _update(self) -> None:
-        """The posterior mean of all rows."""
-        self._memory = self._joined_answers()
-        self._shifts = np.zeros(self.n_rows)
-        if self._memory is not None:
-            of_cells = amounts_of_cells(self._memory.cells, self._memory.amounts, self._draws.size)
-            self._shifts = shifts_of_cells(self._cells, of_cells)
-        self._values = self._prior.values + self._shifts
-
-    def _joined_answers(self) -> AnswerMemory | None:
-        """Answers that the model knew before and those of this review."""
+        """The posterior means: of all rows for the queue, and of any row for the model."""
         rows, is_outlier = self._told()
+        cells, gaps = self._cells[:, rows], answer_gaps(self._prior, rows, is_outlier)
         earlier = self._model._model.answers
-        if not rows.size and earlier is None:
-            return None
-        cells = self._cells[:, rows]
-        gaps = answer_gaps(self._prior, rows, is_outlier)
         if earlier is not None:
             cells = np.concatenate([earlier.cells, cells], axis=1)
-            gaps, is_outlier, rows = (
-                np.concatenate(pair)
-                for pair in (
-                    (earlier.gaps, gaps),
-                    (earlier.is_outlier, is_outlier),
-                    (earlier.numbers, rows),
-                )
-            )
-        amounts = answer_amounts(cells, gaps)
-        return AnswerMemory(self._draws, self._prior.std, cells, gaps, amounts, is_outlier, rows)
+            gaps = np.concatenate([earlier.gaps, gaps])
+            is_outlier = np.concatenate([earlier.is_outlier, is_outlier])
+            rows = np.concatenate([earlier.numbers, rows])
+        self._kernel = kernel_of(cells)
+        self._queue = self._prior.values.copy()
+        self._shifts = np.zeros(self.n_rows)
+        self._memory: AnswerMemory | None = None
+        if not rows.size:
+            return
+        self._queue += self._look_up(cells, answer_amounts(self._kernel, gaps))
+        amounts = answer_amounts(self._kernel, gaps, COMMON)
+        if earlier is not None and not self._asked:
+            amounts = earlier.amounts
+        self._shifts = self._look_up(cells, amounts)
+        direction = None if earlier is None else earlier.direction
+        if direction is not None:
+            self._queue += self._directed
+            self._shifts += self._directed
+        self._memory = AnswerMemory(
+            self._draws, self._prior.std, cells, gaps, amounts, is_outlier, rows, direction
+        )
+
+    def _look_up(self, cells: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+        """Shifts of all rows."""
+        return shifts_of_cells(self._cells, amounts_of_cells(cells, amounts, self._draws.size))
 
 
 def resume(loaded: Loaded, path: str | os.PathLike[str]) -> Review:

@@ -52,8 +52,12 @@ SIGMAS = 4.0
 CHANCE = 1e-3
 """Extremes are due to chance unless their probability is below this one."""
 
-KNOWN_SIGMAS = 3.0
-"""As :data:`SIGMAS`, for the mean of known outliers: lower, as a user wants these found."""
+KNOWN_SIGMAS, KNOWN_SIGMAS_OF_SQUARES = 3.5, 5.0
+"""As :data:`SIGMAS`, for the mean of known outliers and of their squares.
+
+Squares of ten ordinary rows exceed 3 in one of a hundred columns, which would undo the damping of
+columns for known cases that have nothing in common.
+"""
 
 HEAVY_KURTOSIS = 50.0
 """Kurtosis less one above which a few extreme values may make up most of a column's variance.
@@ -198,7 +202,7 @@ def _set_apart(
     by_squares = np.abs(np.where(known, values**2 - 1, 0.0).sum(axis=0)) / (
         root * np.where(spread > 0, spread, 1.0)
     )
-    return np.maximum(by_mean, by_squares) > KNOWN_SIGMAS
+    return (by_mean > KNOWN_SIGMAS) | (by_squares > KNOWN_SIGMAS_OF_SQUARES)
 
 
 def _related(

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from odefs.ensemble.answers import Cells, Draws
+from odefs.answers.cells import Cells, Draws
 
 SIZES = (8, 32)
 N_DRAWS = 50

@@ -1,15 +1,7 @@
-"""What answered rows teach about other rows: the memory of a model that has been reviewed.
+"""Cells: random draws of reference rows divide the space, one cell around each reference.
 
-Random draws of reference rows divide the space into cells, one around each reference, as LeSiNN's
-subsets do. Two rows resemble each other by the share of draws in which they have the same nearest
-reference, a kernel ``k(x, y)``. Every answer ``j`` has an amount ``a_j``, positive where the row is
-confirmed (:mod:`odefs.review.posterior` computes them), and
-
-    ``log s'(x) = log s(x) + unit sum_j a_j k(x, j)``
-
-is the score after the review. The sum is a look-up: each reference holds the amounts of the answers
-in its cell, and a row adds those of its nearest references. Scores stay positive, and rows that
-resemble no answered row keep theirs.
+This is how LeSiNN's subsets see a table. Two rows resemble each other by the share of draws in
+which they have the same nearest reference.
 """
 
 from dataclasses import dataclass
@@ -22,9 +14,6 @@ from odefs.kernels.distances_with_missing import masked_squared
 from odefs.kernels.nearest_members import nearest_members
 
 ROWS_PER_BLOCK = 256
-
-MAX_SHIFT = 30.0
-"""Largest change of the logarithm of a score: scores stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,43 +84,6 @@ def resemblance(cells: np.ndarray, one: np.ndarray) -> np.ndarray:
     for of_draw, cell in zip(cells, one, strict=True):
         same += of_draw == cell
     return same / len(cells)
-
-
-@dataclass(frozen=True, eq=False)
-class AnswerMemory:
-    """Answers by the cells of their rows, and what they add to the logarithm of a score."""
-
-    draws: Cells
-    unit: float
-    """Standard deviation of the logarithms of the training scores."""
-    cells: np.ndarray
-    """Cells of the answered rows, ``(n_draws, n_answers)``."""
-    gaps: np.ndarray
-    """How far the log score of each row was from where its answer puts it."""
-    amounts: np.ndarray
-    """Amount of each answer, in units of ``unit`` like the gaps."""
-    is_outlier: np.ndarray
-    """Whether each answered row was confirmed."""
-    numbers: np.ndarray
-    """Numbers of the answered rows in the table of the review."""
-
-    @cached_property
-    def _of_cells(self) -> np.ndarray:
-        """Amounts of the answers in each cell, ``(n_draws, size)``."""
-        return amounts_of_cells(self.cells, self.amounts, self.draws.size)
-
-    def shifts(self, X: np.ndarray) -> np.ndarray:
-        """What the answers add to the logarithms of the scores of scaled rows."""
-        return shifts_of_cells(self.draws.of(X), self._of_cells) * self.unit
-
-    def apply(self, X: np.ndarray, scores: np.ndarray) -> None:
-        """Change the scores of scaled rows in place."""
-        scores *= np.exp(np.clip(self.shifts(X), -MAX_SHIFT, MAX_SHIFT))
-
-    def resemblances(self, X: np.ndarray) -> np.ndarray:
-        """The kernel of scaled rows and answered rows, ``(n_rows, n_answers)``."""
-        cells = self.draws.of(X)
-        return np.stack([resemblance(cells, one) for one in self.cells.T], axis=1)
 
 
 def amounts_of_cells(cells: np.ndarray, amounts: np.ndarray, size: int) -> np.ndarray:

@@ -2,20 +2,26 @@
 
 Before any answer, a row's expected value is its standardised log score. An answer is a noisy
 observation: a confirmed row should score as the rows at the top of the ranking do, a rejected one
-as an ordinary row. Rows that resemble an answered row (:mod:`odefs.ensemble.answers`) follow it.
+as an ordinary row. Rows that resemble an answered row (:mod:`odefs.answers.memory`) follow it.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from odefs.ensemble.answers import resemblance
+from odefs.answers.cells import resemblance
 
 AMPLITUDE = 3.0
 """Prior variance of what answers may change; log scores have variance 1."""
 
 NOISE = 0.3
 """Variance of an answer."""
+
+COMMON = 3.0
+"""Variance that all rows share when a model is learned for new rows. Most rows that are looked at
+are rejected, and without it all rows like those at the top of the ranking would be lowered. The
+queue of a review does better without.
+"""
 
 TARGET_QUANTILES = {True: 0.995, False: 0.5}
 """Where a confirmed and a rejected row should rank."""
@@ -56,8 +62,27 @@ def answer_gaps(prior: Prior, rows: np.ndarray, is_outlier: np.ndarray) -> np.nd
     )
 
 
-def answer_amounts(cells: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """The amount of each answer, so that the posterior mean is ``prior + sum_j a_j k(x, j)``."""
-    kernel = np.stack([resemblance(cells, one) for one in cells.T])
-    gram = AMPLITUDE * kernel + NOISE * np.eye(len(kernel))
-    return np.asarray(AMPLITUDE * np.linalg.solve(gram, gaps))
+def answer_amounts(kernel: np.ndarray, gaps: np.ndarray, common: float = 0.0) -> np.ndarray:
+    """The amount of each answer, so that the posterior mean is ``prior + sum_j a_j k(x, j)``.
+
+    ``kernel`` are the resemblances of the answered rows.
+    """
+    return np.asarray(AMPLITUDE * np.linalg.solve(_gram(kernel, common), gaps))
+
+
+def posterior_variance(kernel: np.ndarray, to_row: np.ndarray) -> float:
+    """Variance of a row after the answers, as a share of that before; ``to_row`` is its kernel."""
+    if not to_row.size:
+        return 1.0
+    known = float(to_row @ np.linalg.solve(_gram(kernel, 0.0), to_row))
+    return max(0.0, 1.0 - AMPLITUDE * known)
+
+
+def _gram(kernel: np.ndarray, common: float) -> np.ndarray:
+    return np.asarray(AMPLITUDE * kernel + common + NOISE * np.eye(len(kernel)))
+
+
+def kernel_of(cells: np.ndarray) -> np.ndarray:
+    """Resemblances of answered rows to each other."""
+    found = [resemblance(cells, one) for one in cells.T]
+    return np.stack(found) if found else np.empty((0, 0))
