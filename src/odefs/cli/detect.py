@@ -52,7 +52,7 @@ def command(
     FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
     for standard input. Without FILE, a bundled example of card transactions is used.
     """
-    from odefs.cli.outputs import choose_targets, require_apart, write_outputs
+    from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
     from odefs.cli.run import is_large, make_model, named_errors, working_folder
     from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
@@ -74,11 +74,20 @@ def command(
     with working_folder(large) as folder:
         with progress(display.quiet):
             with named_errors(file, writing.output):
-                read = read_input(file, folder, reading, columns, writing)
-            told = _read_answers(answers, read, reading, writing) if answers else []
+                read = read_input(file, folder, reading, columns, writing.hide)
+                require_room_for(writing, read.table, writing.hide)
+            told = _read_answers(answers, read, reading, writing.hide) if answers else []
             with named_errors(file, writing.output):
                 found = detect_input(
-                    read, model, reading, columns, flagging, training, writing, display.top, told
+                    read,
+                    model,
+                    reading,
+                    columns,
+                    flagging,
+                    training,
+                    writing.hide,
+                    display.top,
+                    told,
                 )
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
@@ -96,10 +105,9 @@ def read_input(
     folder: Path | None,
     reading: options.Reading,
     columns: options.Columns,
-    writing: options.Writing,
+    hide: tuple[str, ...],
 ) -> "Reading":
     """Open the table and check what can be checked before the fit."""
-    from odefs.cli.outputs import require_room_for
     from odefs.tables.readers.open import ReadOptions, open_table
 
     # These columns must not be parsed as numbers.
@@ -108,20 +116,19 @@ def read_input(
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)
-        require_room_for(writing, read.table, writing.hide)
-        read.table.require_columns([*columns.labels, *writing.hide])
+        read.table.require_columns([*columns.labels, *hide])
     return read
 
 
 def _read_answers(
-    path: Path, read: "Reading", reading: options.Reading, writing: options.Writing
+    path: Path, read: "Reading", reading: options.Reading, hide: tuple[str, ...]
 ) -> "list[Answer]":
     """Read the answers of a review before the fit, so that wrong ones cost no time."""
     from odefs.tables.answers import AnswerFile, table_fingerprint
 
     if reading.identifier:
         read.table.require_columns([reading.identifier])
-    identifier = None if reading.identifier in writing.hide else reading.identifier
+    identifier = None if reading.identifier in hide else reading.identifier
     fingerprint = table_fingerprint({"sha256": read.sha256}, read.table)
     return AnswerFile(path, read.table, fingerprint, identifier).read()
 
@@ -133,7 +140,7 @@ def detect_input(
     columns: options.Columns,
     flagging: options.Flagging,
     training: options.Training,
-    writing: options.Writing,
+    hide: tuple[str, ...],
     top: int,
     told: "Sequence[Answer]" = (),
 ) -> "TableDetection":
@@ -161,7 +168,7 @@ def detect_input(
         contamination=flagging.contamination,
         threshold=flagging.threshold,
         flag=flagging.flag,
-        hide=writing.hide,
+        hide=hide,
         top=top,
         seed=training.seed,
     )
