@@ -35,7 +35,11 @@ class RowViews:
 
     def title(self, row: int) -> str:
         """The row as sentences name it: ``row 17``, or the id column and the id."""
-        return messages.without_controls(f"{self.identifier} {cell(self._names[row])}")
+        return messages.without_controls(f"{self.identifier} {self.name(row)}")
+
+    def name(self, row: int) -> str:
+        """Its id or number alone."""
+        return messages.without_controls(str(cell(self._names[row])))
 
     def why(self, row: int) -> str:
         """The reasons of a row in a few words, for the file of answers."""

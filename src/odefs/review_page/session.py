@@ -89,7 +89,7 @@ class ReviewSession:
         for answer in answers:
             n_found += answer is True
             found.append(n_found)
-        last = (self.views.title(int(asked[-1])), answers[-1]) if answers else None
+        last = (self.views.name(int(asked[-1])), answers[-1]) if answers else None
         return {
             "sequence": self.sequence,
             "file": str(self.views.found.source.get("name", "table")),

@@ -55,11 +55,11 @@ const showEnd = (text, closed) => {
   byId("question").hidden = byId("values").hidden = true;
   byId("end").hidden = false;
   byId("end-title").textContent = text;
-  byId("end-text").textContent = `${state.progress} ${state.command ? "The scores learn from the answers with this command:" : ""}`;
+  byId("end-text").textContent = `The answers are in ${state.answers}. ${state.command ? "Scores, report and model learn from them with this command:" : ""}`;
   byId("end-command").textContent = state.command;
   byId("end-command").hidden = !state.command;
   for (const button of document.querySelectorAll("[data-answer]")) button.disabled = true;
-  if (closed) for (const id of ["answers", "finish", "similar", "stop", "notice"]) byId(id).hidden = true;
+  if (closed) for (const id of ["answers", "finish", "similar", "stop", "notice", "keys-choice"]) byId(id).hidden = true;
   byId("end-title").focus({ preventScroll: true });
   scrollTo(0, 0);
 };
@@ -100,8 +100,7 @@ const show = (isNew) => {
   document.title = state.row ? `${state.row.title}: review of ${state.file}` : `Review of ${state.file}`;
   byId("notice").textContent = state.notice;
   byId("undo").disabled = !state.undo;
-  byId("undo-what").textContent = state.undo ? state.undo.replace("Undo ", "") : "the last answer";
-  byId("undo").title = state.undo;
+  byId("undo-what").textContent = byId("undo").title = state.undo || "the last answer";
   showProgress();
   if (state.row) showRow(state.row, isNew);
   else showEnd(state.stop, false);

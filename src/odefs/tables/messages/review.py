@@ -62,8 +62,9 @@ def moved_on() -> str:
     return "The review has gone on in another window. Nothing was changed."
 
 
-def undo_label(title: str, answer: bool | None) -> str:
-    return f"Undo {WORDS[answer]} on {title}"
+def undo_label(name: str, answer: bool | None) -> str:
+    """Return the answer that would be taken back, for a button."""
+    return f"{name}: {WORDS[answer]}"
 
 
 def alike(share: float) -> str:
