@@ -45,7 +45,10 @@ def serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> 
 
 
 async def _serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> None:
-    (socket,) = bind_sockets(port, LOOPBACK)
+    try:
+        (socket,) = bind_sockets(port, LOOPBACK)
+    except OSError as error:
+        raise OSError(error.errno, f"port {port} cannot be used ({error.strerror})") from error
     port, secret = socket.getsockname()[1], secrets.token_urlsafe(24)
     ended = asyncio.Event()
     settings = {"session": session, "port": port, "secret": secret, "ended": ended}
