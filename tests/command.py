@@ -8,6 +8,19 @@ from pathlib import Path
 
 ODEFS = Path(sys.executable).parent / "odefs"
 
+WITHOUT = """
+import sys
+from importlib.machinery import PathFinder
+
+class Without(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.split(".")[0] in ABSENT else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Without
+"""
+"""Packages that are not installed, for a process whose environment has them."""
+
 
 def odefs(*arguments, cwd, command=(ODEFS,), stdin=None, **environment):
     """Run ``odefs`` in a folder; the finished process with its output as text."""

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 PACKAGES: dict[str, dict[str, str]] = {
     "cli": dict.fromkeys(("click", "rich", "polars", "pyarrow", "fastexcel", "xlsxwriter"), ""),
     "report": dict.fromkeys(("jinja2", "markupsafe"), ""),
+    "review": dict.fromkeys(("tornado", "jinja2", "markupsafe"), ""),
     "gpu": {"torch": "PyTorch"},
     "dask": dict.fromkeys(("dask", "distributed", "pyarrow"), ""),
     "stream": {"pyarrow": ""},

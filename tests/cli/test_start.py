@@ -21,8 +21,16 @@ print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stder
 HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "matplotlib"}
 
 
-def run(*arguments, cwd):
-    line = [sys.executable, "-c", SCRIPT, *map(str, arguments)]
+REVIEW = """
+from odefs.review_page import server
+async def show_one_row(session, port, started):
+    session.state()
+server._serve = show_one_row
+"""
+
+
+def run(*arguments, cwd, before=""):
+    line = [sys.executable, "-c", before + SCRIPT, *map(str, arguments)]
     done = subprocess.run(line, cwd=cwd, capture_output=True, text=True, check=True)
     return json.loads(done.stderr.splitlines()[-1])
 
@@ -38,5 +46,11 @@ def test_no_command_imports_what_it_does_not_need(command, tmp_path):
     found = (
         first if command == "detect" else run(command, *arguments[command], "--quiet", cwd=tmp_path)
     )
+    assert found["code"] in (0, None)
+    assert HEAVY.isdisjoint(found["modules"])
+
+
+def test_the_review_imports_no_more(tmp_path):
+    found = run("review", "--no-browser", "--quiet", cwd=tmp_path, before=REVIEW)
     assert found["code"] in (0, None)
     assert HEAVY.isdisjoint(found["modules"])

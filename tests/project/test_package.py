@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from building import ROOT, run
-from command import messages
+from command import WITHOUT, messages
 from requirement_files import pins_up_to
 
 
@@ -113,20 +113,6 @@ def test_the_core_needs_no_extras(built, tmp_path):
     assert done.returncode == 1
     assert "pip install 'odefs[cli]'" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-WITHOUT = """
-import sys
-from importlib.machinery import PathFinder
-
-class Without(PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        return None if name.split(".")[0] in ABSENT else PathFinder.find_spec(name, path, target)
-
-sys.meta_path[sys.meta_path.index(PathFinder)] = Without
-"""
-"""Packages that are not installed, for a process whose environment has them."""
 
 
 def test_missing_packages_are_named_with_what_installs_them(tmp_path):

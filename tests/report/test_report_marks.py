@@ -365,4 +365,4 @@ def test_the_identity_is_of_the_listed_rows_and_the_table(report):
     for other in others:
         assert build_report(other).drawing["identity"] != report.drawing["identity"]
     data = json.loads(report.html().partition('id="data">')[2].partition("</script>")[0])
-    assert (data["page"], data["table"]) == (report.drawing["identity"], SHA256[:16])
+    assert (data["page"], data["table"]) == (report.drawing["identity"], f"sha256:{SHA256[:16]}")

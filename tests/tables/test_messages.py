@@ -51,6 +51,7 @@ EXAMPLES = {
     "known_cases": Note("known_cases", "a", count=2, n_normal=5),
     "excel_names_cut": Note("excel_names_cut", count=2, limit=255),
     "excel_texts_cut": Note("excel_texts_cut", columns=("a", "b"), limit=32_767),
+    "answers": Note("answers", count=2, n_normal=5),
 }
 SENTENCES = {
     "not_utf8": "read as cp1252 text because it is not valid UTF-8",
@@ -63,6 +64,7 @@ SENTENCES = {
     "unreadable_cells": "a: 2 cells are not ISO dates and count as missing (first: 'x' in row 7)",
     "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
     "known_cases": "a: 2 known outliers, 5 known to be ordinary",
+    "answers": "answers of a review: 2 rows confirmed, 5 ordinary",
 }
 OF_ONE = {
     "more_repeated_names": "1 more name occurs",
@@ -73,6 +75,7 @@ OF_ONE = {
     "infinite_cells": "1 infinite cell counts",
     "known_cases": "1 known outlier,",
     "excel_names_cut": "1 column name is",
+    "answers": "1 row confirmed,",
 }
 
 

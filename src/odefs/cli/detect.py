@@ -1,5 +1,6 @@
 """Detection command, ``odefs detect FILE``: outliers of a table, their reasons and a report."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
+    from odefs.tables.answers import Answer
     from odefs.tables.detection import TableDetection
     from odefs.tables.readers.open import Reading
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     metavar="MODEL",
     help="Save the model. The file contains rows of the table (all rows of a small one).",
 )
+@options.answers
 @options.reading
 @options.columns
 @options.flagging
@@ -37,6 +40,7 @@ def command(
     file: str | None,
     writing: options.Writing,
     model_path: Path | None,
+    answers: Path | None,
     reading: options.Reading,
     columns: options.Columns,
     flagging: options.Flagging,
@@ -48,7 +52,7 @@ def command(
     FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
     for standard input. Without FILE, a bundled example of card transactions is used.
     """
-    from odefs.cli.outputs import choose_targets, write_outputs
+    from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
     from odefs.cli.run import is_large, make_model, named_errors, working_folder
     from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
@@ -65,12 +69,26 @@ def command(
     targets = choose_targets(
         file, writing, display, large, model_path=model_path, leaves_page=not display.as_json
     )
+    require_apart(targets.scores, targets.page, targets.model, answers)
     model = make_model(training)
     with working_folder(large) as folder:
         with progress(display.quiet):
             with named_errors(file, writing.output):
-                read = _read(file, folder, reading, columns, writing)
-                found = _detect(read, model, reading, columns, flagging, training, writing, display)
+                read = read_input(file, folder, reading, columns, writing.hide)
+                require_room_for(writing, read.table, writing.hide)
+            told = _read_answers(answers, read, reading, writing.hide) if answers else []
+            with named_errors(file, writing.output):
+                found = detect_input(
+                    read,
+                    model,
+                    reading,
+                    columns,
+                    flagging,
+                    training,
+                    writing.hide,
+                    display.top,
+                    told,
+                )
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
@@ -82,15 +100,14 @@ def command(
             show_files(out, targets, found)
 
 
-def _read(
+def read_input(
     file: str,
     folder: Path | None,
     reading: options.Reading,
     columns: options.Columns,
-    writing: options.Writing,
+    hide: tuple[str, ...],
 ) -> "Reading":
     """Open the table and check what can be checked before the fit."""
-    from odefs.cli.outputs import require_room_for
     from odefs.tables.readers.open import ReadOptions, open_table
 
     # These columns must not be parsed as numbers.
@@ -99,26 +116,44 @@ def _read(
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)
-        require_room_for(writing, read.table, writing.hide)
-        read.table.require_columns([*columns.labels, *writing.hide])
+        read.table.require_columns([*columns.labels, *hide])
     return read
 
 
-def _detect(
+def _read_answers(
+    path: Path, read: "Reading", reading: options.Reading, hide: tuple[str, ...]
+) -> "list[Answer]":
+    """Read the answers of a review before the fit, so that wrong ones cost no time."""
+    from odefs.tables.answers import AnswerFile, table_fingerprint
+
+    if reading.identifier:
+        read.table.require_columns([reading.identifier])
+    identifier = None if reading.identifier in hide else reading.identifier
+    fingerprint = table_fingerprint({"sha256": read.sha256}, read.table)
+    return AnswerFile(path, read.table, fingerprint, identifier).read()
+
+
+def detect_input(
     read: "Reading",
     model: "ODEFSModel",
     reading: options.Reading,
     columns: options.Columns,
     flagging: options.Flagging,
     training: options.Training,
-    writing: options.Writing,
-    display: options.Display,
+    hide: tuple[str, ...],
+    top: int,
+    told: "Sequence[Answer]" = (),
 ) -> "TableDetection":
+    """Detect outliers in a table, as the options say, and take up the answers of a review."""
+    import numpy as np
+
     from odefs.cli.run import command_line, described, labels_of, measure
+    from odefs.tables.answers import answered
     from odefs.tables.detect import detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
     from odefs.tables.notes import Exclusion, Provenance
+    from odefs.tables.with_answers import answers_note, with_answers
 
     with stage("reading"):
         labels = labels_of(read.table, columns.label) if columns.label else None
@@ -133,14 +168,18 @@ def _detect(
         contamination=flagging.contamination,
         threshold=flagging.threshold,
         flag=flagging.flag,
-        hide=writing.hide,
-        top=display.top,
+        hide=hide,
+        top=top,
         seed=training.seed,
     )
+    rows, answers = answered(told)
+    found = with_answers(found, rows, answers, read.table)
+    notes = [*([note] if note else []), *([answers_note(answers)] if told else [])]
+    known = (*cases.values(), np.array(rows, dtype=np.intp))
     found = described(found, read, Provenance.of_model(model, command_line(), training.seed))
     return replace(
         found,
         left_out=dict.fromkeys(columns.drop, Exclusion("dropped")) | found.left_out,
-        notes=[*found.notes, *([note] if note else [])],
-        labels={} if labels is None else measure(labels, found.extent.scores, cases.values()),
+        notes=[*found.notes, *notes],
+        labels={} if labels is None else measure(labels, found.extent.scores, known),
     )

@@ -254,6 +254,12 @@ hide = click.option(
     metavar="COL",
     help="Column that is used but whose values are not shown (repeatable).",
 )
+answers = click.option(
+    "--answers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="CSV",
+    help="Learn from the answers of a review ('odefs review').",
+)
 jobs = click.option(
     "--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."
 )

@@ -156,20 +156,25 @@ def write_outputs(
 
 
 def default_page(file: str) -> Path:
-    """Default path of the report: in the working directory, named after the table."""
+    """Default path of the report."""
+    return default_target(file, PAGE_SUFFIX)
+
+
+def default_target(file: str, own_suffix: str) -> Path:
+    """Default path of an output: in the working directory, named after the table."""
     from odefs.tables.readers.open import READABLE, table_name
 
     if glob.has_magic(file) and not Path(file).exists():
-        return Path(f"table{PAGE_SUFFIX}")
+        return Path(f"table{own_suffix}")
     name = table_name(file)
     if not Path(file).is_dir():
         for suffix in (".gz", *READABLE):
             stem = name[: -len(suffix)] if name.lower().endswith(suffix) else ""
             name = stem or name
     # The name of the table may already have the maximum length.
-    while len(os.fsencode(name)) + len(PAGE_SUFFIX) > MAX_NAME_BYTES:
+    while len(os.fsencode(name)) + len(own_suffix) > MAX_NAME_BYTES:
         name = name[:-1]
-    return Path(f"{name}{PAGE_SUFFIX}")
+    return Path(f"{name}{own_suffix}")
 
 
 def is_own_page(path: Path, source: str) -> bool:

@@ -16,7 +16,7 @@ distribution including its tail, so only what exceeds the square of the contrast
 
 **Known outliers**, if any, can raise the trust but not lower it: components that learned from one
 half of them score the other half. The trust grows with the gain in rank compared with all columns,
-starting at a loss of two per cent of the rows.
+as far as it exceeds two standard errors.
 
 The largest of these shares counts.
 """
@@ -63,10 +63,7 @@ MIN_RELATIVE_CONTRAST = 0.95
 """Below it the tail does not count: covertype, where subsets lose, has a tail of 2.4."""
 
 KNOWN_GAIN = (0.0, 0.04)
-"""How much higher known outliers must rank, as a share of the rows.
-
-Known outliers only raise the trust, hence the start below 0.
-"""
+"""How much higher known outliers must rank at least, as a share of the rows."""
 
 MIN_FIRST_ROUND_GAINS = (1.2, 1.12)
 """Gains in contrast and tail; a first round below both is not followed by another."""
@@ -113,10 +110,11 @@ class Trust:
     def _of_known(self) -> str:
         if self.known_gain is None:
             return ""
-        where = "above" if self.known_gain >= 0 else "below"
+        if self.known_gain <= 0:
+            return " Held-out known outliers do not rank reliably higher than on all columns."
         return (
-            f" Held-out known outliers rank {abs(self.known_gain):.1%} of the rows {where} "
-            "their rank on all columns."
+            f" Held-out known outliers rank at least {self.known_gain:.1%} of the rows higher than "
+            "on all columns."
         )
 
 

@@ -16,14 +16,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from odefs.report.scores import Cell
+from odefs.report.page_data import page_data
 from odefs.tables import messages
 
 TOP_INLINE = 10
-FINGERPRINT_DIGITS = 16
-"""Digits of the sha256 by which saved answers name their table."""
-EXACT_INTEGERS = 2**53
 SCRIPTS = (
+    "elements",
     "state",
     "axes",
     "charts",
@@ -33,6 +31,7 @@ SCRIPTS = (
     "csv",
     "threshold",
     "table",
+    "strip",
     "row",
     "marks",
     "start",
@@ -42,12 +41,8 @@ SCRIPTS = (
 
 def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
     """Render a self-contained HTML page."""
-    style = _text("style.css")
-    script = (
-        '"use strict";\n(() => {\n'
-        + "\n".join(_text(f"script/{name}.js") for name in SCRIPTS)
-        + "})();\n"
-    )
+    style = template_text("style.css")
+    script = in_one_scope([template_text(f"script/{name}.js") for name in SCRIPTS])
     return (
         _environment()
         .get_template("page.html.j2")
@@ -62,70 +57,26 @@ def render_page(summary: dict[str, Any], drawing: dict[str, Any]) -> str:
     )
 
 
-def content_policy(script: str, style: str) -> str:
-    """Return the content security policy: own script and style by hash, and embedded images."""
+def in_one_scope(parts: Sequence[str]) -> str:
+    """Return the parts of a script as one, without names in the page's own scope."""
+    return '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
+
+
+def content_policy(script: str, style: str, connects: bool = False) -> str:
+    """Return the content security policy: own script and style by hash, and embedded images.
+
+    ``connects``: the script may also send requests to the server of its page.
+    """
     allowed = [
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (script, style)
     ]
+    own_server = "connect-src 'self'; " if connects else ""
     return (
         f"default-src 'none'; script-src 'sha256-{allowed[0]}'; "
         f"style-src 'sha256-{allowed[1]}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"{own_server}base-uri 'none'; form-action 'none'"
     )
-
-
-def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, object]:
-    """Return the data of the page's script, with all text already formatted."""
-    formats = {
-        record["column"]: (record["kind"], _ends(record)) for record in summary["distributions"]
-    }
-    shown = summary["values"]["columns"]
-    return {
-        "rows": summary["rows"],
-        "identifier": summary["identifier"],
-        "file": summary["source"]["name"],
-        "table": (summary["source"]["sha256"] or "")[:FINGERPRINT_DIGITS],
-        "page": drawing["identity"],
-        "command": summary["commands"]["other_threshold"],
-        "scores": {
-            key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")
-        },
-        "names": drawing["names"],
-        "held": drawing["held_scores"],
-        "apart": drawing["held_apart"],
-        "points": [_point(point, len(drawing["names"])) for point in drawing["points"]],
-        "columns": [_column(record) for record in summary["distributions"]],
-        "top": [
-            _top_row(row, [(cell, *formats[name]) for name, cell in zip(shown, cells, strict=True)])
-            for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
-        ],
-        "training": {
-            "columns": summary["training"]["columns"],
-            "weights": summary["training"]["weights"],
-            "objective": [part["objective"] for part in summary["training"]["components"]],
-        },
-    }
-
-
-def _top_row(
-    row: dict[str, Any], cells: Sequence[tuple[Cell, str, tuple[float, ...]]]
-) -> dict[str, object]:
-    """Return a row with its cells, each given with the kind and the bounds of its column."""
-    return {
-        "place": row["place"],
-        "name": str(row["name"]),
-        "score": float(f"{row['score']:.6g}"),
-        "twins": [str(twin) for twin in row["twins"]],
-        "count": row["count"],
-        "kind": row["kind"],
-        "agreement": row["agreement"],
-        "reasons": [messages.sentence(reason) for reason in row["reasons"]],
-        "because": [reason["column"] for reason in row["reasons"]],
-        "missing": [k for k, (cell, _, _) in enumerate(cells) if cell is None],
-        "cells": [_position(cell, of) for cell, of, _ in cells],
-        "shown": [messages.value(cell, of, context=ends) for cell, of, ends in cells],
-    }
 
 
 def render_inline(page: str, summary: dict[str, Any], picture: str) -> str:
@@ -154,52 +105,10 @@ def safe_json(value: object) -> str:
     return text
 
 
-def _point(point: list[Any], held: int) -> list[Any]:
-    """Return coordinates, place and score of a row; its name only if the page lacks it."""
-    return point[:4] if point[2] < held else point
-
-
-def _position(cell: Any, of: str) -> float | None:
-    """Return a number as it is, for drawing and for csv; times rounded; ``None`` for text."""
-    if cell is None or of not in ("number", "time"):
-        return None
-    number = float(cell) if of == "number" else float(f"{cell:.12g}")
-    return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS else number
-
-
-def _column(record: dict[str, Any]) -> dict[str, object]:
-    """Return a distribution with its labels."""
-    of = record["kind"]
-    if of in ("category", "boolean"):
-        values = [[messages.value(value, of), n] for value, n in record["values"]]
-        return {
-            "name": record["column"],
-            "values": values,
-            "rows": record["rows"],
-            "others": record["others"],
-            "missing": record["missing"],
-        }
-    ends = _ends(record)
-    labels = [messages.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
-    return {
-        "name": record["column"],
-        "kind": of,
-        "low": record["low"],
-        "high": record["high"],
-        "labels": labels,
-        "counts": record["counts"],
-    }
-
-
-def _ends(record: dict[str, Any]) -> tuple[float, ...]:
-    """Return the bounds of ordinary values of a column of numbers or times."""
-    return () if record.get("low") is None else (record["least"], record["most"])
-
-
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
-        loader=jinja2.FunctionLoader(_text),
+        loader=jinja2.FunctionLoader(template_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -207,5 +116,6 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def _text(name: str) -> str:
+def template_text(name: str) -> str:
+    """Return a file of the templates."""
     return (files("odefs.report") / "templates" / name).read_text(encoding="utf-8")

@@ -208,6 +208,27 @@ class Review:
         self._update()
         return row
 
+    def similar(self, row: int, n: int = 3) -> list[tuple[int, bool, float]]:
+        """Return the rows answered with yes or no that resemble a row most.
+
+        Parameters
+        ----------
+        row : int
+            A row number.
+        n : int
+            The most rows to return.
+
+        Returns
+        -------
+        list of (int, bool, float)
+            Row number, answer, and resemblance between 0 and 1, most similar first. Rows without
+            any resemblance are left out.
+        """
+        rows, is_outlier = self._told()
+        alike = resemblance(self._cells[:, rows], self._cells[:, row])
+        order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != row and alike[k] > 0]
+        return [(int(rows[k]), bool(is_outlier[k]), float(alike[k])) for k in order[:n]]
+
     def model(self) -> OutlierModel:
         """The model with what it has learned from the answers: it scores, explains and saves."""
         learned = copy.copy(self._model)

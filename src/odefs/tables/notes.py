@@ -39,7 +39,9 @@ ColumnNote = Literal[
 """Recognised in one column."""
 WritingNote = Literal["excel_names_cut", "excel_texts_cut"]
 """Content that an output file could not hold."""
-NoteKind = Literal[ReadingNote, ColumnNote, WritingNote]
+ReviewNote = Literal["answers"]
+"""Learned from a person's answers."""
+NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote]
 
 ExclusionKind = Literal[
     "opaque_cells",
@@ -69,9 +71,9 @@ class Note:
     line: int | None = None
     """Number of a line of the file, from 1."""
     count: int | None = None
-    """Number of cells, lines, names or known outliers, depending on the kind."""
+    """Number of cells, lines, names, or known or confirmed outliers, depending on the kind."""
     n_normal: int | None = None
-    """Number of rows known to be normal."""
+    """Number of rows known or answered to be normal."""
     n_fields: int | None = None
     """Number of fields in the line."""
     limit: int | None = None

@@ -110,6 +110,11 @@ def _known_cases(note: Note) -> str:
     return f"{note.column}: {outliers}, {note.n_normal or 0:,} known to be ordinary"
 
 
+def _answers(note: Note) -> str:
+    rows = count(note.count or 0, "row", "rows")
+    return f"answers of a review: {rows} confirmed, {note.n_normal or 0:,} ordinary"
+
+
 def _more_repeated_names(note: Note) -> str:
     names = count(note.count or 0, "more name occurs", "more names occur")
     return f"{names} several times in the header"
@@ -182,6 +187,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "known_cases": _known_cases,
     "excel_names_cut": _excel_names_cut,
     "excel_texts_cut": _excel_texts_cut,
+    "answers": _answers,
 }
 
 EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {

@@ -1,0 +1,187 @@
+"""Review command, ``odefs review FILE``: yes or no, row by row, on a page that learns."""
+
+import os
+import shlex
+import sys
+import threading
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from odefs._extras import require_extra
+from odefs._progress import report_progress, stage
+from odefs.cli import options
+from odefs.cli.progress import progress
+
+if TYPE_CHECKING:
+    from odefs.review_page.session import ReviewSession
+    from odefs.tables.detection import TableDetection
+    from odefs.tables.readers.open import Reading
+
+ANSWERS_SUFFIX = ".answers.csv"
+NOT_OF_DETECT = ("--port", "--model", "--answers")
+"""Options with a value that the command shown at the end does not have, or has as the last."""
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option(
+    "--model",
+    "model_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="MODEL",
+    help="Rank the rows with a saved model instead of fitting one.",
+)
+@click.option(
+    "--answers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="CSV",
+    help="File of the answers; an existing one is continued (default: named after the table).",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="PORT",
+    help="Port of the page on this machine (default: a free one).",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address, but open no browser.")
+@options.hide
+@options.reading
+@options.columns
+@options.training
+@click.option("--quiet", is_flag=True, help="Print only the address and errors.")
+@options.reports_errors
+def command(
+    file: str | None,
+    model_path: Path | None,
+    answers: Path | None,
+    port: int,
+    no_browser: bool,
+    hide: tuple[str, ...],
+    reading: options.Reading,
+    columns: options.Columns,
+    training: options.Training,
+    quiet: bool,
+) -> None:
+    """Look at the rows of a table one by one, most suspicious first, and answer yes or no.
+
+    Opens a page in the browser. The ranking learns from every answer, and every answer is saved to
+    a csv file, with which 'odefs detect --answers' and a later review go on. FILE is a table as for
+    'odefs detect'; without FILE, a bundled example is used.
+    """
+    from odefs.cli.outputs import default_target, require_apart
+    from odefs.cli.run import require_memory
+    from odefs.datasets.transactions import transactions_path
+    from odefs.tables.writers.files import check_target
+
+    with require_extra("the review page", "review"):
+        from odefs.review_page.server import serve
+    if file is None:
+        file = str(transactions_path())
+        reading = replace(reading, identifier=reading.identifier or "transaction")
+    if answers is None and file == "-":
+        raise click.UsageError("--answers is needed with a table from standard input.")
+    path = answers or default_target(file, ANSWERS_SUFFIX)
+    require_apart(path, Path(file) if file != "-" else None, model_path)
+    check_target(path, True, (".csv",))
+    require_memory(file, reading.delimiter, reading.sheet, whole=True)
+    with progress(quiet):
+        if model_path is None:
+            found, read = _detected(file, reading, columns, training, hide)
+        else:
+            found, read = _scored(model_path, file, reading, training, hide)
+        session = _session(path, found, read, columns, "" if model_path else _next_command(path))
+
+    def started(address: str) -> None:
+        click.echo(f"Review: {address}")
+        if not quiet:
+            click.echo(f"Answers: {path} ({session.n_answers:,} so far)")
+            click.echo("Finish on the page, or with Ctrl-C.")
+        sys.stdout.flush()
+        if not no_browser and _has_screen():
+            # Some browsers return only when they are closed.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    try:
+        serve(session, port, started)
+    finally:
+        if not quiet:
+            click.echo(f"Answers: {path} ({session.n_answers:,})")
+
+
+def _detected(
+    file: str,
+    reading: options.Reading,
+    columns: options.Columns,
+    training: options.Training,
+    hide: tuple[str, ...],
+) -> "tuple[TableDetection, Reading]":
+    from odefs.cli.detect import detect_input, read_input
+    from odefs.cli.run import make_model, named_errors
+
+    model = make_model(training)
+    with named_errors(file):
+        read = read_input(file, None, reading, columns, hide)
+        flagging = options.Flagging(None, None, None)
+        return detect_input(read, model, reading, columns, flagging, training, hide, 10), read
+
+
+def _scored(
+    model_path: Path,
+    file: str,
+    reading: options.Reading,
+    training: options.Training,
+    hide: tuple[str, ...],
+) -> "tuple[TableDetection, Reading]":
+    from odefs.cli.scoring import score_file
+
+    flagging = options.Flagging(None, None, None)
+    scored = score_file(model_path, file, reading, flagging, training.jobs, hide)
+    return scored.found, scored.read
+
+
+def _session(
+    path: Path,
+    found: "TableDetection",
+    read: "Reading",
+    columns: options.Columns,
+    next_command: str,
+) -> "ReviewSession":
+    from odefs.review import Review
+    from odefs.review_page.row_view import RowViews
+    from odefs.review_page.session import ReviewSession
+    from odefs.tables.answers import AnswerFile
+
+    found.require_importances()
+    answer_file = AnswerFile.of(path, read.table, found)
+    lines = answer_file.read() if path.exists() else []
+    with stage("preparing the review"):
+        report_progress(0, 0)
+        review = Review(found.model, found.X)
+        views = RowViews(found, read.table, columns.labels)
+        return ReviewSession(review, views, answer_file, lines, next_command)
+
+
+def _next_command(path: Path) -> str:
+    """The command that takes the answers up, with the options of this one."""
+    from odefs.cli.run import command_line
+
+    words = iter(shlex.split(command_line())[2:])
+    kept = []
+    for word in words:
+        if word in NOT_OF_DETECT:
+            next(words, None)
+        elif word.partition("=")[0] not in (*NOT_OF_DETECT, "--no-browser"):
+            kept.append(word)
+    return shlex.join(["odefs", "detect", "--answers", os.fspath(path), *kept])
+
+
+def _has_screen() -> bool:
+    """Whether a browser can open a window; otherwise one for terminals might start."""
+    if sys.platform in ("win32", "darwin") or os.environ.get("BROWSER"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

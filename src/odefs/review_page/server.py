@@ -1,0 +1,161 @@
+"""The server of the review page: this machine only, one secret address, no other origin.
+
+Only this file imports tornado. Requests are handled one after the other, so a review changes in one
+order for all windows.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, HTTPError, RequestHandler
+
+from odefs.exceptions import TableError
+from odefs.review_page.page import render_page
+from odefs.review_page.session import ReviewSession
+
+LOOPBACK = "127.0.0.1"
+HOST_NAMES = (LOOPBACK, "localhost")
+MAX_BODY = 4096
+ANSWERS: dict[str, bool | None] = {"yes": True, "no": False, "unsure": None}
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # Not no-referrer, with which browsers would hide the origin of the page's own requests.
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> None:
+    """Serve the page until it is finished; ``started`` is called with its address.
+
+    Port 0 takes a free one.
+    """
+    for name in ("tornado.access", "tornado.general"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    asyncio.run(_serve(session, port, started))
+
+
+async def _serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> None:
+    try:
+        (socket,) = bind_sockets(port, LOOPBACK)
+    except OSError as error:
+        raise OSError(error.errno, f"port {port} cannot be used ({error.strerror})") from error
+    port, secret = socket.getsockname()[1], secrets.token_urlsafe(24)
+    ended = asyncio.Event()
+    settings = {"session": session, "port": port, "secret": secret, "ended": ended}
+    server = HTTPServer(Application([(r"/(.*)", _Handler, settings)]), max_body_size=MAX_BODY)
+    server.add_socket(socket)
+    started(f"http://{LOOPBACK}:{port}/{secret}/")
+    await ended.wait()
+    server.stop()
+    await server.close_all_connections()
+
+
+class _Handler(RequestHandler):
+    """Every address; those without the secret are refused, whether they exist or not."""
+
+    def initialize(
+        self, session: ReviewSession, port: int, secret: str, ended: asyncio.Event
+    ) -> None:
+        self.session, self.secret, self.ended = session, secret, ended
+        self.hosts = [f"{name}:{port}" for name in HOST_NAMES]
+
+    def set_default_headers(self) -> None:
+        self.clear_header("Server")
+        for name, value in HEADERS.items():
+            self.set_header(name, value)
+
+    def prepare(self) -> None:
+        given = self.request.path.split("/")[1]
+        headers = self.request.headers
+        host, origin = headers.get("Host", ""), headers.get("Origin")
+        own = f"http://{host}"
+        refused = (
+            not secrets.compare_digest(given.encode(), self.secret.encode())
+            # Another name that leads to this machine is a sign of DNS rebinding.
+            or host not in self.hosts
+            or origin not in ((own,) if self.request.method == "POST" else (own, None))
+            or headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
+        )
+        if refused:
+            raise HTTPError(403)
+
+    def get(self, path: str) -> None:
+        _, slash, name = path.partition("/")
+        if name == "state":
+            self._send(self.session.state())
+        elif name == "" and slash:
+            page, policy = render_page()
+            self.set_header("Content-Security-Policy", policy)
+            self.set_header("Content-Type", "text/html; charset=utf-8")
+            self.write(page)
+        elif name == "":
+            self.redirect(f"/{self.secret}/")
+        else:
+            raise HTTPError(404)
+
+    async def post(self, path: str) -> None:
+        name = path.partition("/")[2]
+        asked = self._body()
+        if name == "finish":
+            self._send({})
+            await self.flush()
+            self.ended.set()
+            return
+        changes: dict[str, Callable[[], str]] = {
+            "answer": lambda: self.session.answer(
+                _whole(asked, "sequence"), _whole(asked, "row"), _answer(asked)
+            ),
+            "undo": lambda: self.session.undo(_whole(asked, "sequence")),
+        }
+        if name not in changes:
+            raise HTTPError(404)
+        try:
+            notice = changes[name]()
+        except (TableError, OSError) as error:
+            self.set_status(507)
+            self._send({"error": str(error)})
+            return
+        self._send(self.session.state(notice))
+
+    def write_error(self, status_code: int, **details: Any) -> None:
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{status_code} {self._reason}\n")
+
+    def _body(self) -> dict[str, object]:
+        if self.request.headers.get("Content-Type") != "application/json":
+            raise HTTPError(415)
+        try:
+            asked = json.loads(self.request.body)
+        except (ValueError, RecursionError):
+            asked = None
+        if not isinstance(asked, dict):
+            raise HTTPError(400)
+        return asked
+
+    def _send(self, content: dict[str, object]) -> None:
+        self.set_header("Content-Type", "application/json")
+        self.write(json.dumps(content, allow_nan=False))
+
+
+def _whole(asked: dict[str, object], name: str) -> int:
+    value = asked.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise HTTPError(400)
+    return value
+
+
+def _answer(asked: dict[str, object]) -> bool | None:
+    answer = asked.get("answer")
+    if not isinstance(answer, str) or answer not in ANSWERS:
+        raise HTTPError(400)
+    return ANSWERS[answer]

@@ -1,0 +1,271 @@
+"""The answers of a review as a csv file that people can read, edit and keep.
+
+A line names a row by its id, or by its number and the fingerprint of the table. Other columns are
+kept when the file is written again. Text is protected from being run as a formula
+(:mod:`odefs.tables.writers.formulas`).
+"""
+
+import csv
+import hashlib
+import io
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from odefs.exceptions import TableError
+from odefs.tables.detection import TableDetection
+from odefs.tables.displayed_rows import plain_cell
+from odefs.tables.encoder.text_formats import is_missing_word
+from odefs.tables.frames import column_cells
+from odefs.tables.readers.dialect import DELIMITERS, sniff
+from odefs.tables.table import Table
+from odefs.tables.writers.files import replacing
+from odefs.tables.writers.formulas import defused_name, restored_name
+
+ANSWERS: dict[bool | None, str] = {True: "yes", False: "no", None: "unsure"}
+"""Answers as the file shows them; an empty cell is a row without an answer yet."""
+WORDS: dict[str, str] = (
+    dict.fromkeys(("yes", "y", "true", "1", "1.0", "real", "outlier"), "yes")
+    | dict.fromkeys(("no", "n", "false", "0", "0.0", "fine", "normal", "ordinary"), "no")
+    | dict.fromkeys(("unsure", "u", "cannot say"), "unsure")
+)
+OWN_NAMES = ("row", "answer", "score", "reasons", "time", "table")
+FINGERPRINT = "sha256:"
+"""Start of a fingerprint, without which a spreadsheet might read its digits as a number."""
+FINGERPRINT_DIGITS = 16
+MAX_BYTES = 2**28
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One line of the file: the number of its row, from 0, and the answer."""
+
+    row: int
+    word: str
+    """``yes``, ``no``, ``unsure``, or empty."""
+    score: str = ""
+    reasons: str = ""
+    time: str = ""
+    other: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are not odefs' own."""
+
+    @property
+    def is_outlier(self) -> bool | None:
+        """``None`` for "cannot say"."""
+        return {"yes": True, "no": False}.get(self.word)
+
+
+def answered(answers: Sequence[Answer]) -> tuple[list[int], list[bool | None]]:
+    """Return row numbers and answers of the lines that have an answer."""
+    given = [one for one in answers if one.word]
+    return [one.row for one in given], [one.is_outlier for one in given]
+
+
+def table_fingerprint(source: Mapping[str, Any], table: Table) -> str:
+    """Return 16 hex digits of the file's sha256, or of the shape and names of a table without one.
+
+    ``source`` is that of a :class:`~odefs.tables.detection.TableDetection`.
+    """
+    digest = source.get("sha256")
+    if not isinstance(digest, str):
+        described = "\x1f".join([str(table.n_rows), *table.names])
+        digest = hashlib.sha256(described.encode(errors="surrogatepass")).hexdigest()
+    return digest[:FINGERPRINT_DIGITS]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerFile:
+    """The answers on the rows of one table; ``identifier`` is its id column, if it has one."""
+
+    path: Path
+    table: Table
+    fingerprint: str
+    identifier: str | None = None
+
+    @classmethod
+    def of(cls, path: Path, table: Table, found: TableDetection) -> "AnswerFile":
+        """The file for a detection; rows go by their numbers if the id column is hidden."""
+        shows_ids = found.named and found.identifier not in found.hidden
+        identifier = found.identifier if shows_ids else None
+        return cls(path, table, table_fingerprint(found.source, table), identifier)
+
+    def write(self, answers: Sequence[Answer]) -> None:
+        """Write the file whole or not at all; raise TableError if it cannot be written."""
+        other = list(dict.fromkeys(name for one in answers for name in one.other))
+        header = [*self._key_columns, *OWN_NAMES[1:], *other]
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([defused_name(name) for name in header])
+        for one in answers:
+            own = (one.word, one.score, one.reasons, one.time, FINGERPRINT + self.fingerprint)
+            cells = [*self._keys(one.row), *own, *(one.other.get(name, "") for name in other)]
+            writer.writerow([defused_name(cell) for cell in cells])
+        with replacing(self.path) as partial:
+            # Ids may hold surrogates, which have no UTF-8 form.
+            partial.write_text(out.getvalue(), encoding="utf-8", errors="replace", newline="\n")
+
+    def read(self) -> list[Answer]:
+        """Read the file; raise TableError for a line that fits no row of the table."""
+        lines = list(_lines(self.path))
+        named = [cells.get(self._key_column or "", "") for _, cells in lines]
+        by_id = self._key_column is not None and any(named)
+        places = self._places(named) if by_id else {}
+        found: dict[int, tuple[int, Answer]] = {}
+        for (line, cells), name in zip(lines, named, strict=True):
+            row = self._row_of_id(line, cells, name, places) if by_id else self._row(line, cells)
+            own = {key: cells.get(key, "") for key in OWN_NAMES}
+            word = self._word(line, own["answer"])
+            before = found.pop(row, None)
+            if before is not None and before[1].word not in ("", word):
+                raise self._error(
+                    f"the row of line {line} also has an answer in line {before[0]}, "
+                    f"{before[1].word!r}: keep one of the two lines."
+                )
+            known = {*OWN_NAMES, self._key_column}
+            other = {key: cell for key, cell in cells.items() if key not in known}
+            kept = Answer(row, word, own["score"], own["reasons"], own["time"], other)
+            found[row] = line, kept
+        return [answer for _, answer in found.values()]
+
+    @property
+    def _key_column(self) -> str | None:
+        """The name of the id column in the file."""
+        if self.identifier is None:
+            return None
+        own = self.identifier.casefold() in OWN_NAMES
+        return f"{self.identifier} (id)" if own else self.identifier
+
+    @property
+    def _key_columns(self) -> list[str]:
+        ids = [] if self._key_column is None else [self._key_column]
+        return ids if ids and self._ids_are_unique else [*ids, "row"]
+
+    def _keys(self, row: int) -> list[str]:
+        ids = [self._ids[row]] if self.identifier is not None else []
+        return ids if ids and self._ids_are_unique else [*ids, str(row + 1)]
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return [name for _, name in self._names()]
+
+    @cached_property
+    def _ids_are_unique(self) -> bool:
+        counts = Counter(self._ids)
+        return len(counts) == len(self._ids) and "" not in counts
+
+    def _names(self) -> Iterator[tuple[int, str]]:
+        """Row numbers and ids as text; missing ids are empty."""
+        assert self.identifier is not None
+        for start, frame in self.table.batches([self.identifier]):
+            for row, cell in enumerate(column_cells(frame, self.identifier), start):
+                name = plain_cell(cell)
+                yield row, "" if name is None or name != name else str(name)
+
+    def _places(self, wanted: Sequence[str]) -> dict[str, list[int]]:
+        """Numbers of the rows with the wanted ids, as written or with an apostrophe before."""
+        places: dict[str, list[int]] = {}
+        names = set(wanted).union(map(_raw, wanted)) - {""}
+        for row, name in self._names():
+            if name in names:
+                places.setdefault(name, []).append(row)
+        return places
+
+    def _row_of_id(
+        self, line: int, cells: Mapping[str, str], name: str, places: Mapping[str, list[int]]
+    ) -> int:
+        rows = places.get(name) or places.get(_raw(name)) or []
+        if len(rows) == 1:
+            return rows[0]
+        if not cells.get("row"):
+            many = f"{len(rows)} rows have" if rows else "no row has"
+            advice = "add a column 'row' with the row numbers" if rows else "correct or remove it"
+            raise self._error(
+                f"{many} {name!r} in the column {self.identifier!r} (line {line}): {advice}."
+            )
+        row = self._row(line, cells)
+        if name and row not in rows:
+            raise self._error(
+                f"row {row + 1} does not have {name!r} in the column {self.identifier!r} "
+                f"(line {line}): correct or remove the line."
+            )
+        return row
+
+    def _row(self, line: int, cells: Mapping[str, str]) -> int:
+        """The row of a line that names it by its number, from 0."""
+        if "row" not in cells:
+            name = f"{self._key_column!r} or 'row'" if self.identifier else "'row'"
+            raise self._error(
+                f"there is no column {name}, which says whose answers these are; the columns are "
+                f"{', '.join(cells)}."
+            )
+        given = cells.get("table", "").strip().lower().removeprefix(FINGERPRINT)
+        if given and given != self.fingerprint:
+            raise self._error(
+                f"these are answers on another table ({given}, this one is {self.fingerprint}; "
+                f"line {line}): give the file that was reviewed, or name rows by an id column "
+                "(--id), which stays valid when the table changes."
+            )
+        text = cells["row"].strip().removesuffix(".0")
+        last = self.table.n_rows
+        if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):
+            raise self._error(
+                f"there is no row {cells['row']!r} (line {line}): rows are numbered from 1 to "
+                f"{last:,}."
+            )
+        return int(text) - 1
+
+    def _word(self, line: int, cell: str) -> str:
+        text = cell.strip().lower()
+        if not text or is_missing_word(cell.strip()):
+            return ""
+        if text not in WORDS:
+            raise self._error(
+                f"the answer {cell!r} (line {line}) is not known: write yes (outlier), no "
+                "(ordinary row), unsure, or nothing."
+            )
+        return WORDS[text]
+
+    def _error(self, sentence: str) -> TableError:
+        return TableError(f"{self.path}: {sentence}")
+
+
+def _raw(name: str) -> str:
+    """The text from which :func:`restored_name` has removed an apostrophe."""
+    return f"'{name}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The number and the cells of each line; names of odefs' own columns in lower case."""
+    try:
+        content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}.") from error
+    if content is None:
+        raise TableError(f"{path}: this is too large for a file of answers.")
+    text = content.decode(sniff(content, os.fspath(path)).encoding, errors="replace")
+    text = text.removeprefix("\ufeff")
+    if text.lower().startswith("sep=") and "\n" in text:  # a line that Excel understands
+        text = text.partition("\n")[2]
+    first = text.split("\n", 1)[0]
+    headers = ([_name(cell) for cell in next(csv.reader([first], delimiter=d))] for d in DELIMITERS)
+    split = dict(zip(DELIMITERS, headers, strict=True))
+    delimiter = next((mark for mark, names in split.items() if "answer" in names), None)
+    if delimiter is None:
+        raise TableError(f"{path}: there is no column 'answer' in its first line.")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        names = [_name(cell) for cell in next(reader)]
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, dict(zip(names, map(restored_name, cells), strict=False))
+    except csv.Error as error:
+        raise TableError(f"{path}: line {reader.line_num} cannot be read ({error}).") from error
+
+
+def _name(cell: str) -> str:
+    lower = cell.strip().lower()
+    return lower if lower in OWN_NAMES else restored_name(cell)
