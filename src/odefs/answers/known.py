@@ -12,7 +12,7 @@ import numpy as np
 from odefs.answers.direction import find_direction
 from odefs.answers.draws import draw_cells
 from odefs.answers.memory import AnswerMemory
-from odefs.answers.posterior import COMMON, answer_amounts, answer_gaps, kernel_of, prior_of
+from odefs.answers.posterior import amounts_for_new_rows, answer_gaps, kernel_of, prior_of
 
 MOST_ROWS = 2**16
 """Rows whose scores are ranked and standardised."""
@@ -52,7 +52,7 @@ def remember_known(
     gaps = answer_gaps(prior, np.searchsorted(some, told), is_outlier)
     amounts = np.zeros(told.size)
     if normal.size:
-        amounts = answer_amounts(kernel_of(cells), gaps, COMMON)
+        amounts = amounts_for_new_rows(kernel_of(cells), gaps, is_outlier)
     return AnswerMemory(
         draws,
         prior.std,

@@ -23,6 +23,11 @@ are rejected, and without it all rows like those at the top of the ranking would
 queue of a review does better without.
 """
 
+SHRINKAGE = 0.5
+"""Share of the amounts that new rows get: on rows that were not part of a review, half of them rank
+better than all (docs/explanation/research-log.md, "Learning from answers").
+"""
+
 TARGET_QUANTILES = {True: 0.995, False: 0.5}
 """Where a confirmed and a rejected row should rank."""
 
@@ -68,6 +73,14 @@ def answer_amounts(kernel: np.ndarray, gaps: np.ndarray, common: float = 0.0) ->
     ``kernel`` are the resemblances of the answered rows.
     """
     return np.asarray(AMPLITUDE * np.linalg.solve(_gram(kernel, common), gaps))
+
+
+def amounts_for_new_rows(
+    kernel: np.ndarray, gaps: np.ndarray, is_outlier: np.ndarray
+) -> np.ndarray:
+    """The amounts in a model: confirmed rows lower no score, and rejected rows raise none."""
+    amounts = SHRINKAGE * answer_amounts(kernel, gaps, COMMON)
+    return np.where(is_outlier, np.maximum(amounts, 0.0), np.minimum(amounts, 0.0))
 
 
 def posterior_variance(kernel: np.ndarray, to_row: np.ndarray) -> float:

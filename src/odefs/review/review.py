@@ -13,8 +13,8 @@ from odefs.answers.cells import Cells, amounts_of_cells, resemblance, shifts_of_
 from odefs.answers.draws import draw_cells
 from odefs.answers.memory import AnswerMemory
 from odefs.answers.posterior import (
-    COMMON,
     Prior,
+    amounts_for_new_rows,
     answer_amounts,
     answer_gaps,
     kernel_of,
@@ -274,7 +274,7 @@ class Review:
         if not rows.size:
             return
         self._queue += self._look_up(cells, answer_amounts(self._kernel, gaps))
-        amounts = answer_amounts(self._kernel, gaps, COMMON)
+        amounts = amounts_for_new_rows(self._kernel, gaps, is_outlier)
         if earlier is not None and not self._asked:
             amounts = earlier.amounts
         self._shifts = self._look_up(cells, amounts)
