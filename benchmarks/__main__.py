@@ -21,6 +21,7 @@ BENCHMARKS = (
     "against_iforest",
     "detect_file",
     "adaptive",
+    "review",
     "scale",
     "cost_model",
     "gpu",

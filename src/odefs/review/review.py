@@ -11,7 +11,7 @@ import numpy as np
 from odefs._row_selection import read_rows
 from odefs.answers.cells import Cells, amounts_of_cells, resemblance, shifts_of_cells
 from odefs.answers.draws import draw_cells
-from odefs.answers.memory import AnswerMemory
+from odefs.answers.memory import MAX_SHIFT, AnswerMemory
 from odefs.answers.posterior import (
     Prior,
     amounts_for_new_rows,
@@ -21,10 +21,15 @@ from odefs.answers.posterior import (
     prior_of,
 )
 from odefs.exceptions import ModelFileError
+from odefs.kernels.chunking import row_blocks
 from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, refused
 from odefs.review.chance import chance_of_outlier
 from odefs.review.files import read_review, save_review
+from odefs.system.threads import available_threads, run_tasks
+
+ROWS_PER_BLOCK = 2**16
+"""Rows that are looked up at once: their sums stay in cache."""
 
 
 class Review:
@@ -146,19 +151,27 @@ class Review:
 
     @property
     def scores(self) -> np.ndarray:
-        return self._before * np.exp(self._prior.std * self._shifts)
+        if self._memory is None:
+            return self._before.copy()
+        shifts = self._look_up(self._memory.cells, self._memory.amounts)
+        if self._memory.direction is not None:
+            shifts += self._directed
+        return self._before * np.exp(np.clip(self._prior.std * shifts, -MAX_SHIFT, MAX_SHIFT))
 
     def next(self, n: int = 1) -> np.ndarray:
         """Numbers of the rows to look at next, most suspicious first, without answered ones.
 
         Fewer than ``n`` if no more rows are left.
         """
-        values = self._queue.copy()
-        values[self._asked] = -np.inf
         n = min(n, self.n_rows - len(self._asked))
-        top = np.argpartition(-values, n - 1)[:n] if 0 < n < values.size else np.arange(values.size)
-        # Ties go to the row that comes first in the table.
-        return top[np.lexsort((top, -values[top]))][:n]
+        if n < 1:
+            return np.empty(0, dtype=np.intp)
+        if n == 1:
+            return np.array([self._queue.argmax()])
+        # All rows at least as high as the last one: ties go to the first rows of the table.
+        last = np.partition(self._queue, self.n_rows - n)[self.n_rows - n]
+        top = np.flatnonzero(self._queue >= last)
+        return top[np.lexsort((top, -self._queue[top]))][:n]
 
     @property
     def chance(self) -> float | None:
@@ -269,26 +282,33 @@ class Review:
             rows = np.concatenate([earlier.numbers, rows])
         self._kernel = kernel_of(cells)
         self._queue = self._prior.values.copy()
-        self._shifts = np.zeros(self.n_rows)
         self._memory: AnswerMemory | None = None
         if not rows.size:
+            self._queue[self._asked] = -np.inf
             return
         self._queue += self._look_up(cells, answer_amounts(self._kernel, gaps))
         amounts = amounts_for_new_rows(self._kernel, gaps, is_outlier)
         if earlier is not None and not self._asked:
             amounts = earlier.amounts
-        self._shifts = self._look_up(cells, amounts)
         direction = None if earlier is None else earlier.direction
         if direction is not None:
             self._queue += self._directed
-            self._shifts += self._directed
         self._memory = AnswerMemory(
             self._draws, self._prior.std, cells, gaps, amounts, is_outlier, rows, direction
         )
+        self._queue[self._asked] = -np.inf
 
     def _look_up(self, cells: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-        """Shifts of all rows."""
-        return shifts_of_cells(self._cells, amounts_of_cells(cells, amounts, self._draws.size))
+        """What answers add to the standardised log scores of all rows."""
+        of_cells = amounts_of_cells(cells, amounts, self._draws.size)
+        found = np.empty(self.n_rows)
+
+        def look_up(rows: slice) -> None:
+            found[rows] = shifts_of_cells(self._cells[:, rows], of_cells)
+
+        blocks = list(row_blocks(self.n_rows, ROWS_PER_BLOCK))
+        run_tasks(look_up, blocks, available_threads(self._model.n_jobs))
+        return found
 
 
 def resume(loaded: Loaded, path: str | os.PathLike[str]) -> Review:
