@@ -126,8 +126,8 @@ def _other_half(parts: dict[str, list[Record]]) -> tuple[str, list[Result]]:
     means = np.mean([record["auc"] for record in parts["other half"]], axis=0)
     text = (
         "## New rows\n\n"
-        "Rows are split in halves. The model is fitted to one half, whose rows are reviewed; it is\n"
-        "saved, loaded, and scores the other half. Mean AUC there on the eleven datasets:\n\n"
+        "Rows are split in halves. The model is fitted to one half, whose rows are reviewed. It\n"
+        "is saved, loaded, and scores the other half. Mean AUC there on the eleven datasets:\n\n"
         "| looks | 0 | 20 | 50 | 100 |\n| -- | -- | -- | -- | -- |\n"
         f"| AUC | {' | '.join(f'{value:.3f}' for value in means)} |\n"
     )

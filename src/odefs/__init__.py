@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from odefs.inspection.explanation import Explanation as Explanation
     from odefs.inspection.explanation import Reason as Reason
     from odefs.inspection.explanation import TopExplanation as TopExplanation
+    from odefs.inspection.resemblances import Resemblance as Resemblance
     from odefs.report.report import Report as Report
     from odefs.review import Review as Review
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
@@ -45,6 +46,7 @@ _HOMES = {
     "ODEFSWarning": "odefs.exceptions",
     "Reason": "odefs.inspection.explanation",
     "Report": "odefs.report.report",
+    "Resemblance": "odefs.inspection.resemblances",
     "Review": "odefs.review",
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
@@ -70,6 +72,7 @@ __all__ = [
     "ODEFSWarning",
     "Reason",
     "Report",
+    "Resemblance",
     "Review",
     "RowBlocks",
     "TableEncoder",

@@ -166,9 +166,12 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
             index of ``X`` or the default index.
 
             Every component learns from the known outliers, or from a sample if there are more than
-            ``n_outlier_examples``; known normal rows are never candidates. All rows are scored in
-            the same way, known or not. Use masks if rows are selected before ``fit``, as in
-            ``GridSearchCV`` and ``cross_validate``: masks are split with the rows, while row
-            numbers are passed to every fold unchanged and refer to other rows there.
+            ``n_outlier_examples``; known normal rows are never candidates. Rows that are shifted in
+            the same direction as at least three known outliers score higher. If normal rows are
+            known too, rows also score higher or lower by the known rows they resemble, as after a
+            review (:class:`odefs.Review`). Known rows are scored by the same rule as all others.
+            Use masks if rows are selected before ``fit``, as in ``GridSearchCV`` and
+            ``cross_validate``: masks are split with the rows, while row numbers are passed to every
+            fold unchanged and refer to other rows there.
         """
         return ODEFSMethod.fit(self, X, y, known_outliers, known_normal)

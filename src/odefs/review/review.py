@@ -242,8 +242,8 @@ class Review:
         order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != row and alike[k] > 0]
         return [(int(rows[k]), bool(is_outlier[k]), float(alike[k])) for k in order[:n]]
 
-    def model(self) -> OutlierModel:
-        """The model with what it has learned from the answers: it scores, explains and saves."""
+    def model(self) -> Any:
+        """A fitted estimator that has learned from the answers: it scores, explains and saves."""
         learned = copy.copy(self._model)
         learned._model = replace(self._model._model, answers=self._memory)
         return learned
