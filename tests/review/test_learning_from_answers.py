@@ -184,7 +184,94 @@ def test_damaged_files_are_refused(reviewed, tmp_path):
         odefs.load(path)
 
 
-@pytest.mark.parametrize("estimator", [LeSiNN(random_state=0), ODEFS(detector="iforest")])
+@pytest.fixture
+def known(X):
+    """A model that was fitted with known cases, and the rows that it knows."""
+    return ODEFS(random_state=0).fit(X, known_outliers=np.arange(10))
+
+
+def test_explanations_of_known_cases_add_up(known, X):
+    assert known._model.answers.direction is not None
+    explained = known.explain(X[:300])
+    np.testing.assert_allclose(
+        explained.values.sum(axis=1) + explained.answers.total,
+        known.outlier_scores(X[:300]),
+        rtol=1e-9,
+    )
+    np.testing.assert_array_equal(explained.answers.direction, explained.answers.total)
+    assert explained.resembles(0) == [[]], "known outliers alone say nothing of their cells"
+
+
+def test_known_cases_raise_their_kind_and_lower_no_row(known, model, X):
+    before, after = model.outlier_scores(X), known.outlier_scores(X)
+    assert (after[10:N_OUTLIERS] > before[10:N_OUTLIERS]).all()
+    ordinary = np.median(after[2 * N_OUTLIERS :] / before[2 * N_OUTLIERS :])
+    assert ordinary == pytest.approx(1, abs=0.05)
+    assert known.is_outlier_[N_OUTLIERS : 2 * N_OUTLIERS].mean() > 0.9
+
+
+def test_a_model_with_answers_reviews_another_table(known, reviewed):
+    other = 2 * np.random.default_rng(5).normal(size=(50, 8))
+    for model in (known, reviewed.model()):
+        review = Review(model, other)
+        np.testing.assert_allclose(review.scores, model.outlier_scores(other), rtol=1e-12)
+        review.tell(review.next()[0], None)
+        np.testing.assert_allclose(review.scores, model.outlier_scores(other), rtol=1e-12)
+
+
+def test_rows_that_the_model_knows_are_not_asked_again(reviewed, X):
+    again = Review(reviewed.model(), X)
+    told = [row for row, answer in zip(reviewed.asked, reviewed.answers, strict=True)]
+    assert not np.intersect1d(again.next(500), told).size
+    again.tell(told[0], not reviewed.answers[0])
+    numbers = again.model()._model.answers.numbers
+    assert (numbers == told[0]).sum() == 1
+
+
+def test_its_model_has_no_scores_of_training_rows(reviewed):
+    with pytest.raises(AttributeError, match="outlier_scores"):
+        _ = reviewed.model().outlier_scores_
+    assert reviewed._model.outlier_scores_.size
+
+
+def test_undo_restores_an_answer_that_was_changed(model, X):
+    review = Review(model, X)
+    rows = review.next(2).tolist()
+    review.tell(rows, [True, False])
+    before = review.scores
+    review.tell(rows[0], False)
+    assert review.undo() == rows[0]
+    assert review.answers == (True, False)
+    assert np.array_equal(review.scores, before)
+
+
+def test_unused_columns_do_not_decide_with_missing_cells(X):
+    holes = X.copy()
+    holes[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    review = Review(ODEFS(missing="ignore", random_state=0).fit(holes), holes)
+    group = review._learner.draws.groups[-1]
+    draw = group.rows.reshape(group.size, group.n_draws, -1)[:, 0]
+    used = (draw != 0).any(axis=0)
+    assert 0 < used.sum() < used.size
+    rows = np.where(used, holes[:100], np.nan)
+    with_all, with_used = (group.of_block(part.astype(float))[0] for part in (holes[:100], rows))
+    seen = ~np.isnan(rows).all(axis=1)
+    assert np.array_equal(with_all[seen], with_used[seen])
+
+
+def test_threads_of_blas_do_not_matter(model, X):
+    from threadpoolctl import threadpool_limits
+
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(run(Review(model, X), 60).scores)
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LeSiNN(random_state=0), ODEFS(detector="iforest", random_state=0)]
+)
 def test_every_estimator_can_be_reviewed(estimator, X):
     review = run(Review(estimator.fit(X[:600]), X[:600]), 30)
     assert review.found.size > 15
@@ -225,6 +312,7 @@ def test_resemblance_is_the_share_of_equal_cells():
     [
         ([1, 2], [True], "1 answers were given for 2 rows"),
         ([1], ["maybe"], "'maybe' is not True, False or None"),
+        (4, 1, "1 is not True, False or None"),
         ([1, 1], [True, False], "named twice"),
         ([5000], [True], "5000"),
     ],
@@ -234,6 +322,23 @@ def test_wrong_answers_are_refused(model, X, rows, answers, said):
     with pytest.raises((ValueError, IndexError), match=said):
         review.tell(rows, answers)
     assert review.asked.size == 0
+
+
+def test_crafted_reviews_are_refused(reviewed, known, X, tmp_path):
+    """A review whose draws are not those of its model's answers."""
+    review = Review(known, X)
+    review._learner.draws = reviewed._learner.draws
+    review.save(tmp_path / "review.odefs")
+    with pytest.raises(ModelFileError, match="draws"):
+        odefs.load(tmp_path / "review.odefs")
+
+
+def test_only_rows_in_memory_are_reviewed(model, X):
+    with pytest.raises(TypeError, match="RowBlocks"):
+        Review(model, RowBlocks.from_arrays([X]))
+    for n in (0, 2.5):
+        with pytest.raises(ValueError, match="whole number"):
+            Review(model, X[:20]).next(n)
 
 
 def test_other_models_are_refused(X):

@@ -40,11 +40,21 @@ class Draws:
     def _references(self) -> np.ndarray:
         return self.rows.astype(np.float64)
 
+    @cached_property
+    def _seen_references(self) -> np.ndarray:
+        """References without the columns that their draw does not look at.
+
+        Distances with missing cells depend on the number of columns in common.
+        """
+        members = self._references.reshape(self.size, self.n_draws, -1).copy()
+        members[:, (members == 0).all(axis=0)] = np.nan
+        return members.reshape(self._references.shape)
+
     def of_block(self, X: np.ndarray) -> np.ndarray:
         """The cell of each scaled row in each draw."""
         if self._is_complete and not np.isnan(X).any():
             return nearest_members(X, self._references, self.n_draws) // self.n_draws
-        squares = masked_squared(X, self._references, None)
+        squares = masked_squared(X, self._seen_references, None)
         # A row that shares no column with any reference is in the first cell.
         squares = np.where(np.isnan(squares), np.inf, squares)
         return squares.reshape(self.size, self.n_draws, X.shape[0]).argmin(axis=0)

@@ -2,9 +2,10 @@
 
 For ``k`` known outliers with means ``m_j`` and standard deviations ``s_j`` in columns that are
 standardised over all rows, ``w_j = sign(m_j) (|m_j| - t_j / 2)`` where ``|m_j|`` exceeds
-``t_j = sqrt(2 log(2 p) / k) max(1, s_j)``, and 0 elsewhere. The limit is what the largest of ``p``
-means of ``k`` ordinary rows reaches: known cases that are not alike have no direction, so wrong
-ones do no harm. ``w . x`` is the log likelihood ratio of the shift, up to a constant.
+``t_j = sqrt(2 log(2 p) / k) max(1, s_j)``, and 0 elsewhere. The limit is about what the largest of
+``p`` means of ``k`` ordinary rows reaches: known cases that have nothing in common rarely have a
+direction. ``w . x - |w|^2 / 2`` is the log likelihood ratio of the shift. It only raises scores,
+and by a bounded amount: most rows keep theirs, and outliers of another kind are not hidden.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ FEWEST_KNOWN = 3
 CLIP = 5.0
 """Standardised values are clipped here: one extreme value must not decide alone."""
 
+MOST = 5.0
+"""Limit of what is added, in standard deviations of log scores; approached smoothly."""
+
 
 @dataclass(frozen=True, eq=False)
 class Direction:
@@ -29,8 +33,10 @@ class Direction:
     w: np.ndarray
 
     def of(self, X: np.ndarray) -> np.ndarray:
-        """``w . x`` of scaled rows; missing cells count as means."""
-        return row_sums(_standardised(X[:, self.columns], self.mean, self.std) * self.w)
+        """What the direction adds to scaled rows; missing cells count as means."""
+        ratio = row_sums(_standardised(X[:, self.columns], self.mean, self.std) * self.w)
+        ratio -= float(np.square(self.w).sum()) / 2
+        return np.asarray(MOST * np.tanh(np.maximum(ratio, 0.0) / MOST))
 
 
 def find_direction(sample: np.ndarray, known: np.ndarray) -> Direction | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefs.answers.cells import resemblance
+from odefs.system.threads import one_blas_thread
 
 AMPLITUDE = 3.0
 """Prior variance of what answers may change; log scores have variance 1."""
@@ -42,13 +43,16 @@ class Prior:
     targets: dict[bool, float]
 
 
-def prior_of(scores: np.ndarray) -> Prior:
-    """Standardised log scores of all rows; scores of 0 count as the lowest positive one."""
+def prior_of(scores: np.ndarray, std: float | None = None) -> Prior:
+    """Standardised log scores of all rows; scores of 0 count as the lowest positive one.
+
+    ``std`` is that of an earlier table, if answers on it are to be joined.
+    """
     positive = scores[scores > 0]
     lowest = float(positive.min()) if positive.size else 1.0
     logarithms = np.log(np.maximum(scores, lowest))
-    mean, std = float(logarithms.mean()), float(logarithms.std())
-    std = std if std > 1e-12 else 1.0
+    mean, own = float(logarithms.mean()), float(logarithms.std())
+    std = std or (own if own > 1e-12 else 1.0)
     values = (logarithms - mean) / std
     targets = {answer: float(np.quantile(values, q)) for answer, q in TARGET_QUANTILES.items()}
     return Prior(values, mean, std, targets)
@@ -72,7 +76,8 @@ def answer_amounts(kernel: np.ndarray, gaps: np.ndarray, common: float = 0.0) ->
 
     ``kernel`` are the resemblances of the answered rows.
     """
-    return np.asarray(AMPLITUDE * np.linalg.solve(_gram(kernel, common), gaps))
+    with one_blas_thread():  # Several threads would sum in another order.
+        return np.asarray(AMPLITUDE * np.linalg.solve(_gram(kernel, common), gaps))
 
 
 def amounts_for_new_rows(
@@ -87,7 +92,8 @@ def posterior_variance(kernel: np.ndarray, to_row: np.ndarray) -> float:
     """Variance of a row after the answers, as a share of that before; ``to_row`` is its kernel."""
     if not to_row.size:
         return 1.0
-    known = float(to_row @ np.linalg.solve(_gram(kernel, 0.0), to_row))
+    with one_blas_thread():
+        known = float(to_row @ np.linalg.solve(_gram(kernel, 0.0), to_row))
     return max(0.0, 1.0 - AMPLITUDE * known)
 
 

@@ -34,9 +34,12 @@ class Resemblance:
 
 @dataclass(frozen=True, eq=False)
 class AnswerParts:
-    """``total`` is what all answers add to each score; the other arrays have ``MOST`` columns."""
+    """``total`` is what all answers add to each score, ``direction`` the part of it that comes from
+    the direction of known outliers; the other arrays have ``MOST`` columns.
+    """
 
     total: np.ndarray
+    direction: np.ndarray
     rows: np.ndarray
     is_outlier: np.ndarray
     shares: np.ndarray
@@ -56,7 +59,7 @@ class AnswerParts:
         return [
             Resemblance(int(number), bool(is_outlier), float(share), float(amount))
             for number, is_outlier, share, amount in parts
-            if share > 0
+            if amount != 0
         ]
 
 
@@ -67,16 +70,18 @@ def answer_parts(memory: AnswerMemory, X: np.ndarray, scores: np.ndarray) -> Ans
     proportion to their resemblance.
     """
     shares = memory.resemblances(X)
-    shift = shares @ (memory.amounts * memory.unit)
-    total = scores * np.expm1(np.clip(shift, -MAX_SHIFT, MAX_SHIFT))
-    parts = shares * (memory.is_outlier == (total > 0)[:, None])
+    shift = np.clip(shares @ (memory.amounts * memory.unit), -MAX_SHIFT, MAX_SHIFT)
+    of_answers = scores * np.expm1(shift)
+    total = scores * np.expm1(np.clip(memory.shifts(X), -MAX_SHIFT, MAX_SHIFT))
+    parts = shares * (memory.is_outlier == (of_answers > 0)[:, None])
     parts = np.where(parts.any(axis=1, keepdims=True), parts, shares)
     of_row = parts.sum(axis=1)
-    per_part = np.divide(total, of_row, out=np.zeros_like(total), where=of_row > 0)
+    per_part = np.divide(of_answers, of_row, out=np.zeros_like(total), where=of_row > 0)
     amounts = parts * per_part[:, None]
     order = np.argsort(-parts, axis=1, kind="stable")[:, :MOST]
     return AnswerParts(
         total,
+        total - of_answers,
         memory.numbers[order],
         memory.is_outlier[order],
         np.take_along_axis(parts, order, axis=1),

@@ -139,7 +139,8 @@ class OutlierModel(Parameters):
         Returns
         -------
         Explanation, or TopExplanation with ``top``
-            ``values`` of an Explanation add up to ``outlier_scores(X)``.
+            ``values`` of an Explanation add up to ``outlier_scores(X)``, together with
+            ``answers.total`` for a model that has learned from answers or known cases.
         """
         self._require_fitted()
         require_attribution(self._model.detector)
@@ -169,7 +170,7 @@ class OutlierModel(Parameters):
     def __getattr__(self, name: str) -> Any:
         if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
             raise AttributeError(
-                f"A model loaded from a file has no {name}: model files do not store values per "
+                f"A model from a file or a review has no {name}: it does not hold values per "
                 "training row. Score the rows again with outlier_scores(X)."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -197,17 +198,25 @@ class OutlierModel(Parameters):
         """Why the model cannot be stored in a file; None if it can."""
         return None
 
-    def _finish(self, engine: Engine, model: Model, scores: np.ndarray, seeds: Seeds) -> Self:
+    def _finish(
+        self,
+        engine: Engine,
+        model: Model,
+        scores: np.ndarray,
+        seeds: Seeds,
+        usual: np.ndarray | None = None,
+    ) -> Self:
         """Set the attributes that every fitted estimator has.
 
-        ``_model`` is set last because its presence marks the estimator as fitted.
+        ``_model`` is set last because its presence marks the estimator as fitted. ``usual`` are the
+        scores without what known cases add to them: these would raise their own threshold.
         """
         if model.detector.attribution is not None:
             with stage("finding the usual contributions"):
                 self._baseline = usual_contributions(engine, model, seeds)
         self.outlier_scores_ = scores
         if self.contamination == "auto":
-            self.offset_ = -cantelli_threshold(scores, FLAG_RATE)
+            self.offset_ = -cantelli_threshold(scores if usual is None else usual, FLAG_RATE)
         else:
             self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
         self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)

@@ -125,7 +125,9 @@ class ODEFSMethod(OutlierModel):
                     engine, detector, plan, scaled, seeds, known, parameters["detector"] == AUTO
                 )
             )
+            usual = None
             if known.outliers.size or known.normal.size:
+                usual = fitted.judged.scores
                 fitted = self._with_known(engine, fitted, known, seeds)
             logger.info("scored %d rows on %d columns", engine.n_rows, engine.n_columns)
             logger.info("trained %s", fitted.stopping.message)
@@ -145,7 +147,7 @@ class ODEFSMethod(OutlierModel):
             }
             assert fitted.judged.agreement is not None
             self.agreement_ = as_shares(fitted.judged.agreement)
-            self._finish(engine, fitted.model, fitted.judged.scores, seeds)
+            self._finish(engine, fitted.model, fitted.judged.scores, seeds, usual)
             self._report(fallbacks)
             return self
 

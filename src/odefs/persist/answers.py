@@ -7,6 +7,9 @@ from odefs.answers.direction import Direction
 from odefs.answers.memory import AnswerMemory
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 
+MAX_AMOUNT = 1e6
+"""Log scores of doubles lie within 710: larger amounts come from no fit."""
+
 MAX_SIZE = 256
 """References of a draw: cells are bytes."""
 
@@ -70,10 +73,12 @@ def get_answers(described: dict[str, object], arrays: Arrays, n_columns: int) ->
     require_cells(cells, draws)
     gaps, amounts = (arrays.take(f"answers/{name}", "f", (count,)) for name in ("gaps", "amounts"))
     unit = need_number(described, "unit")
-    require(
-        np.isfinite(gaps).all() and np.isfinite(amounts).all() and unit > 0,
-        "the amounts of its answers are not finite",
-    )
+    for values in (gaps, amounts):
+        require(
+            values.dtype == np.float64 and bool((np.abs(values) <= MAX_AMOUNT).all()),
+            "the amounts of its answers are not valid numbers",
+        )
+    require(0 < unit <= MAX_AMOUNT, "the unit of its answers is not valid")
     kinds = arrays.take("answers/is_outlier", "u", (count,))
     require(bool((kinds <= 1).all()), "its answers are neither yes nor no")
     numbers = arrays.take("answers/rows", "i", (count,))

@@ -22,13 +22,13 @@ ANSWERS = {code: answer for answer, code in CODES.items()}
 def save_review(review: "Review", path: str | os.PathLike[str]) -> None:
     """Write a review to one file, whole or not at all."""
     arrays = {
-        "scores": review._before,
-        "directed": review._directed,
+        "scores": review._learner.before,
+        "directed": review._learner.directed,
         "cells": review._cells,
         "asked": review.asked.astype(np.int64),
         "answers": np.array([CODES[answer] for answer in review.answers], dtype=np.int8),
     }
-    draws = put_cells(review._draws, arrays, "references")
+    draws = put_cells(review._learner.draws, arrays, "references")
     save_model(review._model, path, {"review": {"draws": draws}}, arrays)
 
 
@@ -45,6 +45,13 @@ def read_review(loaded: Loaded) -> dict[str, Any]:
     draws = get_cells(
         need(described, "draws", list), arrays, "references", loaded.estimator.n_features_in_
     )
+    earlier = loaded.estimator._model.answers
+    if earlier is not None:
+        same = len(draws.groups) == len(earlier.draws.groups) and all(
+            np.array_equal(one.rows, other.rows, equal_nan=True) and one.n_draws == other.n_draws
+            for one, other in zip(draws.groups, earlier.draws.groups, strict=True)
+        )
+        require(same, "the draws of its review are not those of its model")
     scores = arrays.take("scores", "f")
     require(scores.ndim == 1 and scores.size > 0, "the scores of its review are not a list")
     directed = arrays.take("directed", "f", scores.shape)

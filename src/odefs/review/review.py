@@ -1,6 +1,7 @@
 """``odefs.Review``: the next row to look at, the answers so far, and the model they lead to."""
 
 import copy
+import numbers
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,27 +10,17 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import read_rows
-from odefs.answers.cells import Cells, amounts_of_cells, resemblance, shifts_of_cells
+from odefs.answers.cells import Cells, resemblance
 from odefs.answers.draws import draw_cells
-from odefs.answers.memory import MAX_SHIFT, AnswerMemory
-from odefs.answers.posterior import (
-    Prior,
-    amounts_for_new_rows,
-    answer_amounts,
-    answer_gaps,
-    kernel_of,
-    prior_of,
-)
+from odefs.engines.select import require_in_memory
 from odefs.exceptions import ModelFileError
-from odefs.kernels.chunking import row_blocks
-from odefs.models.base import OutlierModel
+from odefs.models.base import OF_TRAINING_ROWS, OutlierModel
 from odefs.models.files import Loaded, refused
-from odefs.review.chance import chance_of_outlier
 from odefs.review.files import read_review, save_review
-from odefs.system.threads import available_threads, run_tasks
+from odefs.review.learner import AnswerLearner
 
-ROWS_PER_BLOCK = 2**16
-"""Rows that are looked up at once: their sums stay in cache."""
+MOST_ANSWERS = 1000
+"""Answers that are learned from: the time of an update grows with their square."""
 
 
 class Review:
@@ -81,15 +72,15 @@ class Review:
                 "odefs, such as odefs.ODEFS."
             )
         model._require_fitted()
-        rows = model._validate(X, reset=False)
-        engine = model._engine(rows)
-        # Answers that the model knows already are joined by new ones.
-        scores = engine.outlier_scores(replace(model._model, answers=None))
-        earlier = model._model.answers
+        require_in_memory(X, "Review")
+        engine = model._engine(model._validate(X, reset=False))
+        frozen = model._model
+        scores = engine.outlier_scores(replace(frozen, answers=None))
+        earlier = frozen.answers
         draws = (
             draw_cells(
                 scores,
-                lambda numbers: engine.take(numbers, model._model.scaling),
+                lambda numbers: engine.take(numbers, frozen.scaling),
                 engine.n_columns,
                 random_state,
             )
@@ -97,7 +88,6 @@ class Review:
             else earlier.draws
         )
         cells = np.empty((draws.n_draws, engine.n_rows), dtype=np.uint8)
-
         directed = np.zeros(engine.n_rows)
 
         def find(part: slice, scaled: np.ndarray) -> None:
@@ -105,7 +95,7 @@ class Review:
             if earlier is not None and earlier.direction is not None:
                 directed[part] = earlier.direction.of(scaled)
 
-        engine.sweep(find, model._model.scaling, model._model.dtype, 8 * draws.n_references)
+        engine.sweep(find, frozen.scaling, frozen.dtype, 8 * draws.n_references)
         self._start(model, scores, directed, draws, cells, [], [])
 
     def _start(
@@ -118,10 +108,11 @@ class Review:
         asked: list[int],
         answers: list[bool | None],
     ) -> None:
-        self._model, self._before, self._directed = model, scores, directed
-        self._draws, self._cells = draws, cells
-        self._prior: Prior = prior_of(scores)
+        """``scores`` are those without answers, ``directed`` what known outliers add to them."""
+        self._model, self._cells = model, cells
+        self._learner = AnswerLearner(model, scores, directed, draws, cells)
         self._asked, self._answers = asked, answers
+        self._replaced: list[tuple[int, bool | None] | None] = [None] * len(asked)
         self._update()
 
     def __repr__(self) -> str:
@@ -132,7 +123,7 @@ class Review:
 
     @property
     def n_rows(self) -> int:
-        return int(self._before.size)
+        return int(self._cells.shape[1])
 
     @property
     def asked(self) -> np.ndarray:
@@ -151,27 +142,7 @@ class Review:
 
     @property
     def scores(self) -> np.ndarray:
-        if self._memory is None:
-            return self._before.copy()
-        shifts = self._look_up(self._memory.cells, self._memory.amounts)
-        if self._memory.direction is not None:
-            shifts += self._directed
-        return self._before * np.exp(np.clip(self._prior.std * shifts, -MAX_SHIFT, MAX_SHIFT))
-
-    def next(self, n: int = 1) -> np.ndarray:
-        """Numbers of the rows to look at next, most suspicious first, without answered ones.
-
-        Fewer than ``n`` if no more rows are left.
-        """
-        n = min(n, self.n_rows - len(self._asked))
-        if n < 1:
-            return np.empty(0, dtype=np.intp)
-        if n == 1:
-            return np.array([self._queue.argmax()])
-        # All rows at least as high as the last one: ties go to the first rows of the table.
-        last = np.partition(self._queue, self.n_rows - n)[self.n_rows - n]
-        top = np.flatnonzero(self._queue >= last)
-        return top[np.lexsort((top, -self._queue[top]))][:n]
+        return self._learner.scores()
 
     @property
     def chance(self) -> float | None:
@@ -179,16 +150,33 @@ class Review:
         row = self.next()
         if not row.size:
             return None
-        own = self._cells[:, row[0]]
-        cells = self._cells[:, :0] if self._memory is None else self._memory.cells
         told = [answer for answer in self._answers if answer is not None]
-        return chance_of_outlier(
-            float(self._queue[row[0]]),
-            self._prior.targets,
-            self._kernel,
-            resemblance(cells, own),
-            told,
-        )
+        return self._learner.chance(int(row[0]), told)
+
+    def next(self, n: int = 1) -> np.ndarray:
+        """Numbers of the rows to look at next, most suspicious first.
+
+        Rows that were answered, or that the model knows already, are left out. The order is not
+        always that of ``scores``: the queue follows the answers further than the model does, which
+        must also be right about new rows.
+
+        Parameters
+        ----------
+        n : int
+            The most rows to return; fewer are returned if fewer are left.
+        """
+        if not isinstance(n, numbers.Integral) or n < 1:
+            raise ValueError(f"n={n!r} is not a whole number of at least 1.")
+        queue = self._learner.queue
+        n = min(int(n), int(np.count_nonzero(queue > -np.inf)))
+        if n < 1:
+            return np.empty(0, dtype=np.intp)
+        if n == 1:
+            return np.array([queue.argmax()])
+        # All rows at least as high as the last one: ties go to the first rows of the table.
+        last = np.partition(queue, self.n_rows - n)[self.n_rows - n]
+        top = np.flatnonzero(queue >= last)
+        return top[np.lexsort((top, -queue[top]))][:n]
 
     def tell(self, rows: Any, answers: Any) -> None:
         """Add answers.
@@ -200,29 +188,44 @@ class Review:
         answers : bool, None, or sequence of these
             True for an outlier, False for an ordinary row, None for "cannot say".
         """
-        numbers = read_rows(rows).numbers(self.n_rows)
-        given = _answers_of(answers, numbers.size)
-        if np.unique(numbers).size < numbers.size:
+        told = read_rows(rows).numbers(self.n_rows)
+        given = _answers_of(answers, told.size)
+        if np.unique(told).size < told.size:
             raise ValueError("A row is named twice in one call.")
-        for row, answer in zip(numbers.tolist(), given, strict=True):
+        for row, answer in zip(told.tolist(), given, strict=True):
+            replaced = None
             if row in self._asked:
                 place = self._asked.index(row)
-                del self._asked[place], self._answers[place]
+                replaced = place, self._answers[place]
+                for values in (self._asked, self._answers, self._replaced):
+                    del values[place]
             self._asked.append(row)
             self._answers.append(answer)
+            self._replaced.append(replaced)
         self._update()
 
     def undo(self) -> int | None:
-        """Take back the last answer; returns the number of its row, None without answers."""
+        """Take back the last answer of one row, and restore one that it had replaced.
+
+        Returns
+        -------
+        row : int or None
+            The number of the row; None without answers.
+        """
         if not self._asked:
             return None
+        row, replaced = self._asked.pop(), self._replaced.pop()
         self._answers.pop()
-        row = self._asked.pop()
+        if replaced is not None:
+            place, answer = replaced
+            self._asked.insert(place, row)
+            self._answers.insert(place, answer)
+            self._replaced.insert(place, None)
         self._update()
         return row
 
     def similar(self, row: int, n: int = 3) -> list[tuple[int, bool, float]]:
-        """Return the rows answered with yes or no that resemble a row most.
+        """Rows answered with yes or no that resemble a row most.
 
         Parameters
         ----------
@@ -237,15 +240,23 @@ class Review:
             Row number, answer, and resemblance between 0 and 1, most similar first. Rows without
             any resemblance are left out.
         """
+        (number,) = read_rows(row).numbers(self.n_rows)
         rows, is_outlier = self._told()
-        alike = resemblance(self._cells[:, rows], self._cells[:, row])
-        order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != row and alike[k] > 0]
+        alike = resemblance(self._cells[:, rows], self._cells[:, number])
+        order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != number and alike[k] > 0]
         return [(int(rows[k]), bool(is_outlier[k]), float(alike[k])) for k in order[:n]]
 
     def model(self) -> Any:
-        """A fitted estimator that has learned from the answers: it scores, explains and saves."""
+        """A fitted estimator that has learned from the answers: it scores, explains and saves.
+
+        Its threshold is that of the reviewed model. It has no scores of the training rows
+        (``outlier_scores_``): score the rows with ``outlier_scores(X)``.
+        """
         learned = copy.copy(self._model)
-        learned._model = replace(self._model._model, answers=self._memory)
+        for name in OF_TRAINING_ROWS:
+            learned.__dict__.pop(name, None)
+        learned.__dict__["_from_file"] = True
+        learned._model = replace(self._model._model, answers=self._learner.memory)
         return learned
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -261,69 +272,35 @@ class Review:
         save_review(self, path)
 
     def _told(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows with an answer other than "cannot say", and whether they were confirmed."""
+        """Rows with an answer other than "cannot say", and whether they were confirmed.
+
+        Of very many answers, the last ones count.
+        """
         told = [
             (row, answer)
             for row, answer in zip(self._asked, self._answers, strict=True)
             if answer is not None
-        ]
+        ][-MOST_ANSWERS:]
         rows = np.array([row for row, _ in told], dtype=np.intp)
         return rows, np.array([answer for _, answer in told], dtype=bool)
 
     def _update(self) -> None:
-        """The posterior means: of all rows for the queue, and of any row for the model."""
         rows, is_outlier = self._told()
-        cells, gaps = self._cells[:, rows], answer_gaps(self._prior, rows, is_outlier)
-        earlier = self._model._model.answers
-        if earlier is not None:
-            cells = np.concatenate([earlier.cells, cells], axis=1)
-            gaps = np.concatenate([earlier.gaps, gaps])
-            is_outlier = np.concatenate([earlier.is_outlier, is_outlier])
-            rows = np.concatenate([earlier.numbers, rows])
-        self._kernel = kernel_of(cells)
-        self._queue = self._prior.values.copy()
-        self._memory: AnswerMemory | None = None
-        if not rows.size:
-            self._queue[self._asked] = -np.inf
-            return
-        self._queue += self._look_up(cells, answer_amounts(self._kernel, gaps))
-        amounts = amounts_for_new_rows(self._kernel, gaps, is_outlier)
-        if earlier is not None and not self._asked:
-            amounts = earlier.amounts
-        direction = None if earlier is None else earlier.direction
-        if direction is not None:
-            self._queue += self._directed
-        self._memory = AnswerMemory(
-            self._draws, self._prior.std, cells, gaps, amounts, is_outlier, rows, direction
-        )
-        self._queue[self._asked] = -np.inf
-
-    def _look_up(self, cells: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-        """What answers add to the standardised log scores of all rows."""
-        of_cells = amounts_of_cells(cells, amounts, self._draws.size)
-        found = np.empty(self.n_rows)
-
-        def look_up(rows: slice) -> None:
-            found[rows] = shifts_of_cells(self._cells[:, rows], of_cells)
-
-        blocks = list(row_blocks(self.n_rows, ROWS_PER_BLOCK))
-        run_tasks(look_up, blocks, available_threads(self._model.n_jobs))
-        return found
+        self._learner.learn(rows, is_outlier, self._asked)
 
 
 def resume(loaded: Loaded, path: str | os.PathLike[str]) -> Review:
     """The review that a file holds."""
+    review = Review.__new__(Review)
     try:
-        state = read_review(loaded)
+        review._start(**read_review(loaded))
     except ModelFileError as error:
         raise refused(path, error) from None
-    review = Review.__new__(Review)
-    review._start(**state)
     return review
 
 
 def _answers_of(answers: Any, n: int) -> Sequence[bool | None]:
-    single = answers is None or isinstance(answers, bool | np.bool_)
+    single = answers is None or np.ndim(answers) == 0
     given = [answers] if single else list(answers)
     if len(given) != n:
         raise ValueError(f"{len(given)} answers were given for {n} rows: give one for each.")
