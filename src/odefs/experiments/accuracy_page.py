@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from odefs.experiments.accuracy import mixed_section, noise, sections, trust_section
-from odefs.experiments.accuracy.plan import without_older
+from odefs.experiments.accuracy.plan import PARTS, of_part, without_older
 from odefs.experiments.accuracy.run import RECORDS
 from odefs.experiments.accuracy.targets import targets
 from odefs.experiments.grid import Record, latest_records
+from odefs.experiments.method_versions import DEFAULT_VERSION, OF_DEFAULT
 from odefs.experiments.summary import failures
 from odefs.models.feature_selection import PAPER
 
@@ -37,6 +38,7 @@ def write_page(results: Path, docs: Path) -> Path:
         "What was tried, and the results of earlier versions, are in the "
         f"[research log](research-log.md). {_machines(records)}",
         _paper_version(records),
+        _older_parts(records),
         targets(records),
         sections.against_bare(records),
         sections.steadiness(records),
@@ -68,6 +70,25 @@ def _paper_version(records: Sequence[Record]) -> str:
     return (
         "The numbers of `ODEFS.paper()` are of version 1 of that method, which stops at a "
         f"tolerance of 1e-4; since version 2 it converges (`tol={tol:g}`)."
+    )
+
+
+def _older_parts(records: Sequence[Record]) -> str:
+    """Return a remark on the parts whose records of `ODEFS()` are of an earlier version."""
+    older = [
+        part
+        for part in PARTS
+        if any(
+            record["job"]["method"] in OF_DEFAULT
+            and record["job"].get("version") != DEFAULT_VERSION
+            for record in of_part(part, records)
+        )
+    ]
+    if not older:
+        return ""
+    return (
+        "Some records of these parts are of an earlier version of `ODEFS()` than "
+        f"{DEFAULT_VERSION}: {', '.join(older)}."
     )
 
 
