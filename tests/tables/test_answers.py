@@ -234,6 +234,7 @@ def test_answers_move_rows_that_resemble_the_answered_ones(found):
     assert learned.scores[:6].max() < found.scores[:6].min()
     assert learned.scores[6:12].min() > learned.scores[:6].max()
     assert learned.threshold == found.threshold
+    assert learned.convention == replace(found.convention, before_answers=True)
     np.testing.assert_array_equal(learned.is_outlier, learned.scores > found.threshold)
     assert set(learned.order[:3].tolist()) <= set(range(6, 12))
     np.testing.assert_array_equal(learned.model.outlier_scores(learned.X), learned.scores)
@@ -244,6 +245,7 @@ def test_answers_move_rows_that_resemble_the_answered_ones(found):
 def test_the_rule_of_flagging_stays(found):
     top = detect_table(table_of(found.X), found.model, ColumnEncoder(), flag=5)
     assert with_answers(top, [0], [False]).n_flagged == 5
+    assert with_answers(top, [0], [False]).convention == top.convention
     half = replace(top, flagging=replace(top.flagging, threshold=1.5))
     half = replace(half, flagging=replace(half.flagging, convention=replace(
         half.convention, kind="threshold"
