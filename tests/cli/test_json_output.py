@@ -83,6 +83,13 @@ def test_the_schema_is_one():
     Draft202012Validator.check_schema(SCHEMA)
 
 
+def test_detect_with_answers(folder):
+    (folder / "answers.csv").write_text("row,answer\n422,no\n737,yes\n")
+    line = ("detect", "t.parquet", "--answers", "answers.csv", "--json", *FAST)
+    found = document(odefs(*line, cwd=folder), "detection")
+    assert found["convention"]["before_answers"] is True
+
+
 def test_detect_and_a_field_that_the_schema_does_not_have(folder):
     found = json.loads((folder / "detect.json").read_text())
     check = validator("detection")

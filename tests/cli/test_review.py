@@ -1,10 +1,12 @@
 """``odefs review`` and ``odefs detect --answers``: exit codes, messages, files."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -66,6 +68,8 @@ def test_detect_takes_up_what_a_review_left(tmp_path):
     )
     assert before.returncode == after.returncode == 0, after.stderr
     assert "answers of a review: 0 rows confirmed, 4 ordinary" in after.stdout
+    assert "mean + 2 std of all scores before the answers" in after.stdout
+    assert "before the answers" not in before.stdout
     first, second = (
         {line["transaction"]: float(line["score"]) for line in read(tmp_path / name)}
         for name in ("before.csv", "after.csv")
@@ -182,16 +186,46 @@ def test_a_missing_package_is_named_with_what_installs_it(tmp_path):
 
 
 @posix
-def test_the_browser_is_opened_unless_told_otherwise(tmp_path):
-    noted = tmp_path / "noted"
-    os.mkfifo(noted)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_browser_gets_a_private_file_instead_of_the_secret(number, tmp_path):
+    noted, temporary = tmp_path / "noted", tmp_path / "tmp"
+    temporary.mkdir()
     opener = tmp_path / "opener.py"
-    opener.write_text(f"import sys\nopen({str(noted)!r}, 'w').write(sys.argv[1])\n")
-    process = launch(tmp_path, *FAST, BROWSER=f"{sys.executable} {opener} %s")
+    opener.write_text(
+        "import os, sys\n"
+        f"open('{noted}.part', 'w').write(sys.argv[1])\n"
+        f"os.rename('{noted}.part', '{noted}')\n"
+    )
+    browser = f"{sys.executable} {opener} %s"
+    process = launch(tmp_path, *FAST, BROWSER=browser, TMPDIR=str(temporary))
     try:
         address = process.stdout.readline().removeprefix("Review: ").strip()
-        with open(noted) as pipe:  # opens when the browser writes to it
-            assert pipe.read() == address
+        assert address.startswith("http://127.0.0.1:")
+        latest = time.monotonic() + 60
+        while not noted.exists():
+            assert time.monotonic() < latest, "no browser was started"
+            time.sleep(0.05)
+        given = noted.read_text()
+        assert given.startswith("file:///")
+        assert urlsplit(address).path.strip("/") not in given
+        file = Path(urlsplit(given).path)
+        assert f"url={address}" in file.read_text()
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.parent.stat().st_mode & 0o777 == 0o700
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        assert list(temporary.iterdir()) == []
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@posix
+def test_without_a_temporary_folder_the_address_is_still_printed(tmp_path):
+    process = launch(tmp_path, *FAST, BROWSER="true", TMPDIR=str(tmp_path / "absent"))
+    try:
+        assert process.stdout.readline().startswith("Review: http://127.0.0.1:")
+        assert "No browser was opened" in process.stderr.readline()
     finally:
         process.kill()
         process.communicate()

@@ -17,6 +17,8 @@ from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
+from odefs.tables.answers import AnswerFile, answered
+from odefs.tables.table import table_of
 from odefs.tables.writers.formulas import defused_name
 from pages import EVIL, mixed_frame
 
@@ -172,7 +174,7 @@ def test_the_csv_has_values_reasons_and_answers(page, report):
         assert line[:2] == [row["name"], answers[verdict]]
         assert float(line[2]) == pytest.approx(row["score"], rel=1e-5)
         assert line[3] == "; ".join(map(messages.short_reason, row["reasons"]))
-        assert line[4] == SHA256[:16]
+        assert line[4] == f"sha256:{SHA256[:16]}"
         for name, cell, text in zip(columns, summary["values"]["rows"][i], line[5:], strict=True):
             if kinds[name] == "number":
                 assert float(text) == cell, "all digits"
@@ -250,6 +252,26 @@ def test_rows_without_an_id_are_saved_by_their_number(page, tmp_path):
     assert [line[header.index("amount")] for line in lines if line[0] == "9"] == [""]
     days = {line[header.index("day")] for line in lines}
     assert all(day.startswith("2024-") for day in days)
+
+
+@pytest.mark.parametrize("ids", ["row", "Answer"])
+def test_the_command_line_reads_the_verdicts_whatever_the_columns_are_called(page, ids, tmp_path):
+    frame = mixed_frame()
+    rng = np.random.default_rng(1)
+    frame = frame.with_columns(
+        pl.Series("ANSWER", rng.choice(["yes", "no"], 400)),
+        pl.Series("Time", rng.normal(size=400)),
+        pl.Series(ids, rng.permutation(400) + 1),
+    )
+    report = build_report(replace(detect(frame, id=ids), source={"name": "t.csv"}))
+    visit(page, report, tmp_path / "names.html")
+    give(page, {0: "real", 1: "fine", 2: "unsure"})
+    _, (header, *_) = saved(page, name="t-answers.csv")
+    assert header[:2] == [f"{ids} (id)", "answer"]
+    assert {"ANSWER (input)", "Time (input)"} <= set(header)
+    file = AnswerFile(tmp_path / "t-answers.csv", table_of(frame), "", ids)
+    rows = [row["row"] - 1 for row in report.summary["top"][:3]]
+    assert answered(file.read()) == (rows, [True, False, None])
 
 
 def test_marks_belong_to_one_table(page, report, tmp_path):

@@ -11,6 +11,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import needs_browser, start_browser
 from command import read
+from odefs.cli.browser import PAGE
 from pages import EVIL, mixed_frame
 from review_server import review
 
@@ -187,6 +188,17 @@ def test_a_killed_server_is_noticed_and_its_answers_are_kept(browser, tmp_path):
         assert text(browser, "progress") == "2 rows looked at: 1 outlier, 1 ordinary."
         press(browser, "u")
     assert [line["answer"] for line in read(file)] == ["yes", "no", "unsure"]
+
+
+def test_the_file_for_the_browser_leads_to_the_page(browser, tmp_path):
+    with review(tmp_path) as server:
+        file = tmp_path / "review.html"
+        file.write_text(PAGE.format(address=server.address))
+        browser.get(file.as_uri())
+        wait(browser, lambda: browser.current_url == server.address and text(browser, "title"))
+        press(browser, "y")
+        browser.refresh()
+        wait(browser, lambda: text(browser, "progress").startswith("1 row looked at"))
 
 
 def test_a_long_run_of_ordinary_rows_suggests_to_stop(browser, tmp_path):

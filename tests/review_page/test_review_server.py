@@ -46,6 +46,16 @@ def test_other_origins_and_hosts_are_refused(server, headers):
     assert server.state() == state
 
 
+def test_a_window_may_come_from_a_file_but_only_to_the_page(server):
+    window = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate"}
+    assert server.request("", **window, Sec_Fetch_Dest="document")[0] == 200
+    assert server.request("", **window, Sec_Fetch_Dest="document", secret="wrong")[0] == 403
+    assert server.request("", **window, Sec_Fetch_Dest="iframe")[0] == 403
+    assert server.request("state", **window, Sec_Fetch_Dest="document")[0] == 403
+    assert server.request("undo", {"sequence": 0}, **window, Sec_Fetch_Dest="document")[0] == 403
+    assert server.request("", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="no-cors")[0] == 403
+
+
 def test_another_port_of_this_machine_is_another_origin(server):
     assert server.request("undo", {"sequence": 0}, Origin="http://127.0.0.1:1")[0] == 403
 

@@ -9,6 +9,7 @@ import pytest
 
 from odefs.exceptions import TableError
 from odefs.models.odefs import ODEFSModel
+from odefs.tables.answer_lines import own_name, report_header
 from odefs.tables.answers import Answer, AnswerFile, answered, table_fingerprint
 from odefs.tables.detect import detect_table
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -78,9 +79,81 @@ def test_an_id_column_called_answer(tmp_path):
     assert file.read() == [Answer(1, "no")]
 
 
+@pytest.mark.parametrize("name", ["Row", "time", "TABLE ", "reasons"])
+def test_id_columns_with_own_names_in_any_case(name, tmp_path):
+    table = table_of(frame(["7", "8"]).rename({"id": name}))
+    file = AnswerFile(tmp_path / "a.csv", table, "f" * 16, name)
+    file.write([Answer(1, "no")])
+    assert file.path.read_text().startswith(f"{name} (id),answer,score")
+    assert file.read() == [Answer(1, "no")]
+    with pytest.raises(TableError, match="there is no column 'row'"):
+        replace(file, identifier=None).read()
+
+
+def test_ids_in_a_column_called_row_are_not_row_numbers(tmp_path):
+    table = table_of(frame(["3", "1", "2"]).rename({"id": "row"}))
+    path = written(tmp_path / "a.csv", "row,answer\n1,yes\n")
+    file = AnswerFile(path, table, "f" * 16, "row")
+    with pytest.raises(TableError, match=r"row numbers or the ids .*call it 'row .id.' if"):
+        file.read()
+    written(path, "row (id),answer\n1,yes\n")
+    assert file.read()[0].row == 1
+    replace(file, identifier=None).write([Answer(0, "yes")])
+    assert file.read() == [Answer(0, "yes")], "numbers of this very table"
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["row,answer,Answer", "row,answer,x, ANSWER", "row,Row,answer", "row,answer,table,Table"],
+)
+def test_two_columns_with_the_same_meaning_are_refused(header, tmp_path):
+    path = written(tmp_path / "a.csv", f"{header}\n1,yes,no,no\n")
+    with pytest.raises(TableError, match="have the same meaning: rename or remove one"):
+        by_number(path).read()
+
+
+def test_two_id_columns_are_refused(tmp_path):
+    path = written(tmp_path / "a.csv", "id,answer,id\nplain,yes,ünï\n")
+    with pytest.raises(TableError, match="the columns 'id' and 'id' have the same meaning"):
+        by_id(path).read()
+
+
+def test_columns_of_a_report_never_have_own_names():
+    columns = ["Answer", "x", "x (id)", "ROW", "time", "answer (input)", "answer", " Table"]
+    header = report_header("x (id)", columns)
+    assert header[:5] == ["x (id)", "answer", "score", "reasons", "table"]
+    assert len(set(header)) == len(header)
+    assert [own_name(name) for name in header[5:]] == [None] * len(columns)
+    assert header[5:7] == ["Answer (input)", "x"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Customer\nID", "Customer\r\nID", "a\rb", "sep=x", "Sep=;", 'a"b', "a\x00b", "=\n", ";"],
+)
+def test_what_is_written_is_read_again(name, tmp_path):
+    ids = ["a\x00b", "a\rb", "\r", "c\n\r\nd", "x" * 140_000, "sep=;", "a,b", " ", '"', "y\u2028"]
+    table = table_of(frame(ids).rename({"id": name}))
+    file = AnswerFile(tmp_path / "a.csv", table, "f" * 16, name)
+    lines = [Answer(row, "yes", other={"my\nnote": f"{row}\r"}) for row in range(len(ids))]
+    file.write(lines)
+    assert file.read() == lines
+
+
+def test_a_file_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatch):
+    file = by_number(tmp_path / "a.csv")
+    file.write([Answer(0, "yes")])
+    before = file.path.read_bytes()
+    monkeypatch.setattr("odefs.tables.answers.MAX_BYTES", len(before))
+    with pytest.raises(TableError, match=r"it would be larger than .* that can be read again"):
+        file.write([Answer(0, "yes"), Answer(1, "no")])
+    assert file.path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
+        ('"sep=,"\n"row\n",answer\n4,yes\n1,no\n8,unsure\n', "utf-8"),
         ("row;answer;comment\r\n4;YES;a\r\n1;no;b\r\n8;unsure;\r\n6;;c\r\n", "utf-8"),
         ("row,Answer\n4,TRUE\n1,FALSE\n8,u\n\n,\n", "utf-8-sig"),
         ("Row\tanswer\n4.0\t1\n1\t0\n8\tcannot say\n", "utf-16"),
@@ -161,6 +234,7 @@ def test_answers_move_rows_that_resemble_the_answered_ones(found):
     assert learned.scores[:6].max() < found.scores[:6].min()
     assert learned.scores[6:12].min() > learned.scores[:6].max()
     assert learned.threshold == found.threshold
+    assert learned.convention == replace(found.convention, before_answers=True)
     np.testing.assert_array_equal(learned.is_outlier, learned.scores > found.threshold)
     assert set(learned.order[:3].tolist()) <= set(range(6, 12))
     np.testing.assert_array_equal(learned.model.outlier_scores(learned.X), learned.scores)
@@ -171,6 +245,7 @@ def test_answers_move_rows_that_resemble_the_answered_ones(found):
 def test_the_rule_of_flagging_stays(found):
     top = detect_table(table_of(found.X), found.model, ColumnEncoder(), flag=5)
     assert with_answers(top, [0], [False]).n_flagged == 5
+    assert with_answers(top, [0], [False]).convention == top.convention
     half = replace(top, flagging=replace(top.flagging, threshold=1.5))
     half = replace(half, flagging=replace(half.flagging, convention=replace(
         half.convention, kind="threshold"

@@ -134,6 +134,14 @@ def test_notes_as_plain_values_have_what_applies():
             "mean + 2.5 std of the training scores",
         ),
         (
+            FlagConvention("auto", rate=2.0, before_answers=True),
+            "mean + 2 std of all scores before the answers (",
+        ),
+        (
+            FlagConvention("model_contamination", share=0.05, before_answers=True),
+            "the threshold that flags 5% of the rows before the answers",
+        ),
+        (
             FlagConvention("model_contamination", share=0.05),
             "the threshold that flags 5% of the rows",
         ),

@@ -3,8 +3,7 @@
 import os
 import shlex
 import sys
-import threading
-import webbrowser
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,9 +72,11 @@ def command(
     a csv file, with which 'odefs detect --answers' and a later review go on. FILE is a table as for
     'odefs detect'; without FILE, a bundled example is used.
     """
+    from odefs.cli.browser import has_screen, open_browser
     from odefs.cli.outputs import default_target, require_apart
     from odefs.cli.run import require_memory
     from odefs.datasets.transactions import transactions_path
+    from odefs.system.tempfiles import temporary_folder
     from odefs.tables.writers.files import check_target
 
     with require_extra("the review page", "review"):
@@ -102,15 +103,16 @@ def command(
             click.echo(f"Answers: {path} ({session.n_answers:,} so far)")
             click.echo("Finish on the page, or with Ctrl-C.")
         sys.stdout.flush()
-        if not no_browser and _has_screen():
-            # Some browsers return only when they are closed.
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        if not no_browser and has_screen():
+            try:
+                open_browser(address, until_the_end.enter_context(temporary_folder()))
+            except (OSError, ValueError) as error:
+                click.echo(f"No browser was opened ({error}): open the address above.", err=True)
 
-    try:
-        serve(session, port, started)
-    finally:
+    with ExitStack() as until_the_end:
         if not quiet:
-            click.echo(f"Answers: {path} ({session.n_answers:,})")
+            until_the_end.callback(lambda: click.echo(f"Answers: {path} ({session.n_answers:,})"))
+        serve(session, port, started)
 
 
 def _detected(
@@ -153,17 +155,17 @@ def _session(
 ) -> "ReviewSession":
     from odefs.review import Review
     from odefs.review_page.row_view import RowViews
-    from odefs.review_page.session import ReviewSession
+    from odefs.review_page.session import ReviewSession, read_answers
     from odefs.tables.answers import AnswerFile
 
     found.require_importances()
     answer_file = AnswerFile.of(path, read.table, found)
-    lines = answer_file.read() if path.exists() else []
+    lines, file_state = read_answers(answer_file)
     with stage("preparing the review"):
         report_progress(0, 0)
         review = Review(found.model, found.X)
         views = RowViews(found, read.table, columns.labels)
-        return ReviewSession(review, views, answer_file, lines, next_command)
+        return ReviewSession(review, views, answer_file, lines, file_state, next_command)
 
 
 def _next_command(path: Path) -> str:
@@ -178,10 +180,3 @@ def _next_command(path: Path) -> str:
         elif word.partition("=")[0] not in (*NOT_OF_DETECT, "--no-browser"):
             kept.append(word)
     return shlex.join(["odefs", "detect", "--answers", os.fspath(path), *kept])
-
-
-def _has_screen() -> bool:
-    """Whether a browser can open a window; otherwise one for terminals might start."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("BROWSER"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -24,6 +24,7 @@ from odefs.report.outlier_groups import collect_kinds
 from odefs.report.pca_map import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
+from odefs.tables.answer_lines import key_name
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, extent_of, shown_names, shown_notes
 from odefs.tables.notes import as_plain
@@ -80,7 +81,8 @@ def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     points = [] if drawn is None else drawn["points"]
     drawing = _drawing(detection, extent.order, names, points)
-    return summary, drawing | {"identity": _identity(summary)}
+    key = "row" if _are_numbers(detection, rows) else key_name(identifier)
+    return summary, drawing | {"identity": _identity(summary), "key": key}
 
 
 def _drawing(
@@ -101,6 +103,12 @@ def _drawing(
             if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]
         ],
     }
+
+
+def _are_numbers(detection: TableDetection, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the rows go by their numbers; an id column or an index may also be called row."""
+    shows_ids = detection.named and detection.identifier not in detection.hidden
+    return not shows_ids and all(row["name"] == row["row"] for row in rows)
 
 
 def _identity(summary: dict[str, Any]) -> str:

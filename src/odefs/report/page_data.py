@@ -8,6 +8,7 @@ from typing import Any
 
 from odefs.report.scores import Cell
 from odefs.tables import messages
+from odefs.tables.answer_lines import report_header
 from odefs.tables.answers import FINGERPRINT, FINGERPRINT_DIGITS
 
 EXACT_INTEGERS = 2**53
@@ -24,6 +25,7 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, obj
         "file": summary["source"]["name"],
         "table": _fingerprint(summary["source"]["sha256"]),
         "page": drawing["identity"],
+        "header": report_header(drawing["key"], summary["values"]["columns"]),
         "command": summary["commands"]["other_threshold"],
         "scores": {
             key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")

@@ -84,10 +84,26 @@ class _Handler(RequestHandler):
             # Another name that leads to this machine is a sign of DNS rebinding.
             or host not in self.hosts
             or origin not in ((own,) if self.request.method == "POST" else (own, None))
-            or headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
+            or not (self._is_navigation() or self._is_from_own_page())
         )
         if refused:
             raise HTTPError(403)
+
+    def _is_from_own_page(self) -> bool:
+        return self.request.headers.get("Sec-Fetch-Site", "none") in ("same-origin", "none")
+
+    def _is_navigation(self) -> bool:
+        """Whether a window goes to the page, which holds no data.
+
+        The file that leads the browser there counts as another site.
+        """
+        headers = self.request.headers
+        return (
+            self.request.method == "GET"
+            and self.request.path in (f"/{self.secret}", f"/{self.secret}/")
+            and headers.get("Sec-Fetch-Mode") == "navigate"
+            and headers.get("Sec-Fetch-Dest") == "document"
+        )
 
     def get(self, path: str) -> None:
         _, slash, name = path.partition("/")

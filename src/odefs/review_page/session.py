@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from odefs.exceptions import TableError
 from odefs.review import Review
@@ -17,13 +18,26 @@ from odefs.tables.messages import review as messages
 
 SMALL_CHANCE = 0.05
 """Chance that the next row is an outlier below which the page suggests to stop."""
-LONG_RUN = 20
-"""The same without a chance: rows since the last outlier."""
 N_SIMILAR = 3
+
+FileState = tuple[int, ...] | None
+"""What changes when a file is written; ``None`` if there is no file."""
+
+
+def read_answers(file: AnswerFile) -> tuple[list[Answer], FileState]:
+    """Return the answers of a file, if it exists, and the state in which they were read.
+
+    The state is that before reading, so a change during or after it is noticed.
+    """
+    state = _file_state(file.path)
+    return ([] if state is None else file.read()), state
 
 
 class ReviewSession:
-    """A review with its file of answers, and the state that windows show."""
+    """A review with its file of answers, and the state that windows show.
+
+    ``answers`` and ``file_state`` are those of :func:`read_answers`.
+    """
 
     def __init__(
         self,
@@ -31,6 +45,7 @@ class ReviewSession:
         views: RowViews,
         file: AnswerFile,
         answers: Sequence[Answer] = (),
+        file_state: FileState = None,
         next_command: str = "",
     ) -> None:
         self.review, self.views, self._file = review, views, file
@@ -40,7 +55,7 @@ class ReviewSession:
         if rows:
             review.tell(rows, given)
         self.sequence = 0
-        self._signature = _signature(file.path)
+        self._file_state = file_state
 
     @property
     def n_answers(self) -> int:
@@ -76,7 +91,13 @@ class ReviewSession:
         if not self.review.answers:
             return ""
         row = int(self.review.asked[-1])
-        self._save([one for one in self._lines if one.row != row])
+        # A line in which a person has noted something stays, without an answer.
+        lines = [
+            replace(one, word="", time="") if one.row == row else one
+            for one in self._lines
+            if one.row != row or any(one.other.values())
+        ]
+        self._save(lines)
         self.review.undo()
         self.sequence += 1
         return messages.answer_undone(self.views.title(row))
@@ -121,30 +142,25 @@ class ReviewSession:
 
     def _stop(self, row: int | None) -> str:
         """A suggestion to stop, or nothing."""
-        if row is None:
+        chance = self.review.chance
+        if row is None or chance is None:
             return messages.no_row_left(self.review.n_rows)
-        answers = self.review.answers
-        chance: float | None = getattr(self.review, "chance", None)
-        if chance is not None:
-            small = bool(answers) and chance < SMALL_CHANCE
-            return messages.stop_by_chance(chance) if small else ""
-        run = answers[-LONG_RUN:]
-        return messages.stop_by_run(LONG_RUN) if len(run) == LONG_RUN and True not in run else ""
+        small = bool(self.review.answers) and chance < SMALL_CHANCE
+        return messages.stop_by_chance(chance) if small else ""
 
     def _save(self, lines: list[Answer]) -> None:
-        if _signature(self._file.path) != self._signature:
+        if _file_state(self._file.path) != self._file_state:
             raise TableError(
                 f"{self._file.path} was changed by another program, and this answer was not saved. "
                 "Stop this review (Ctrl-C) and start it again to go on with the changed file."
             )
         self._file.write(lines)
-        self._lines, self._signature = lines, _signature(self._file.path)
+        self._lines, self._file_state = lines, _file_state(self._file.path)
 
 
-def _signature(path: str | os.PathLike[str]) -> tuple[int, ...] | None:
-    """What changes when a file is written."""
+def _file_state(path: Path) -> FileState:
     try:
-        found = os.stat(path)
+        found = path.stat()
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -5,10 +5,7 @@ kept when the file is written again. Text is protected from being run as a formu
 (:mod:`odefs.tables.writers.formulas`).
 """
 
-import csv
 import hashlib
-import io
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from odefs.exceptions import TableError
+from odefs.tables.answer_lines import MAX_BYTES, OWN_NAMES, csv_line, key_name, own_name, read_lines
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.encoder.text_formats import is_missing_word
 from odefs.tables.frames import column_cells
-from odefs.tables.readers.dialect import DELIMITERS, sniff
 from odefs.tables.table import Table
 from odefs.tables.writers.files import replacing
-from odefs.tables.writers.formulas import defused_name, restored_name
 
 ANSWERS: dict[bool | None, str] = {True: "yes", False: "no", None: "unsure"}
 """Answers as the file shows them; an empty cell is a row without an answer yet."""
@@ -33,11 +29,9 @@ WORDS: dict[str, str] = (
     | dict.fromkeys(("no", "n", "false", "0", "0.0", "fine", "normal", "ordinary"), "no")
     | dict.fromkeys(("unsure", "u", "cannot say"), "unsure")
 )
-OWN_NAMES = ("row", "answer", "score", "reasons", "time", "table")
 FINGERPRINT = "sha256:"
 """Start of a fingerprint, without which a spreadsheet might read its digits as a number."""
 FINGERPRINT_DIGITS = 16
-MAX_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -97,20 +91,24 @@ class AnswerFile:
         """Write the file whole or not at all; raise TableError if it cannot be written."""
         other = list(dict.fromkeys(name for one in answers for name in one.other))
         header = [*self._key_columns, *OWN_NAMES[1:], *other]
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([defused_name(name) for name in header])
+        lines = [csv_line(header)]
         for one in answers:
             own = (one.word, one.score, one.reasons, one.time, FINGERPRINT + self.fingerprint)
             cells = [*self._keys(one.row), *own, *(one.other.get(name, "") for name in other)]
-            writer.writerow([defused_name(cell) for cell in cells])
+            lines.append(csv_line(cells))
+        # Ids may hold surrogates, which have no UTF-8 form.
+        content = "".join(lines).encode(errors="replace")
+        if len(content) > MAX_BYTES:
+            raise self._error(
+                f"it would be larger than the {MAX_BYTES // 2**20} MB that can be read again; "
+                "without --id, rows go by their numbers, which take less space."
+            )
         with replacing(self.path) as partial:
-            # Ids may hold surrogates, which have no UTF-8 form.
-            partial.write_text(out.getvalue(), encoding="utf-8", errors="replace", newline="\n")
+            partial.write_bytes(content)
 
     def read(self) -> list[Answer]:
         """Read the file; raise TableError for a line that fits no row of the table."""
-        lines = list(_lines(self.path))
+        lines = read_lines(self.path, self._key_column)
         named = [cells.get(self._key_column or "", "") for _, cells in lines]
         by_id = self._key_column is not None and any(named)
         places = self._places(named) if by_id else {}
@@ -134,10 +132,11 @@ class AnswerFile:
     @property
     def _key_column(self) -> str | None:
         """The name of the id column in the file."""
-        if self.identifier is None:
-            return None
-        own = self.identifier.casefold() in OWN_NAMES
-        return f"{self.identifier} (id)" if own else self.identifier
+        return None if self.identifier is None else key_name(self.identifier)
+
+    @property
+    def _has_ids_named_row(self) -> bool:
+        return self.identifier is not None and own_name(self.identifier) == "row"
 
     @property
     def _key_columns(self) -> list[str]:
@@ -209,6 +208,12 @@ class AnswerFile:
                 f"line {line}): give the file that was reviewed, or name rows by an id column "
                 "(--id), which stays valid when the table changes."
             )
+        if not given and not cells.get(self._key_column or "", "") and self._has_ids_named_row:
+            raise self._error(
+                f"the column 'row' may hold row numbers or the ids of the column "
+                f"{self.identifier!r} (line {line}): call it {self._key_column!r} if it holds ids; "
+                "give no --id if it holds row numbers."
+            )
         text = cells["row"].strip().removesuffix(".0")
         last = self.table.n_rows
         if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):
@@ -236,36 +241,3 @@ class AnswerFile:
 def _raw(name: str) -> str:
     """The text from which :func:`restored_name` has removed an apostrophe."""
     return f"'{name}"
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The number and the cells of each line; names of odefs' own columns in lower case."""
-    try:
-        content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
-    except OSError as error:
-        raise TableError(f"{path}: {error.strerror or error}.") from error
-    if content is None:
-        raise TableError(f"{path}: this is too large for a file of answers.")
-    text = content.decode(sniff(content, os.fspath(path)).encoding, errors="replace")
-    text = text.removeprefix("\ufeff")
-    if text.lower().startswith("sep=") and "\n" in text:  # a line that Excel understands
-        text = text.partition("\n")[2]
-    first = text.split("\n", 1)[0]
-    headers = ([_name(cell) for cell in next(csv.reader([first], delimiter=d))] for d in DELIMITERS)
-    split = dict(zip(DELIMITERS, headers, strict=True))
-    delimiter = next((mark for mark, names in split.items() if "answer" in names), None)
-    if delimiter is None:
-        raise TableError(f"{path}: there is no column 'answer' in its first line.")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        names = [_name(cell) for cell in next(reader)]
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield reader.line_num, dict(zip(names, map(restored_name, cells), strict=False))
-    except csv.Error as error:
-        raise TableError(f"{path}: line {reader.line_num} cannot be read ({error}).") from error
-
-
-def _name(cell: str) -> str:
-    lower = cell.strip().lower()
-    return lower if lower in OWN_NAMES else restored_name(cell)

@@ -132,6 +132,8 @@ class FlagConvention:
     """``top``: number of rows to flag."""
     by_training: bool = False
     """Whether the threshold comes from scores of training rows instead of this table."""
+    before_answers: bool = False
+    """Whether it comes from the scores before a person's answers changed them."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import convention_message

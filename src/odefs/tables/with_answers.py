@@ -100,7 +100,7 @@ def _in_parts(
 
 
 def _flagging(found: TableDetection, model: OutlierModel, scores: np.ndarray) -> Flagging:
-    """Flag by the same rule as before."""
+    """Flag by the same rule as before; a threshold of the model stays as it was."""
     rule = found.convention
     if rule.kind == "threshold":
         return flag_rows(scores, 0.0, rule, threshold=found.threshold)
@@ -108,7 +108,7 @@ def _flagging(found: TableDetection, model: OutlierModel, scores: np.ndarray) ->
         return flag_rows(scores, 0.0, rule, contamination=rule.share)
     if rule.kind == "top":
         return flag_rows(scores, 0.0, rule, flag=rule.count)
-    return flag_rows(scores, -model.offset_, rule)
+    return flag_rows(scores, -model.offset_, replace(rule, before_answers=True))
 
 
 def _number_by_table(model: OutlierModel, sample: np.ndarray, n_answers: int) -> None:

@@ -131,7 +131,12 @@ def _excel_texts_cut(note: Note) -> str:
 
 
 def _whose_scores(convention: FlagConvention) -> str:
-    return "the training scores" if convention.by_training else "all scores"
+    whose = "the training scores" if convention.by_training else "all scores"
+    return whose + _when(convention)
+
+
+def _when(convention: FlagConvention) -> str:
+    return " before the answers" if convention.before_answers else ""
 
 
 def _auto(convention: FlagConvention) -> str:
@@ -143,7 +148,7 @@ def _auto(convention: FlagConvention) -> str:
 def _model_contamination(convention: FlagConvention) -> str:
     rows = "training rows" if convention.by_training else "rows"
     share = exact_percent(convention.share or 0.0)
-    return f"score above the threshold that flags {share} of the {rows}"
+    return f"score above the threshold that flags {share} of the {rows}{_when(convention)}"
 
 
 def _contamination(convention: FlagConvention) -> str:

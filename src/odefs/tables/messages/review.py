@@ -25,13 +25,6 @@ def stop_by_chance(chance: float) -> str:
     )
 
 
-def stop_by_run(n_rows: int) -> str:
-    return (
-        f"Stop here? None of the last {n_rows:,} rows was an outlier. "
-        "You can go on as long as you like."
-    )
-
-
 def no_row_left(n_rows: int) -> str:
     return f"All {count(n_rows, 'row')} have been looked at."
 

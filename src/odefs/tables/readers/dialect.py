@@ -46,7 +46,7 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
     head = beginning(source, HEAD_BYTES)
     if not head.strip():
         raise TableError(f"{name}: the file is empty.")
-    encoding = _encoding(head)
+    encoding = text_encoding(head)
     text = head.decode(encoding, errors="replace")
     if "\x00" in text:
         raise TableError(f"{name}: this is not a text file (it contains zero bytes).")
@@ -66,13 +66,14 @@ def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None
 def is_text(source: Path | bytes) -> bool:
     """Whether a file with an unknown suffix starts like text."""
     head = text_beginning(source, HEAD_BYTES)
-    text = head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
+    text = head.decode(text_encoding(head), errors="replace").removeprefix("\ufeff")[:LOOKED_AT]
     return bool(text.strip()) and all(
         character.isprintable() or character.isspace() for character in text
     )
 
 
-def _encoding(head: bytes) -> str:
+def text_encoding(head: bytes) -> str:
+    """Detect the encoding from the beginning of a file."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     for encoding in ("utf-8", "cp1252"):
@@ -87,7 +88,7 @@ def _encoding(head: bytes) -> str:
 
 
 @contextmanager
-def _long_cells() -> Iterator[None]:
+def long_cells() -> Iterator[None]:
     """Lift the csv module's limit of 131,072 characters per field."""
     before = csv.field_size_limit(LONGEST_CELL)
     try:
@@ -101,7 +102,7 @@ def _separator(text: str) -> str:
     lines = text.splitlines()[:LINES]
     best = (0.0, 1, ",")
     for separator in DELIMITERS:
-        with _long_cells():
+        with long_cells():
             widths = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
         if not widths:
             continue
@@ -186,7 +187,7 @@ def opened(source: Path | bytes, dialect: Dialect) -> Iterator[io.TextIOWrapper]
     """Open the file as decoded text, with line endings unchanged."""
     with (
         open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as stream,
-        _long_cells(),
+        long_cells(),
     ):
         yield io.TextIOWrapper(stream, encoding=dialect.encoding, errors="replace", newline="")
 

@@ -59,22 +59,15 @@ const markCell = (row) => {
   cell.addEventListener("click", (event) => event.stopPropagation());
   return cell;
 };
-// One line per marked row, or per marked or flagged row. Columns of the table give way to those of the answers.
+// One line per marked row, or per marked or flagged row. The header comes with the data, so that its names are those that the command line reads (tables/answer_lines.py).
 const answersCsv = (all) => {
-  const own = ["answer", "score", "reasons", "table"];
-  const header = [own.includes(data.identifier) ? `${data.identifier} (id)` : data.identifier, ...own];
-  for (const column of data.columns) {
-    let { name } = column;
-    while (header.includes(name)) name += " (input)";
-    header.push(name);
-  }
   const value = (top, k) => (top.missing.includes(k) ? "" : data.columns[k].kind === "number" ? top.cells[k] : top.shown[k]);
   const lines = rows.filter((row) => marks.has(row.i) || (all && row.flagged)).map(({ i, tr }) => {
     const top = data.top[i];
     const reasons = [...tr.querySelectorAll(".why span")].map((reason) => reason.textContent).join("; ");
     return [top.name, ANSWERS[marks.get(i)] ?? "", top.score, reasons, data.table, ...data.columns.map((column, k) => value(top, k))];
   });
-  return [header, ...lines].map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
+  return [data.header, ...lines].map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
 };
 // By the byte order mark Excel recognises UTF-8.
 const saveAnswers = (all) => download("answers", "\ufeff", answersCsv(all));
