@@ -59,16 +59,9 @@ def prior_of(scores: np.ndarray, std: float | None = None) -> Prior:
 
 
 def answer_gaps(prior: Prior, rows: np.ndarray, is_outlier: np.ndarray) -> np.ndarray:
-    """How far answered rows are from their targets.
-
-    A confirmed row is never lowered, and a rejected one never raised.
-    """
-    values = prior.values[rows]
-    return np.where(
-        is_outlier,
-        np.maximum(0.0, prior.targets[True] - values),
-        np.minimum(0.0, prior.targets[False] - values),
-    )
+    """How far answered rows are from their targets."""
+    targets = np.where(is_outlier, prior.targets[True], prior.targets[False])
+    return np.asarray(targets - prior.values[rows])
 
 
 def answer_amounts(kernel: np.ndarray, gaps: np.ndarray, common: float = 0.0) -> np.ndarray:
