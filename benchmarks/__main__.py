@@ -21,18 +21,24 @@ BENCHMARKS = (
     "against_iforest",
     "detect_file",
     "adaptive",
-    "review",
     "scale",
     "cost_model",
     "gpu",
 )
 """Modules of this folder with a function ``run``, imported when they run: their needs differ."""
 
+WITH_OWN_PAGE = ("review",)
+"""Further ones that run only by name, and write a page of their own."""
+
 
 def main() -> None:
+    known = (*BENCHMARKS, *WITH_OWN_PAGE)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}; all by default"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"some of {', '.join(known)}; by default those of the page on performance",
     )
     parser.add_argument(
         "--all", action="store_true", help="adaptive: all datasets instead of a few"
@@ -45,15 +51,16 @@ def main() -> None:
     )
     parser.add_argument("--write", action="store_true", help="put the named ones on the page too")
     arguments = parser.parse_args()
-    unknown = sorted(set(arguments.names) - set(BENCHMARKS))
+    unknown = sorted(set(arguments.names) - set(known))
     if unknown:
-        parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(BENCHMARKS)}.")
+        parser.error(f"{', '.join(unknown)}: no such benchmark; there are {', '.join(known)}.")
     for name in arguments.names or BENCHMARKS:
         results = _results(name, arguments.all, arguments.share)
         for result in results:
             print(*result[:3], "yes" if result.met else "NO", sep=" | ", flush=True)
         # On a share of the rows nothing is measured but whether it runs.
-        if results and arguments.share == 1 and (arguments.write or not arguments.names):
+        is_on_page = name in BENCHMARKS and (arguments.write or not arguments.names)
+        if results and arguments.share == 1 and is_on_page:
             called = f"{name} --all" if name == "adaptive" and arguments.all else name
             add_record(record_of(called, results, _machine(name)))
             write_page(read_records(), DOCS)

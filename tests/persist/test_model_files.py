@@ -168,7 +168,7 @@ def test_attributes_of_the_training_rows_say_where_they_are(noisy, tmp_path):
     for name in OF_TRAINING_ROWS:
         assert not hasattr(loaded, name)
         with pytest.raises(
-            AttributeError, match=rf"loaded from a file has no {name}.*outlier_scores\(X\)"
+            AttributeError, match=rf"from a file or a review has no {name}.*outlier_scores\(X\)"
         ):
             getattr(loaded, name)
     with pytest.raises(AttributeError, match="'ODEFS' object has no attribute 'nonsense'"):
