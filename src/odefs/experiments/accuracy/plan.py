@@ -13,7 +13,7 @@ from dataclasses import replace
 from odefs.datasets.registry import BY_NAME
 from odefs.experiments.accuracy.value_frequencies import BASELINES
 from odefs.experiments.grid import Job, Record, job_of
-from odefs.experiments.method_versions import DEFAULT_VERSION, version_of
+from odefs.experiments.method_versions import version_of
 from odefs.experiments.peers import peers
 from odefs.experiments.plans import LARGE
 
@@ -139,7 +139,7 @@ def bare_job(record: Record) -> Job:
         job["seed"],
         options=options,
         content=job.get("content", ""),
-        version=DEFAULT_VERSION,
+        version=job.get("version", ""),
     )
 
 
