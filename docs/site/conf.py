@@ -71,7 +71,10 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "within_subsection_order": ExplicitOrder(
-        ["tutorial.py", "which_columns.py", "threshold.py", "when_selection_helps.py", "peers.py"]
+        [
+            *("tutorial.py", "which_columns.py", "threshold.py", "review.py"),
+            *("when_selection_helps.py", "peers.py"),
+        ]
     ),
     # Pages show the current behaviour of the library even if their scripts have not changed.
     "run_stale_examples": True,

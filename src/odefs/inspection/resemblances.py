@@ -20,7 +20,7 @@ class Resemblance:
         Number of the answered row in the table of the review.
     is_outlier : bool
         Whether it was confirmed.
-    share : float
+    similarity : float
         Share of the random samples in which both rows are nearest to the same row.
     amount : float
         What this answer adds to the row's outlier score; negative if it lowers it.
@@ -28,7 +28,7 @@ class Resemblance:
 
     row: int
     is_outlier: bool
-    share: float
+    similarity: float
     amount: float
 
 

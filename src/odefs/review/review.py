@@ -48,8 +48,6 @@ class Review:
         The answers: True, False, or None for "cannot say".
     found : ndarray of int
         Numbers of the confirmed rows.
-    chance : float or None
-        Estimated chance that the next row is an outlier.
 
     Examples
     --------
