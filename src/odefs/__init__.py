@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from odefs.exceptions import ClusterError as ClusterError
     from odefs.exceptions import ModelFileError as ModelFileError
     from odefs.exceptions import ODEFSWarning as ODEFSWarning
+    from odefs.inspection.conformal import Calibration as Calibration
+    from odefs.inspection.conformal import calibrate as calibrate
     from odefs.inspection.explanation import Explanation as Explanation
     from odefs.inspection.explanation import Reason as Reason
     from odefs.inspection.explanation import TopExplanation as TopExplanation
@@ -39,6 +41,7 @@ _HOMES = {
     "FeatureSelection": "odefs.estimators",
     "LeSiNN": "odefs.estimators",
     "ODEFSSelector": "odefs.estimators.selector",
+    "Calibration": "odefs.inspection.conformal",
     "ClusterError": "odefs.exceptions",
     "Detection": "odefs.detection",
     "Explanation": "odefs.inspection.explanation",
@@ -51,6 +54,7 @@ _HOMES = {
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
+    "calibrate": "odefs.inspection.conformal",
     "detect": "odefs.detection",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
@@ -62,6 +66,7 @@ _HOMES = {
 
 __all__ = [
     "ODEFS",
+    "Calibration",
     "ClusterError",
     "Detection",
     "Explanation",
@@ -78,6 +83,7 @@ __all__ = [
     "TableEncoder",
     "TopExplanation",
     "__version__",
+    "calibrate",
     "detect",
     "explain",
     "export_onnx",

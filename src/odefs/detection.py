@@ -84,6 +84,7 @@ def detect(
     contamination: float | None = None,
     threshold: float | None = None,
     flag: int | None = None,
+    max_false_flags: float | None = None,
     hide: Sequence[str] = (),
     known_outliers: object = None,
     known_normal: object = None,
@@ -102,8 +103,10 @@ def detect(
     model : ODEFS, optional
         An unfitted estimator with custom parameters.
     contamination, threshold, flag
-        What to flag: a share of the rows, scores above a number, or a number of rows; by default
-        scores above mean + 2 standard deviations.
+        What to flag: a share of the rows, scores above a number, or a number of rows. By default,
+        rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
+    max_false_flags : float, optional
+        Expected number of flagged rows in a table of this size without outliers (default 1).
     hide : sequence of str
         Columns that are used, but whose values the report does not show.
     known_outliers, known_normal : int, str, or array-like of int, bool or str, optional
@@ -137,11 +140,16 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
-    found = detect_table(
-        table,
+    model = (
         ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
         if model is None
-        else clone(model),
+        else clone(model)
+    )
+    if max_false_flags is not None:
+        model.set_params(contamination="auto", max_false_flags=max_false_flags)
+    found = detect_table(
+        table,
+        model,
         TableEncoder(**encoding) if encoder is None else clone(encoder),
         id=id,
         known=_row_numbers(

@@ -248,7 +248,15 @@ def test_json_and_parquet_output(frame, tmp_path):
     told = json.loads(done.stdout)
     assert told["rows"] == 6000
     scores = pl.read_parquet(tmp_path / "s.parquet")
-    assert scores.columns == ["row", "score", "rank", "agreement", "outlier", "reasons"]
+    assert scores.columns == [
+        "row",
+        "score",
+        "rank",
+        "percentile",
+        "agreement",
+        "outlier",
+        "reasons",
+    ]
     assert scores["rank"].to_list() == scores["score"].rank("min", descending=True).to_list()
     assert (scores["reasons"].is_not_null() == scores["outlier"]).all()
     assert scores["outlier"].sum() == told["flagged"] == 7

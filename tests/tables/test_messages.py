@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import get_args
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,6 +11,7 @@ import odefs
 from odefs import ODEFS, FeatureSelection, LeSiNN
 from odefs.baselines import CINFO
 from odefs.datasets.transactions import transactions_path
+from odefs.ensemble.flag_threshold import tail_threshold
 from odefs.ensemble.model import FLAG_RATE
 from odefs.inspection.explanation import Reason
 from odefs.report import build_report
@@ -84,7 +86,10 @@ def test_every_kind_has_a_sentence():
     assert EXCLUSIONS.keys() == set(get_args(ExclusionKind))
     assert CONVENTIONS.keys() == set(get_args(ConventionKind))
     made = [*EXAMPLES.values(), *map(Exclusion, EXCLUSIONS)]
-    made += [FlagConvention(kind, rate=2.0, share=0.05, count=3) for kind in CONVENTIONS]
+    made += [
+        FlagConvention(kind, expected=1.0, n_rows=40, rate=2.0, share=0.05, count=3)
+        for kind in CONVENTIONS
+    ]
     sentences = [str(one) for one in made]
     assert all(sentences)
     assert len(set(sentences)) == len(sentences)
@@ -128,15 +133,22 @@ def test_notes_as_plain_values_have_what_applies():
 @pytest.mark.parametrize(
     ("convention", "sentence"),
     [
-        (FlagConvention("auto", rate=2.0), "mean + 2 std of all scores"),
+        (FlagConvention("auto", expected=2.5, n_rows=12_000), "about 2.5 of 12,000"),
+        (FlagConvention("auto", expected=1.0, n_rows=90, by_training=True), "the training rows"),
         (
-            FlagConvention("auto", rate=2.5, by_training=True),
+            FlagConvention("auto", expected=1.0, n_rows=90, before_answers=True),
+            "before the answers",
+        ),
+        (FlagConvention("paper", rate=2.0), "mean + 2 std of all scores"),
+        (
+            FlagConvention("paper", rate=2.5, by_training=True),
             "mean + 2.5 std of the training scores",
         ),
         (
-            FlagConvention("auto", rate=2.0, before_answers=True),
-            "mean + 2 std of all scores before the answers (",
+            FlagConvention("paper", rate=2.0, before_answers=True),
+            "mean + 2 std of all scores before the answers",
         ),
+        (FlagConvention("too_few_rows", n_rows=30), "fewer than 30 rows"),
         (
             FlagConvention("model_contamination", share=0.05, before_answers=True),
             "the threshold that flags 5% of the rows before the answers",
@@ -166,19 +178,28 @@ def test_numbers_of_flagged_rows():
     ]
 
 
-@pytest.mark.parametrize("model", [ODEFS(), LeSiNN(), CINFO(candidate_threshold=3)])
-def test_the_rule_has_the_rate_of_the_threshold(model):
-    assert model_convention(model) == FlagConvention("auto", rate=FLAG_RATE)
+@pytest.mark.parametrize(
+    ("model", "convention"),
+    [
+        (ODEFS(), FlagConvention("auto", expected=1.0, n_rows=90)),
+        (LeSiNN(max_false_flags=3), FlagConvention("auto", expected=3.0, n_rows=90)),
+        (ODEFS.paper(n_estimators=4), FlagConvention("paper", rate=FLAG_RATE)),
+        (CINFO(contamination="paper"), FlagConvention("paper", rate=FLAG_RATE)),
+        (ODEFS(contamination=0.1), FlagConvention("model_contamination", share=0.1)),
+    ],
+)
+def test_the_convention_of_a_model(model, convention):
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    assert model_convention(model.set_params(random_state=0).fit(X)) == convention
 
 
 def test_the_threshold_of_candidates_is_not_that_of_flags():
     frame = pd.read_csv(transactions_path())
     model = ODEFS(selection=FeatureSelection(candidate_threshold=3), scaling="none", random_state=0)
     found = odefs.detect(frame, id="transaction", model=model)
-    assert found.convention == FlagConvention("auto", rate=FLAG_RATE)
-    scores = found.scores
-    assert found.threshold == pytest.approx(scores.mean() + FLAG_RATE * scores.std())
-    assert "mean + 2 std" in build_report(found).markdown()
+    assert found.convention == FlagConvention("auto", expected=1.0, n_rows=800)
+    assert found.threshold == tail_threshold(found.scores, 1.0)
+    assert str(found.convention) in build_report(found).markdown()
 
 
 def table_with_notes():

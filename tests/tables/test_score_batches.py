@@ -59,7 +59,7 @@ def test_batches_of_any_size_get_the_scores_of_the_table(frame, saved):
         )
         scored = pa.Table.from_batches(odefs.score_batches(path, batches, id="key"))
         n = scored.num_rows
-        assert scored.column_names == ["key", "score", "agreement", "outlier"]
+        assert scored.column_names == ["key", "score", "percentile", "agreement", "outlier"]
         assert scored["key"].to_pylist() == frame["key"].to_list()[:n]
         np.testing.assert_allclose(scored["score"].to_numpy(), found.scores[:n], rtol=1e-6)
         assert np.array_equal(scored["outlier"].to_numpy(), found.is_outlier[:n])
@@ -156,10 +156,13 @@ def test_a_table_is_its_batches(frame, saved):
     (one,) = odefs.score_batches(path, table.combine_chunks().to_batches()[0], id="key")
     assert one.column("score").to_pylist() == whole["score"].to_pylist()
     (none,) = odefs.score_batches(path, pa.Table.from_batches([], schema=table.schema), id="key")
-    assert (none.num_rows, none.schema.names) == (0, ["key", "score", "agreement", "outlier"])
+    assert (none.num_rows, none.schema.names) == (
+        0,
+        ["key", "score", "percentile", "agreement", "outlier"],
+    )
 
 
-@pytest.mark.parametrize("name", ["score", "agreement", "outlier"])
+@pytest.mark.parametrize("name", ["score", "percentile", "agreement", "outlier"])
 def test_ids_that_are_called_as_results_are_refused(name, frame, saved, tmp_path):
     path, _ = saved
     named = frame.rename({"key": name})

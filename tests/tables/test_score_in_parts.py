@@ -105,7 +105,16 @@ def test_the_same_table_comes_out(ending, folder):
     assert here.returncode == there.returncode == 0, there.stderr
     a, b = results(folder, ending)
     assert a.columns == b.columns
-    assert {"key", "score", "rank", "agreement", "outlier", "reasons", "amount"} <= set(b.columns)
+    assert {
+        "key",
+        "score",
+        "rank",
+        "percentile",
+        "agreement",
+        "outlier",
+        "reasons",
+        "amount",
+    } <= set(b.columns)
     assert "new" not in b["reasons"].str.join(" ").item()
     assert [name for name in a.columns if not a[name].equals(b[name])] == []
     told, said = json.loads(here.stdout), json.loads(there.stdout)

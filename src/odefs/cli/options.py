@@ -167,6 +167,11 @@ class Flagging:
 class Training:
     """How a model is fitted."""
 
+    max_false_flags: float | None = _option(
+        type=click.FloatRange(0, min_open=True),
+        metavar="N",
+        help="Rows that may be flagged in a table of this size without outliers (default: 1).",
+    )
     seed: int = _option(
         default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Random seed."
     )
@@ -259,6 +264,19 @@ answers = click.option(
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="CSV",
     help="Learn from the answers of a review ('odefs review').",
+)
+reference = click.option(
+    "--reference",
+    metavar="FILE",
+    help="Table of clean rows that the model was not fitted to: adds p-values to the output and "
+    "flags rows by them.",
+)
+level = click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="With --reference: largest expected share of clean rows among the flagged ones "
+    "(default: 0.1).",
 )
 jobs = click.option(
     "--jobs", type=click.IntRange(1), help="Number of threads (default: all cores)."

@@ -129,6 +129,12 @@ def parse_settings(settings: Sequence[str]) -> dict[str, object]:
     return parsed
 
 
+def _flags(max_false_flags: float | None) -> dict[str, object]:
+    if max_false_flags is None:
+        return {}
+    return {"contamination": "auto", "max_false_flags": max_false_flags}
+
+
 def make_model(training: options.Training) -> "ODEFSModel":
     """The unfitted estimator that the options describe."""
     from odefs.models.odefs import ODEFSModel
@@ -140,6 +146,7 @@ def make_model(training: options.Training) -> "ODEFSModel":
         "random_state": training.seed,
         "n_jobs": training.jobs,
         **({} if paper else {"scaling": "none"}),
+        **_flags(training.max_false_flags),
         **parse_settings(training.settings),
     }
     unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SINGLE_TABLE = (
     *("sheet", "delimiter", "no_header", "report_path", "reasons", "with_data", "excel", "raw"),
-    *("contamination", "flag", "hide", "top"),
+    *("contamination", "flag", "hide", "top", "reference", "level"),
 )
 """Options that need all rows at once or another file format, so not for files of a folder."""
 
@@ -47,6 +47,8 @@ SINGLE_TABLE = (
     help="Exit with code 3 if more rows are flagged: a share (0.02, 5%) or a multiple of the "
     "share in training (2x).",
 )
+@options.reference
+@options.level
 @options.jobs
 @options.display
 @options.reports_errors
@@ -57,6 +59,8 @@ def command(
     reading: options.Reading,
     flagging: options.Flagging,
     limit: Limit | None,
+    reference: str | None,
+    level: float | None,
     jobs: int | None,
     display: options.Display,
 ) -> None:
@@ -72,7 +76,7 @@ def command(
     """
     from odefs.cli.outputs import choose_targets, write_outputs
     from odefs.cli.run import is_large, working_folder
-    from odefs.cli.scoring import score_file
+    from odefs.cli.scoring import reference_scores, score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.report import build_report
     from odefs.tables.displayed_rows import shown_drift
@@ -85,14 +89,26 @@ def command(
         )
         return
     require_comparable(limit, flagging)
+    _require_one_rule(reference, level, flagging)
     large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(file, writing, display, large, model_read=model)
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(limit, model, flagging.threshold)
     with working_folder(large) as folder:
         with progress(display.quiet):
+            clean = reference_scores(model, reference, reading, jobs) if reference else None
             scored = score_file(
-                model, file, reading, flagging, jobs, writing.hide, folder, display.top, writing
+                model,
+                file,
+                reading,
+                flagging,
+                jobs,
+                writing.hide,
+                folder,
+                display.top,
+                writing,
+                clean,
+                level,
             )
             found = scored.found
             notes = write_outputs(targets, scored.read.table, found, writing)
@@ -116,6 +132,18 @@ def command(
             show_drift(out, drift, flagged, before)
             show_files(out, targets, found)
     exit_if_exceeded(limit, allowed, flagged)
+
+
+def _require_one_rule(
+    reference: str | None, level: float | None, flagging: options.Flagging
+) -> None:
+    given = [f"--{name}" for name, value in vars(flagging).items() if value is not None]
+    if reference and given:
+        raise click.UsageError(
+            f"--reference flags rows by their p-values, so it excludes {given[0]}."
+        )
+    if level is not None and not reference:
+        raise click.UsageError("--level is for p-values: give a file of clean rows as --reference.")
 
 
 def _output_folder(file: str, output: str | None) -> str | None:

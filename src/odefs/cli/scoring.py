@@ -9,6 +9,7 @@ from odefs._progress import report_progress, stage
 from odefs.cli import options
 
 if TYPE_CHECKING:
+    from odefs.inspection.conformal import Reference
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
@@ -58,10 +59,13 @@ def score_file(
     folder: Path | None = None,
     top: int = 10,
     writing: options.Writing | None = None,
+    reference: "Reference | None" = None,
+    level: float | None = None,
 ) -> Scored:
     """Load the model, read the table and score it; in batches if a ``folder`` is given."""
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, named_errors
+    from odefs.inspection.conformal import LEVEL
     from odefs.tables.detect import score_table
     from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import open_table
@@ -88,6 +92,27 @@ def score_file(
             flag=flagging.flag,
             hide=hidden,
             top=top,
+            reference=reference,
+            level=LEVEL if level is None else level,
         )
     run = Provenance.of_model(loaded.model, command_line())
     return Scored(loaded, read, described(found, read, run), drift)
+
+
+def reference_scores(
+    path: Path, file: str, reading: options.Reading, jobs: int | None
+) -> "Reference":
+    """Score a table of clean rows with the model."""
+    from odefs.cli.run import is_large, named_errors, working_folder
+    from odefs.exceptions import TableError
+    from odefs.inspection.conformal import Reference
+
+    with working_folder(is_large(file, reading.delimiter, reading.sheet)) as folder:
+        scored = score_file(
+            path, file, reading, options.Flagging(None, None, None), jobs, (), folder, top=1
+        )
+        with named_errors(file, None):
+            try:
+                return Reference.of(scored.found.extent.scores)
+            except ValueError as error:
+                raise TableError(str(error)) from None

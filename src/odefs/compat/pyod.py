@@ -39,6 +39,7 @@ def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
         if name == "contamination"
         else parameter
         for name, parameter in inspect.signature(wrapped.__init__).parameters.items()
+        if name != "max_false_flags"  # PyOD computes the threshold itself
     ]
     signature = inspect.Signature(parameters)
 
@@ -107,7 +108,8 @@ class ODEFS(NestedSelection, _Adapter):
     @classmethod
     def paper(cls, **overrides: Any) -> Self:
         """The method of the paper; see :meth:`odefs.ODEFS.paper`."""
-        return cls(**PAPER, selection=FeatureSelection.paper()).set_params(**overrides)
+        given = {**PAPER, "contamination": CONTAMINATION}
+        return cls(**given, selection=FeatureSelection.paper()).set_params(**overrides)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from odefs._progress import verbose_logging
 from odefs.ensemble.fit_fixed import fit_bare
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
+from odefs.models.base import MAX_FALSE_FLAGS
 from odefs.models.constraints import Constraints, Integer
 from odefs.models.fallbacks import few_rows, whole
 from odefs.models.feature_selection import METRIC
@@ -35,9 +36,15 @@ class LeSiNN(BaseOutlierEstimator):
     missing : {"error", "ignore"}, default="error"
         Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
         computed on the observed columns and divided by the share of the columns these represent.
-    contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the training rows to flag. "auto" flags scores above mean + 2 std. This is a
-        convention, not an estimate of the number of outliers.
+    contamination : {"auto", "paper"} or float in (0, 0.5], default="auto"
+        Which training rows to flag: a share of them, or by their scores. "auto" flags rows beyond
+        what the bulk of the scores explains: in a table without outliers, about
+        ``max_false_flags`` rows are flagged. "paper" flags scores above mean + 2 std, in most
+        tables 3 to 6 % of the rows. "auto" does the same for fewer than 30 rows, or if nearly all
+        rows have equal scores (see ``fit_info_["flag_rule"]``).
+    max_false_flags : float, default=1.0
+        Expected number of flagged rows in a table of this size without outliers; for
+        ``contamination="auto"``.
     n_jobs : int or None, default=None
         Number of threads; None uses every core available to the process. Results do not depend
         on it.
@@ -53,6 +60,8 @@ class LeSiNN(BaseOutlierEstimator):
     is_outlier_ : ndarray of shape (n_samples,) of bool
     offset_ : float
         ``decision_function = score_samples - offset_``.
+    score_quantiles_ : ndarray of shape (256,)
+        Quantiles of the training scores, from which :meth:`score_percentiles` is computed.
     fit_info_ : dict
         Number of rows and fallbacks of the fit.
     n_features_in_ : int
@@ -78,6 +87,7 @@ class LeSiNN(BaseOutlierEstimator):
         "n_subsets": Integer(1),
         "subset_size": Integer(1),
         "metric": METRIC,
+        "max_false_flags": MAX_FALSE_FLAGS,
     }
 
     def __init__(
@@ -89,6 +99,7 @@ class LeSiNN(BaseOutlierEstimator):
         scaling: str = "minmax",
         missing: str = "error",
         contamination: float | str = "auto",
+        max_false_flags: float = 1.0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -99,6 +110,7 @@ class LeSiNN(BaseOutlierEstimator):
         self.scaling = scaling
         self.missing = missing
         self.contamination = contamination
+        self.max_false_flags = max_false_flags
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

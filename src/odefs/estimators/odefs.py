@@ -67,10 +67,15 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
     missing : {"error", "ignore"}, default="error"
         Whether missing cells (NaN, masked cells of ``numpy.ma``) raise an error, or distances are
         computed on the observed columns and divided by the share of the columns these represent.
-    contamination : "auto" or float in (0, 0.5], default="auto"
-        Share of the training rows to flag. "auto" flags scores above mean + 2 std. This is a
-        convention, not an estimate of the number of outliers, and does not depend on
-        ``selection``.
+    contamination : {"auto", "paper"} or float in (0, 0.5], default="auto"
+        Which training rows to flag: a share of them, or by their scores. "auto" flags rows beyond
+        what the bulk of the scores explains: in a table without outliers, about
+        ``max_false_flags`` rows are flagged. "paper" flags scores above mean + 2 std, in most
+        tables 3 to 6 % of the rows. "auto" does the same for fewer than 30 rows, or if nearly all
+        rows have equal scores (see ``fit_info_["flag_rule"]``).
+    max_false_flags : float, default=1.0
+        Expected number of flagged rows in a table of this size without outliers; for
+        ``contamination="auto"``.
     engine : {"auto", "local", "stream", "dask", "torch", "torch:DEVICE"}, default="auto"
         Where the rows are held and scored: in memory; in passes over :class:`odefs.RowBlocks` or
         a parquet file, which may be larger than memory; on the workers of a Dask cluster; on a
@@ -101,6 +106,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         :meth:`agreement`.
     offset_ : float
         ``decision_function = score_samples - offset_``.
+    score_quantiles_ : ndarray of shape (256,)
+        Quantiles of the training scores, from which :meth:`score_percentiles` is computed.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Share of each column in the gap between outlier examples and other rows, averaged over the
         components. The shares add up to 1.

@@ -72,6 +72,14 @@ def percentile(values: np.ndarray, q: float) -> float:
     return _percentile(q, values.size, lambda k: order_statistic(values, k))
 
 
+def percentile_of_known(values: np.ndarray, count: int, q: float) -> float:
+    """Return ``numpy.nanpercentile(values, q)``; ``count`` is the number of values without NaN."""
+    if _is_small(values):
+        return float(np.nanpercentile(values, q))
+    # NaN sorts above every number.
+    return _percentile(q, count, lambda k: order_statistic(values, k))
+
+
 def negated_percentile(values: np.ndarray, q: float) -> float:
     """Return ``numpy.percentile(-values, q)``, also without reading a file into memory."""
     if _is_small(values):

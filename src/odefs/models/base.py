@@ -18,8 +18,10 @@ from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.row_blocks import RowBlocks
 from odefs.engines.select import require_in_memory
 from odefs.ensemble.engine import Engine
+from odefs.ensemble.flag_threshold import tail_threshold
 from odefs.ensemble.model import FLAG_RATE, Model
 from odefs.ensemble.plan import Seeds
+from odefs.ensemble.score_percentiles import percentiles, score_quantiles
 from odefs.exceptions import Fallback, warn
 from odefs.inspection.contributions import (
     explain_all,
@@ -62,6 +64,8 @@ OF_DETECTOR: Constraints = {
 }
 """Parameters of the estimators with a ``detector`` parameter."""
 
+MAX_FALSE_FLAGS = Number(0, open_low=True)
+
 
 class OutlierModel(Parameters):
     """Base class; subclasses implement ``fit`` and define the parameters used here."""
@@ -69,18 +73,21 @@ class OutlierModel(Parameters):
     _constraints: ClassVar[Constraints] = {
         "scaling": Choice(*KINDS),
         "missing": Choice("error", "ignore"),
-        "contamination": Choice("auto") | Number(0, 0.5, open_low=True),
+        "contamination": Choice("auto", "paper") | Number(0, 0.5, open_low=True),
         "n_jobs": Choice(None) | Integer(),
         "random_state": RANDOM_STATE,
         "verbose": Integer(0),
     }
 
     contamination: float | str
+    max_false_flags: float = 1.0
     missing: str
     scaling: str
     n_jobs: int | None
     random_state: Any
     verbose: int
+    fit_info_: dict[str, Any]
+    score_quantiles_: np.ndarray | None
 
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
@@ -111,6 +118,21 @@ class OutlierModel(Parameters):
         """
         self._require_fitted()
         return open_rows(self, X).outlier_scores(self._model)
+
+    def score_percentiles(self, X: Any) -> np.ndarray:
+        """Percentage of the training rows that score lower than each row, from 0 to 100.
+
+        It is interpolated between 256 quantiles of the training scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), RowBlocks, Dask collection
+
+        Returns
+        -------
+        percentiles : ndarray of shape (n_samples,)
+        """
+        return percentiles(self.score_quantiles_, np.asarray(self.outlier_scores(X)))
 
     def outlier_score_blocks(self, blocks: RowBlocks) -> Iterator[np.ndarray]:
         """Yield the scores of rows that come in blocks, in row order.
@@ -215,13 +237,25 @@ class OutlierModel(Parameters):
             with stage("finding the usual contributions"):
                 self._baseline = usual_contributions(engine, model, seeds)
         self.outlier_scores_ = scores
-        if self.contamination == "auto":
-            self.offset_ = -cantelli_threshold(scores if usual is None else usual, FLAG_RATE)
-        else:
-            self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
+        usual = scores if usual is None else usual
+        self.score_quantiles_ = score_quantiles(usual)
+        self._set_offset(scores, usual)
         self.is_outlier_ = fill(engine.per_row(bool), lambda part: -scores[part] - self.offset_ < 0)
         self._model = model
         return self
+
+    def _set_offset(self, scores: np.ndarray, usual: np.ndarray) -> None:
+        """Choose the threshold; ``fit_info_["flag_rule"]`` is the rule that was applied."""
+        rule = "contamination"
+        if isinstance(self.contamination, str):
+            found = None
+            if self.contamination == "auto":
+                found = tail_threshold(usual, self.max_false_flags)
+            rule = "paper" if found is None else "tail"
+            self.offset_ = -(cantelli_threshold(usual, FLAG_RATE) if found is None else found)
+        else:
+            self.offset_ = negated_percentile(scores, 100.0 * float(self.contamination))
+        self.fit_info_["flag_rule"] = rule
 
     def _report(self, fallbacks: list[Fallback]) -> None:
         """Warn once about each fallback."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from odefs.detectors.base import Detector
+from odefs.ensemble.score_percentiles import SHARES
 from odefs.exceptions import Fallback, ModelFileError
 from odefs.models.base import OutlierModel
 from odefs.models.feature_selection import FeatureSelection
@@ -208,6 +209,18 @@ def get_noise_columns(info: Mapping[str, Any], n_columns: int) -> np.ndarray:
         "its noise columns are not column numbers",
     )
     return np.asarray(found, dtype=np.intp)
+
+
+def get_quantiles(arrays: Arrays) -> np.ndarray | None:
+    """Quantiles of the training scores; None in files of versions that did not store them."""
+    if "score_quantiles" not in arrays:
+        return None
+    found = arrays.take("score_quantiles", "f", SHARES.shape)
+    require(
+        np.isfinite(found).all() and (np.diff(found) >= 0).all(),
+        "quantiles of the training scores are not ascending numbers",
+    )
+    return found
 
 
 def get_fit_info(stored: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

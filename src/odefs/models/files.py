@@ -22,6 +22,7 @@ from odefs.models.file_contents import (
     get_learned,
     get_names,
     get_noise_columns,
+    get_quantiles,
     kind_of,
     make_estimator,
     put_fit_info,
@@ -93,6 +94,8 @@ def save_model(
         "versions": _versions(),
         "extra": extra,
     }
+    if estimator.score_quantiles_ is not None:
+        arrays["score_quantiles"] = estimator.score_quantiles_
     if estimator._model.detector.attribution is not None:
         arrays["baseline"] = estimator._baseline
     for name, array in (extra_arrays or {}).items():
@@ -173,6 +176,7 @@ def _restore(
     estimator._from_file = True
     estimator.n_features_in_ = n_columns
     estimator.offset_ = need_number(header, "offset")
+    estimator.score_quantiles_ = get_quantiles(arrays)
     if header.get("feature_names") is not None:
         estimator.feature_names_in_ = get_names(need(header, "feature_names", list), n_columns)
     if "baseline" in arrays:

@@ -18,7 +18,7 @@ from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.ensemble.stopping import MIN_RANK_CORRELATION
 from odefs.inspection.importances import feature_importances
-from odefs.models.base import OF_DETECTOR, OutlierModel
+from odefs.models.base import MAX_FALSE_FLAGS, OF_DETECTOR, OutlierModel
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks, whole
 from odefs.models.feature_selection import FeatureSelection, NestedSelection
@@ -34,6 +34,7 @@ PAPER: dict[str, Any] = {
     "scaling": "minmax",
     "noise_columns": "keep",
     "trust": 1.0,
+    "contamination": "paper",
 }
 """With ``FeatureSelection.paper()``, every parameter that affects the result.
 
@@ -55,6 +56,7 @@ class ODEFSMethod(OutlierModel):
         "n_estimators": Choice("auto", "paper") | Integer(1),
         "noise_columns": Choice("damp", "keep"),
         "trust": Choice("auto") | Number(0, 1),
+        "max_false_flags": MAX_FALSE_FLAGS,
         "engine": ENGINE,
         "selection": Choice(None)
         | Satisfies(lambda value: isinstance(value, FeatureSelection), "an odefs.FeatureSelection"),
@@ -72,6 +74,7 @@ class ODEFSMethod(OutlierModel):
         trust: float | str = "auto",
         missing: str = "error",
         contamination: float | str = "auto",
+        max_false_flags: float = 1.0,
         engine: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -87,6 +90,7 @@ class ODEFSMethod(OutlierModel):
         self.trust = trust
         self.missing = missing
         self.contamination = contamination
+        self.max_false_flags = max_false_flags
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -155,7 +159,7 @@ class ODEFSMethod(OutlierModel):
         """Weighted share of the components that score a row above their own threshold.
 
         A component's threshold is mean + 2 std of its scores on the training rows, the rule of
-        ``contamination="auto"``. Members on all columns are included, weighted by their share in
+        ``contamination="paper"``. Members on all columns are included, weighted by their share in
         the score.
 
         Parameters

@@ -64,6 +64,7 @@ def collect_rows(
             "name": plain(names[int(row)]),
             "score": float(detection.scores[row]),
             "rank": int(rank),
+            "percentile": plain(detection.percentiles[row]),
             "place": int(place),
             "agreement": None if agreement is None else float(agreement[row]),
             "flagged": bool(detection.is_outlier[row]),

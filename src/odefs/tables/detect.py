@@ -5,9 +5,11 @@ passes over a file, and the detection holds some of its rows (:mod:`odefs.tables
 Scores are bit-for-bit the same.
 """
 
+import math
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,8 @@ from odefs._progress import report_progress, stage
 from odefs.engines.row_blocks import RowBlocks
 from odefs.ensemble.model import RowScores
 from odefs.exceptions import TableError
+from odefs.inspection.conformal import LEVEL, Reference
+from odefs.kernels.row_reductions import count_and_mean, percentile_of_known
 from odefs.models.base import OutlierModel
 from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
@@ -29,7 +33,7 @@ from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
-from odefs.tables.notes import Provenance
+from odefs.tables.notes import FlagConvention, Provenance
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24
@@ -133,10 +137,13 @@ def score_table(
     flag: int | None = None,
     hide: Sequence[str] = (),
     top: int = 10,
+    reference: Reference | None = None,
+    level: float = LEVEL,
 ) -> tuple[TableDetection, list[ColumnDrift]]:
     """Score another table with a fitted model and encoder, and measure its drift from training.
 
-    One pass encodes each cell independently and counts the differences from training.
+    One pass encodes each cell independently and counts the differences from training. With a
+    ``reference``, rows are flagged by their p-values and the share ``level`` of false discoveries.
     """
     table.require_columns([] if id is None else [id])
     encoder.require_columns([name for name in table.names if name != id])
@@ -145,8 +152,11 @@ def score_table(
         reader = _ScoredRows(table, encoder)
         rows = EncodedRows(reader.encoded(), reader.columns, reader.formats)
         found = judge(model, rows.X)
-    rule = model_convention(model, by_training=True)
-    flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)
+    rule, default = model_convention(model, by_training=True), -model.offset_
+    if reference is not None:
+        rule = FlagConvention("reference", share=level, n_rows=reference.scores.size)
+        default = _finite(reference.threshold(found.scores, level), found.scores)
+    flagging = flag_rows(found.scores, default, rule, contamination, threshold, flag)
     reader.require_readable()
     hidden = frozenset(hide)
     scored = hold_rows(
@@ -162,7 +172,16 @@ def score_table(
         run=Provenance(),
         top=top,
     )
-    return scored, reader.drift()
+    return replace(scored, reference=reference), reader.drift()
+
+
+def _finite(threshold: float, scores: np.ndarray) -> float:
+    """Return a threshold that flags the same rows; infinity would flag none of them, or all."""
+    if math.isfinite(threshold):
+        return threshold
+    count, _ = count_and_mean(scores)
+    extreme = percentile_of_known(scores, count, 100.0 if threshold > 0 else 0.0) if count else 0.0
+    return extreme if threshold > 0 else math.nextafter(extreme, -math.inf)
 
 
 class _ScoredRows:

@@ -8,6 +8,8 @@ import numpy as np
 
 from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
+from odefs.ensemble.score_percentiles import percentiles
+from odefs.inspection.conformal import Reference
 from odefs.inspection.explanation import Reason
 from odefs.inspection.importances import MOST_ROWS, shares_of_rows
 from odefs.models.base import OutlierModel
@@ -44,6 +46,8 @@ class TableDetection:
     agreement: np.ndarray | None = None
     part: Extent | None = None
     """Where the table is larger than memory: which of its rows these are."""
+    reference: Reference | None = None
+    """Clean rows that p-values were computed against."""
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
 
@@ -91,6 +95,11 @@ class TableDetection:
         if self.part is not None:
             return self.part.ranks(np.arange(self.scores.size))
         return np.searchsorted(np.sort(-self.scores), -self.scores) + 1
+
+    @cached_property
+    def percentiles(self) -> np.ndarray:
+        """Percentage of the training rows that score lower than each row."""
+        return percentiles(self.model.score_quantiles_, self.scores)
 
     @cached_property
     def importances(self) -> list[tuple[str, float]]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
+from odefs.ensemble.flag_threshold import FEWEST_ROWS
 from odefs.ensemble.model import FLAG_RATE
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
@@ -25,11 +26,25 @@ class Flagging:
 
 def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
     """Return the convention of a fitted model; ``by_training`` if it scores another table."""
-    if model.contamination != "auto":
+    rule = _rule_of(model)
+    if rule == "contamination":
         return FlagConvention(
             "model_contamination", share=float(model.contamination), by_training=by_training
         )
-    return FlagConvention("auto", rate=FLAG_RATE, by_training=by_training)
+    if rule == "paper":
+        return FlagConvention("paper", rate=FLAG_RATE, by_training=by_training)
+    return FlagConvention(
+        "auto",
+        expected=float(model.max_false_flags),
+        n_rows=int(model.fit_info_["n_rows"]),
+        by_training=by_training,
+    )
+
+
+def _rule_of(model: Any) -> str:
+    """Return the rule of the model's threshold; files of earlier versions do not name it."""
+    earlier = "contamination" if isinstance(model.contamination, float) else "paper"
+    return str(model.fit_info_.get("flag_rule", earlier))
 
 
 def flag_rows(
@@ -42,7 +57,8 @@ def flag_rows(
 ) -> Flagging:
     """Flag by ``contamination``, ``threshold`` or ``flag``, at most one of which may be given.
 
-    By default the threshold is ``default``, which the model chose by ``convention``.
+    By default the threshold is ``default``, which the model chose by ``convention``. No row of a
+    table that is too small for a rule of its own is flagged by default.
     """
     choices = {"contamination": contamination, "threshold": threshold, "flag": flag}
     given = [name for name, value in choices.items() if value is not None]
@@ -62,6 +78,13 @@ def flag_rows(
         return _above(
             scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
         )
+    if (
+        scores.size < FEWEST_ROWS
+        and convention.kind in ("auto", "paper")
+        and not convention.by_training
+    ):
+        highest = float(np.nanmax(scores)) if not np.isnan(scores).all() else default
+        return _above(scores, highest, FlagConvention("too_few_rows", n_rows=FEWEST_ROWS))
     return _above(scores, default, convention)
 
 

@@ -54,7 +54,16 @@ ExclusionKind = Literal[
     "unique_identifier",
     "dropped",
 ]
-ConventionKind = Literal["auto", "model_contamination", "contamination", "threshold", "top"]
+ConventionKind = Literal[
+    "auto",
+    "paper",
+    "model_contamination",
+    "contamination",
+    "threshold",
+    "top",
+    "reference",
+    "too_few_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -121,13 +130,19 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class FlagConvention:
-    """The rule by which rows were flagged. No rule guarantees an error rate."""
+    """The rule by which rows were flagged."""
 
     kind: ConventionKind
+    expected: float | None = None
+    """``auto``: expected number of flagged rows among ``n_rows`` without outliers."""
+    n_rows: int | None = None
+    """``auto``: number of training rows. ``reference``: number of clean rows. ``too_few_rows``: the
+    fewest that are judged."""
     rate: float | None = None
-    """``auto``: standard deviations above the mean."""
+    """``paper``: standard deviations above the mean."""
     share: float | None = None
-    """Share of rows to flag, set for the model or for this table."""
+    """Share of rows to flag, set for the model or for this table. ``reference``: largest expected
+    share of clean rows among the flagged ones."""
     count: int | None = None
     """``top``: number of rows to flag."""
     by_training: bool = False

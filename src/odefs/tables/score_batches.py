@@ -13,6 +13,7 @@ import numpy as np
 
 from odefs._extras import require_extra
 from odefs.ensemble.model import RowScores
+from odefs.ensemble.score_percentiles import percentiles
 from odefs.exceptions import TableError, UnreadableColumnWarning, warn
 from odefs.models.select_engine import judge_matrix
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -46,7 +47,9 @@ class BatchScorer:
     @property
     def results(self) -> list[str]:
         """Names of the output columns after the id columns."""
-        return ["score", *(["agreement"] if self.has_agreement else []), "outlier"]
+        has_percentiles = self.model.score_quantiles_ is not None
+        optional = {"percentile": has_percentiles, "agreement": self.has_agreement}
+        return ["score", *(name for name, is_there in optional.items() if is_there), "outlier"]
 
     def limit(self, threshold: float | None = None) -> float:
         """The score above which rows are flagged."""
@@ -170,8 +173,10 @@ def score_batches(
     ------
     pyarrow.RecordBatch
         One batch per input batch with the id columns, ``score`` (float64; high = abnormal, 1.0 = an
-        ordinary row), ``agreement`` (float64; share of the components that score the row above
-        their own threshold; absent for models without thresholds) and ``outlier`` (bool).
+        ordinary row), ``percentile`` (float64; percentage of the training rows that score lower;
+        absent for model files of earlier versions), ``agreement`` (float64; share of the components
+        that score the row above their own threshold; absent for models without thresholds) and
+        ``outlier`` (bool).
 
     Examples
     --------
@@ -182,7 +187,7 @@ def score_batches(
     >>> rows = {"key": [1, 2], "a": [0.1, 9.0], "b": [0.0, 0.0], "c": [0.2, 0.1]}
     >>> batch = pa.RecordBatch.from_pydict(rows)
     >>> next(odefs.score_batches(model, [batch], id="key")).schema.names
-    ['key', 'score', 'agreement', 'outlier']
+    ['key', 'score', 'percentile', 'agreement', 'outlier']
     """
     with require_extra("score_batches", "stream"):
         import pyarrow as pa
@@ -202,6 +207,7 @@ def score_batches(
         fields = [batch.schema.field(name) for name in ids]
         found = {
             "score": judged.scores,
+            "percentile": percentiles(scorer.model.score_quantiles_, judged.scores),
             "agreement": judged.agreement,
             "outlier": judged.scores > limit,
         }

@@ -140,9 +140,32 @@ def _when(convention: FlagConvention) -> str:
 
 
 def _auto(convention: FlagConvention) -> str:
+    expected, n_rows = number(convention.expected or 0.0), convention.n_rows or 0
+    rows = "training rows" if convention.by_training else "rows"
+    return (
+        f"score higher than the bulk of the {rows} explains{_when(convention)}; without outliers, "
+        f"about {expected} of {n_rows:,} would be flagged"
+    )
+
+
+def _paper(convention: FlagConvention) -> str:
     rate = number(convention.rate or 0.0)
-    scores = _whose_scores(convention)
-    return f"score above mean + {rate} std of {scores} (a convention, not an error rate)"
+    return f"score above mean + {rate} std of {_whose_scores(convention)}"
+
+
+def _reference(convention: FlagConvention) -> str:
+    share = exact_percent(convention.share or 0.0)
+    return (
+        f"p-value against {convention.n_rows or 0:,} reference rows; if these are clean and drawn "
+        f"alike, at most {share} of the flagged rows are expected to be clean"
+    )
+
+
+def _too_few_rows(convention: FlagConvention) -> str:
+    return (
+        f"fewer than {convention.n_rows} rows are ranked but not flagged, because they do not show "
+        "what is usual; --flag or --threshold flags rows"
+    )
 
 
 def _model_contamination(convention: FlagConvention) -> str:
@@ -209,6 +232,9 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
 
 CONVENTIONS: dict[ConventionKind, Callable[[FlagConvention], str]] = {
     "auto": _auto,
+    "paper": _paper,
+    "reference": _reference,
+    "too_few_rows": _too_few_rows,
     "model_contamination": _model_contamination,
     "contamination": _contamination,
     "threshold": lambda convention: "score above the given threshold",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def flagged(n_flagged: int, convention: "FlagConvention") -> str:
     """Return the number of flagged rows and the rule."""
+    if convention.kind == "too_few_rows":
+        return f"The rows are ranked, none is flagged. {rule(str(convention))}"
     rows = count(n_flagged, "row stands", "rows stand") if n_flagged else "No row stands"
     return f"{rows} out. {rule(str(convention))}"
 
@@ -31,6 +33,8 @@ def rule(convention: str) -> str:
 def headline(summary: dict[str, Any]) -> str:
     """Return the result in one sentence."""
     n_flagged, rows = summary["flagged"], summary["rows"]
+    if summary["convention"]["kind"] == "too_few_rows":
+        return f"{count(rows, 'row')}, ranked by how much they differ from the others."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
     columns: list[str] = []

@@ -1,4 +1,4 @@
-"""Result columns: row id, line, score, rank, agreement, flag, reasons, and the input on request."""
+"""Result columns: row id, line, score, rank and so on to the reasons, and the input on request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from odefs._progress import report_progress
 from odefs.engines.out_of_core import Folder
+from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
 from odefs.tables.arrow_columns import cells_of, is_text
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-RESULT_NAMES = ("row", "line", "score", "rank", "agreement", "outlier", "reasons")
-LEAST_RESULTS = 4
-"""Row, score, rank and flag are always present."""
+RESULT_NAMES = (
+    *("row", "line", "score", "rank", "percentile", "p_value", "agreement", "outlier", "reasons"),
+)
+LEAST_RESULTS = 5
+"""Row, score, rank, percentile and flag are always present."""
 
 
 def result_batches(
@@ -53,11 +56,14 @@ def result_batches(
         if reasons != "none":
             wanted = np.arange(flags.size) if reasons == "all" else np.flatnonzero(flags)
             texts = _reason_texts(found, frame, rows, wanted)
+        scores = np.asarray(extent.scores[rows])
         results = {
             "row": np.arange(start + 1, rows.stop + 1),
             "line": frame[lines[0]] if lines else None,
-            "score": np.asarray(extent.scores[rows]),
+            "score": scores,
             "rank": np.asarray(ranks[rows]),
+            "percentile": percentiles(found.model.score_quantiles_, scores),
+            "p_value": None if found.reference is None else found.reference.p_values(scores),
             "agreement": None if extent.agreement is None else np.asarray(extent.agreement[rows]),
             "outlier": as_yes_no(flags) if spells else flags,
             "reasons": texts,

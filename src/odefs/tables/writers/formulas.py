@@ -25,10 +25,12 @@ OWN_NAMES = (
     ("line", False),
     ("score", True),
     ("rank", True),
+    ("percentile", False),
+    ("p_value", False),
     ("agreement", False),
     ("outlier", True),
 )
-"""Columns of a score file in order, and whether they are always present.
+"""Columns of a score file in order, and whether they are present in files of every version.
 
 See :mod:`odefs.tables.writers.columns`.
 """

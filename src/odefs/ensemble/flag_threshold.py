@@ -1,0 +1,77 @@
+"""The score above which rows are flagged, from the scores of a table alone.
+
+In tables without outliers, logarithms of scores above their median are distributed much like the
+upper half of a normal distribution, whatever the table's size and kind
+(``docs/explanation/flags.md``). The model of the bulk is therefore
+
+    log(score) = log(median) + scale * z ** shape,
+
+where ``z`` is the positive half of a standard normal variable. The 75 % and 90 % quantiles, which
+up to a tenth of the rows cannot move far, give scale and shape; the shape is drawn towards 1 in
+tables of few rows. The threshold is the score that ``max_false_flags`` of such rows, say k, are
+expected to exceed. It is never above the k-th highest score, which k of as many new rows exceed on
+average, whatever the distribution.
+"""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from odefs.kernels.row_reductions import count_and_mean, order_statistic, percentile_of_known
+
+FEWEST_ROWS = 30
+"""Quantiles of fewer scores say too little about their tail."""
+
+QUANTILES = 0.75, 0.9
+
+SHAPES = 1.0, 1.8
+"""Smallest and largest shape. Lighter tails than the normal one are not made use of."""
+
+ROUNDING = 1e-6
+"""Scores whose relative difference is smaller count as equal."""
+
+PRIOR_ROWS = 1000
+"""The shape is averaged with 1, which counts as much as this number of rows."""
+
+
+def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
+    """Return the score that ``max_false_flags`` ordinary rows are expected to exceed.
+
+    ``None`` if there are fewer than ``FEWEST_ROWS`` scores, or if so many are equal that the
+    quantiles do not differ. Rows without a score (NaN) do not count.
+    """
+    count, _ = count_and_mean(scores)
+    if count < FEWEST_ROWS:
+        return None
+    shares = (0.5, *QUANTILES)
+    median, lower, upper = (percentile_of_known(scores, count, 100 * share) for share in shares)
+    if not 0 < median < upper < math.inf:
+        return None
+    normal = NormalDist()
+    z_lower, z_upper = map(normal.inv_cdf, QUANTILES)
+    height, shape = math.log(upper / median), 1.0
+    if lower > median:
+        found = math.log(height / math.log(lower / median)) / math.log(z_upper / z_lower)
+        shape = (count * found + PRIOR_ROWS) / (count + PRIOR_ROWS)
+    shape = min(max(shape, SHAPES[0]), SHAPES[1])
+    # Half of the rows exceed the median: lower thresholds are outside the model.
+    z = max(0.0, -normal.inv_cdf(min(0.5, max_false_flags / count)))
+    threshold = median * math.exp(height * (z / z_upper) ** shape)
+    # The last digits of logarithms and powers differ between processors.
+    threshold = float(f"{threshold:.12g}")
+    highest = _below_highest(scores, count, int(max_false_flags))
+    # Of nearly equal scores, none is high.
+    return min(threshold, highest) if highest > upper * (1 + ROUNDING) else threshold
+
+
+def _below_highest(scores: np.ndarray, count: int, k: int) -> float:
+    """Return a number between the k-th highest score and the next one; infinity if they are equal.
+
+    ``count`` is the number of scores that are not NaN.
+    """
+    if not 0 < k < count:
+        return math.inf
+    # NaN sorts above every number.
+    last, following = (order_statistic(scores, count - 1 - place) for place in (k - 1, k))
+    return (last + following) / 2 if last > following else math.inf

@@ -1,0 +1,147 @@
+"""The threshold of ``contamination="auto"``: few flags without outliers, whatever the table."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import odefs
+from odefs import ODEFS, LeSiNN
+from odefs.engines.out_of_core import Folder
+from odefs.ensemble.flag_threshold import FEWEST_ROWS, tail_threshold
+from odefs.kernels import row_reductions
+
+
+def bulk(n, shape=1.0, scale=0.3, seed=0):
+    """Scores of the model: half below 1, the others 1 * exp(scale * z ** shape)."""
+    z = np.random.default_rng(seed).normal(size=n)
+    return np.exp(scale * np.sign(z) * np.abs(z) ** shape)
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.5])
+@pytest.mark.parametrize("expected", [1, 5, 40])
+def test_the_expected_number_of_rows_of_the_model_is_flagged(shape, expected):
+    counts = [
+        np.count_nonzero(scores > tail_threshold(scores, expected))
+        for seed in range(60)
+        for scores in [bulk(40_000, shape, seed=seed)]
+    ]
+    assert 0.7 * expected < np.mean(counts) < 1.7 * expected
+
+
+def test_the_threshold_is_the_quantile_of_the_model():
+    shares = (np.arange(200_000) + 0.5) / 200_000
+    scores = np.exp(0.3 * norm.ppf(shares))
+    assert tail_threshold(scores, 0.5) == pytest.approx(np.exp(0.3 * norm.isf(0.5 / 2e5)), rel=1e-3)
+
+
+def test_outliers_do_not_raise_their_own_threshold():
+    scores = np.append(bulk(950), np.full(50, 40.0))
+    threshold = tail_threshold(scores, 1)
+    assert np.count_nonzero(scores[:950] > threshold) <= 2
+    assert (scores[950:] > threshold).all()
+    assert scores.mean() + 2 * scores.std() > threshold
+
+
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_at_least_the_allowed_number_is_flagged(k):
+    """The k-th highest score of the training rows is exceeded by k of as many new rows."""
+    scores = np.linspace(1, 2, 400)
+    assert np.count_nonzero(scores > tail_threshold(scores, k)) == k
+    ties = np.minimum(scores, scores[-50])
+    assert not (ties > tail_threshold(ties, k)).any()
+
+
+def test_fractions_flag_less():
+    scores = np.linspace(1, 2, 400)
+    assert not (scores > tail_threshold(scores, 0.5)).any()
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.linspace(1, 2, FEWEST_ROWS - 1),
+        np.append(np.linspace(1, 2, FEWEST_ROWS - 1), np.full(90, np.nan)),
+        np.ones(100),
+        np.append(np.ones(95), np.arange(5) + 2.0),
+        np.append(np.zeros(60), np.arange(40) + 1.0),
+    ],
+)
+def test_no_threshold_where_the_bulk_shows_no_spread(scores):
+    assert tail_threshold(scores, 1) is None
+
+
+def test_rows_without_a_score_do_not_count_and_files_give_the_same(monkeypatch):
+    scores = bulk(5000)
+    holes = np.full(9000, np.nan)
+    holes[np.random.default_rng(1).permutation(9000)[:5000]] = scores
+    assert tail_threshold(holes, 3) == tail_threshold(scores, 3)
+    in_file = Folder().array(holes.shape, np.float64)
+    in_file[:] = holes
+    monkeypatch.setattr(row_reductions, "CHUNK_ROWS", 1000)
+    assert tail_threshold(in_file, 3) == tail_threshold(scores, 3)
+
+
+def clean_tables():
+    rng = np.random.default_rng(0)
+    for n, d in ((300, 4), (1000, 10), (5000, 20)):
+        factors = rng.normal(size=(n, 3)) @ rng.normal(size=(3, d))
+        yield from (
+            rng.normal(size=(n, d)),
+            rng.random((n, d)),
+            factors + rng.normal(size=(n, d)),
+            rng.exponential(size=(n, d)),
+            rng.normal(size=(n, d)) + 6 * rng.integers(0, 3, size=(n, 1)),
+        )
+
+
+@pytest.mark.parametrize("estimator", [ODEFS, LeSiNN])
+def test_tables_without_outliers_have_few_flags(estimator):
+    flagged = [estimator(random_state=0).fit(X).is_outlier_.sum() for X in clean_tables()]
+    assert np.median(flagged) <= 2
+    assert max(flagged) <= 10
+
+
+def test_more_are_flagged_if_more_may_be_wrong():
+    X = np.random.default_rng(0).normal(size=(2000, 6))
+    flags = [
+        LeSiNN(max_false_flags=m, random_state=0).fit(X).is_outlier_.sum() for m in (0.1, 1, 10)
+    ]
+    assert flags == sorted(flags)
+    assert flags[-1] >= 10 > flags[0]
+    for wrong in (0, -1, float("inf"), "1", True):
+        with pytest.raises(ValueError, match="max_false_flags"):
+            LeSiNN(max_false_flags=wrong).fit(X)
+
+
+def test_the_rule_that_was_applied():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    rules = {
+        "tail": ODEFS(random_state=0).fit(X),
+        "paper": ODEFS(contamination="paper", random_state=0).fit(X),
+        "contamination": ODEFS(contamination=0.1, random_state=0).fit(X),
+    }
+    assert all(model.fit_info_["flag_rule"] == rule for rule, model in rules.items())
+    scores = rules["paper"].outlier_scores_
+    assert -rules["paper"].offset_ == pytest.approx(scores.mean() + 2 * scores.std())
+    assert ODEFS(random_state=0).fit(X[:20]).fit_info_["flag_rule"] == "paper"
+    assert ODEFS.paper().contamination == "paper"
+
+
+def test_small_tables_are_ranked_and_not_judged_by_detect():
+    X = np.random.default_rng(0).normal(size=(25, 3))
+    X[3] = 30
+    found = odefs.detect(X)
+    assert found.convention.kind == "too_few_rows"
+    assert found.order[0] == 3
+    assert not found.is_outlier.any()
+    assert odefs.detect(X, flag=1).is_outlier.sum() == 1
+    assert ODEFS(random_state=0).fit(X).is_outlier_[3]
+    assert odefs.detect(np.vstack([X, X + 0.1])).convention.kind == "auto"
+
+
+def test_detect_passes_the_number_on():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    found = odefs.detect(X, max_false_flags=5)
+    assert (found.convention.expected, found.convention.n_rows) == (5, 500)
+    assert found.n_flagged >= 5
