@@ -111,7 +111,7 @@ def read_input(
     from odefs.tables.readers.open import ReadOptions, open_table
 
     # These columns must not be parsed as numbers.
-    text = [*columns.category, *([reading.identifier] if reading.identifier else [])]
+    text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
     how = ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header)
     with stage("reading"):
         report_progress(0, 0)
@@ -161,7 +161,14 @@ def detect_input(
     found = detect_table(
         read.table,
         model,
-        ColumnEncoder(columns.number, columns.category, columns.drop, columns.keep, columns.na),
+        ColumnEncoder(
+            columns.number,
+            columns.category,
+            columns.drop,
+            columns.keep,
+            columns.na,
+            by=columns.by,
+        ),
         id=reading.identifier,
         known=cases,
         ignore=columns.labels,

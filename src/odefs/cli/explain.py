@@ -145,6 +145,8 @@ def _plain(reason: "Reason") -> dict[str, object]:
     """The reason with null for missing cells and infinite bounds, since JSON has no NaN."""
     from odefs.report.scores import plain
 
-    values = {name: plain(value) for name, value in asdict(reason).items() if name != "usual"}
+    apart = ("usual", "group")
+    values = {name: plain(value) for name, value in asdict(reason).items() if name not in apart}
     usual = None if reason.usual is None else [plain(part) for part in reason.usual]
-    return values | {"usual": usual}
+    group = {} if reason.group is None else {"group": dict(reason.group)}
+    return values | {"usual": usual} | group

@@ -20,7 +20,13 @@ from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
 from odefs.tables.displayed_rows import shown_names, shown_notes
-from odefs.tables.messages import percent, reason_details, reason_text, without_controls
+from odefs.tables.messages import (
+    group_reason_text,
+    percent,
+    reason_details,
+    reason_text,
+    without_controls,
+)
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
@@ -101,7 +107,7 @@ def outlier_table(found: "TableDetection", top: int) -> Table:
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
-        why = ", ".join(reason_text(reason, reason.column in found.hidden) for reason in reasons)
+        why = ", ".join(group_reason_text(reason, found.hidden) for reason in reasons)
         agree = [] if found.agreement is None else [percent(found.agreement[row])]
         table.add_row(
             str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why)
@@ -140,7 +146,7 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
         for reason in reasons:
             hidden = reason.column in found.hidden
-            details = "" if hidden else reason_details(reason)
+            details = "" if hidden else reason_details(reason, found.hidden)
             text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
             out.say(f"  {text}: {reason.share:.0%} of the score")
         if not reasons:

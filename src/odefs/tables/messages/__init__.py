@@ -6,6 +6,7 @@ are written where they are raised.
 
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reasons import (
+    group_reason_text,
     kind,
     kind_details,
     reason_details,
@@ -60,6 +61,7 @@ __all__ = [
     "files_scored",
     "flagged",
     "flagged_share",
+    "group_reason_text",
     "headline",
     "importances",
     "kind",

@@ -13,7 +13,7 @@ from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.frames import columns_of
-from odefs.tables.messages import reason_text
+from odefs.tables.messages import group_reason_text
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def result_batches(
     ranks = _ranks(found)
     named = [found.identifier] if shows_names(found) else []
     lines = [table.line_column] if table.line_column else []
-    used = found.encoder.columns if reasons != "none" else []
+    used = found.encoder.input_columns if reasons != "none" else []
     own = table.names if with_data else []
     read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
     for start, frame in table.batches(read):
@@ -161,5 +161,5 @@ def reason_texts(
     """Return a text for each row in ``rows``, ``None`` for the others."""
     texts: list[str | None] = [None] * n_rows
     for row, found in zip(rows, reasons, strict=True):
-        texts[row] = "; ".join(reason_text(reason, reason.column in hidden) for reason in found)
+        texts[row] = "; ".join(group_reason_text(reason, hidden) for reason in found)
     return texts
