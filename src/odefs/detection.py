@@ -102,7 +102,8 @@ def detect(
         x0, x1 and so on.
     by : str or sequence of str
         Columns that define groups of rows, within which values are compared: a row is then odd for
-        its group. See :class:`TableEncoder`.
+        its group. See :class:`TableEncoder`. Columns that look like noise then count in full,
+        because without the levels of the groups ordinary columns do.
     model : ODEFS, optional
         An unfitted estimator with custom parameters.
     contamination, threshold, flag
@@ -145,7 +146,13 @@ def detect(
     _require_hidden(table, hide)
     found = detect_table(
         table,
-        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
+        ODEFS(
+            scaling="none",
+            # Without the levels of groups, columns of clean tables look like noise.
+            noise_columns="keep" if by else "damp",
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         if model is None
         else clone(model),
         TableEncoder(by=by, **encoding) if encoder is None else clone(encoder),

@@ -70,7 +70,7 @@ def command(
         file, writing, display, large, model_path=model_path, leaves_page=not display.as_json
     )
     require_apart(targets.scores, targets.page, targets.model, answers)
-    model = make_model(training)
+    model = make_model(training, columns.by)
     with working_folder(large) as folder:
         with progress(display.quiet):
             with named_errors(file, writing.output):

@@ -146,7 +146,10 @@ def _plain(reason: "Reason") -> dict[str, object]:
     from odefs.report.scores import plain
 
     apart = ("usual", "group")
-    values = {name: plain(value) for name, value in asdict(reason).items() if name not in apart}
-    usual = None if reason.usual is None else [plain(part) for part in reason.usual]
-    group = {} if reason.group is None else {"group": dict(reason.group)}
-    return values | {"usual": usual} | group
+    values: dict[str, object] = {
+        name: plain(value) for name, value in asdict(reason).items() if name not in apart
+    }
+    values["usual"] = None if reason.usual is None else [plain(part) for part in reason.usual]
+    if reason.group is not None:
+        values["group"] = dict(reason.group)
+    return values

@@ -129,8 +129,8 @@ def parse_settings(settings: Sequence[str]) -> dict[str, object]:
     return parsed
 
 
-def make_model(training: options.Training) -> "ODEFSModel":
-    """The unfitted estimator that the options describe."""
+def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSModel":
+    """The unfitted estimator that the options describe; ``by`` are the group columns."""
     from odefs.models.odefs import ODEFSModel
     from odefs.models.validation import detector_of
 
@@ -140,6 +140,8 @@ def make_model(training: options.Training) -> "ODEFSModel":
         "random_state": training.seed,
         "n_jobs": training.jobs,
         **({} if paper else {"scaling": "none"}),
+        # Without the levels of groups, columns of clean tables look like noise.
+        **({"noise_columns": "keep"} if by else {}),
         **parse_settings(training.settings),
     }
     unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))

@@ -58,7 +58,7 @@ def detect_table(
     the number of highest-scoring rows that the detection must hold.
     """
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
-    used_otherwise = {"id": [] if id is None else [id], "label": ignore}
+    used_otherwise = {"id": [] if id is None else [id], "label or known": ignore}
     require_group_columns(group_columns(encoder.by), table.names, used_otherwise)
     names = [name for name in table.names if name != id and name not in ignore]
     with stage("encoding"):

@@ -29,6 +29,7 @@ from odefs.tables.encoder.groups import (
     group_columns,
     learn_names,
     require_group_columns,
+    unknown_note,
 )
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
@@ -86,8 +87,13 @@ class ColumnEncoder(Parameters):
     def warn_unseen_categories(self, table: Columns) -> None:
         """Warn about columns most of whose values did not occur in training.
 
-        Such a column is probably a different one, or has changed its type.
+        Such a column is probably a different one, or has changed its type. The same holds for
+        columns that define groups.
         """
+        if self.groups_ is not None and table.groups is not None and table.n_rows:
+            unknown = int((table.groups == self.groups_.unknown).sum())
+            if unknown > table.n_rows / 2:
+                warn(str(unknown_note(self.groups_, unknown)[0]))
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:
                 known = [*(level in spec.levels for level in column.levels), True]

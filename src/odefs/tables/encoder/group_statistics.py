@@ -208,7 +208,6 @@ def _most_frequent(counts: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, n
     """Place and share of the most frequent value of each group, and last of the table."""
     filled = np.where(counts.sum(axis=1, keepdims=True) > 0, counts, whole)
     filled[-1] = whole
-    # The last place of a category has no name: it is the most frequent one only if nothing else is.
     most = filled.argmax(axis=1)
     totals = np.maximum(filled.sum(axis=1), 1.0)
     return most, filled[np.arange(len(filled)), most] / totals

@@ -6,7 +6,7 @@ the whole table. What is usual in a group is learned in
 :mod:`odefs.tables.encoder.group_statistics`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,8 +95,10 @@ def learn_names(
         )
     order = sorted(range(len(names)), key=lambda k: (-counts[k], _sortable(names[k])))
     kept, others = order[:MAX_GROUPS], order[MAX_GROUPS:]
-    kind = "single_group" if len(names) == 1 else "groups"
-    notes = [Note(kind, columns=tuple(columns), count=len(names))]
+    is_single = len(names) == 1
+    notes = [
+        Note("single_group" if is_single else "groups", columns=tuple(columns), count=len(names))
+    ]
     if others:
         rows = sum(counts[k] for k in others)
         notes.append(Note("pooled_groups", columns=tuple(columns), count=rows, limit=MAX_GROUPS))
@@ -109,7 +111,7 @@ def unknown_note(groups: Groups, count: int) -> list[Note]:
 
 
 def require_group_columns(
-    by: Sequence[str], names: Sequence[str], others: dict[str, Collection[str]]
+    by: Sequence[str], names: Sequence[str], others: Mapping[str, Collection[str]]
 ) -> None:
     """Raise TableError for group columns that do not exist or have another use.
 

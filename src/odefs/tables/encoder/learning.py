@@ -97,7 +97,9 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
     if encoder.specs_:
         encoder.specs_ = _specs_of_all_rows(encoder, table)
+        encoder.notes_, notes = [], encoder.notes_
         encoder.learn_groups(sample, encoder.recognised(sample))
+        encoder.notes_ = [*notes, *(note.of_sample(numbers) for note in encoder.notes_)]
 
 
 def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:

@@ -60,7 +60,7 @@ def read_state(state: Any) -> EncoderState:
     parameters = _read_parameters(need(state, "parameters", dict))
     groups = _read_groups(state, tuple(parameters.get("by", ())))
     require(
-        groups is None or not {*groups.columns} & {*used} and {*groups.columns} <= {*columns},
+        groups is None or (not {*groups.columns} & {*used} and {*groups.columns} <= {*columns}),
         "its group columns are encoded too, or are not columns of its table",
     )
     for spec in specs:
