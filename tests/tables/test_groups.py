@@ -142,11 +142,11 @@ def test_small_groups_are_shrunk_where_groups_do_not_differ():
     rng = np.random.default_rng(0)
     codes = np.append(np.repeat(np.arange(20), 50), [20, 20])
     values = np.append(rng.normal(0, 1, 1000), [30.0, 31.0])
-    centres, scales = learn_levels(values, codes, 21)
+    centres, scales, *_ = learn_levels(values, codes, 21)
     assert abs(centres[20]) < 3
     assert scales[20] < 2
     # The more rows, the more a group counts: the same level in 50 rows is its own.
-    centres, _ = learn_levels(
+    centres, *_ = learn_levels(
         np.append(values, rng.normal(30, 1, 48)), np.append(codes, [20] * 48), 21
     )
     assert centres[20] == pytest.approx(30, abs=1)
@@ -157,7 +157,7 @@ def test_levels_that_differ_are_kept_also_by_small_groups():
     usual = rng.permutation(np.geomspace(1, 1e4, 24))
     codes = np.append(np.repeat(np.arange(23), 40), [23] * 4)
     values = usual[codes] * rng.lognormal(0, 0.1, codes.size)
-    centres, scales = learn_levels(values, codes, 24)
+    centres, scales, *_ = learn_levels(values, codes, 24)
     np.testing.assert_allclose(centres[:23], usual[:23], rtol=0.1)
     np.testing.assert_allclose(scales[:23], 0.1 * usual[:23], rtol=0.5)
 
@@ -167,7 +167,7 @@ def test_levels_have_the_median_and_quartiles_of_large_groups(seed):
     rng = np.random.default_rng(seed)
     codes = rng.integers(3, size=6000)
     values = rng.normal([0.0, 100.0, -50.0], [1.0, 5.0, 20.0], (6000, 3))[np.arange(6000), codes]
-    centres, scales = learn_levels(values, codes, 3)
+    centres, scales, *_ = learn_levels(values, codes, 3)
     for code in range(3):
         own = values[codes == code]
         assert centres[code] == pytest.approx(np.median(own), abs=0.02 * own.std())
@@ -178,9 +178,9 @@ def test_levels_have_the_median_and_quartiles_of_large_groups(seed):
 def test_whole_numbers_and_constant_groups_have_a_scale():
     codes = np.repeat([0, 1, 2], 100)
     counts = np.concatenate([np.zeros(100), np.random.default_rng(0).poisson(30, 200)])
-    _, scales = learn_levels(counts, codes, 3)
+    _, scales, *_ = learn_levels(counts, codes, 3)
     assert 0.25 < scales[0] < 3
-    _, scales = learn_levels(np.repeat([0.5, 7.25, 9.125], 100), codes, 3)
+    _, scales, *_ = learn_levels(np.repeat([0.5, 7.25, 9.125], 100), codes, 3)
     assert (scales > 0).all()
 
 

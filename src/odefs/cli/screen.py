@@ -20,13 +20,7 @@ from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
 from odefs.tables.displayed_rows import shown_names, shown_notes
-from odefs.tables.messages import (
-    group_reason_text,
-    percent,
-    reason_details,
-    reason_text,
-    without_controls,
-)
+from odefs.tables.messages import percent, reason_details, reason_text, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
@@ -107,7 +101,7 @@ def outlier_table(found: "TableDetection", top: int) -> Table:
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
-        why = ", ".join(group_reason_text(reason, found.hidden) for reason in reasons)
+        why = ", ".join(messages.reason_texts(reasons, found.hidden))
         agree = [] if found.agreement is None else [percent(found.agreement[row])]
         table.add_row(
             str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why)

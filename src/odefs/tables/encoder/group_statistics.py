@@ -9,8 +9,8 @@ and a group far from the others keeps its level. What is uncertain about the cen
 scale: ``s**2 + t (1 - weight)``, which for an unknown group is about the spread of the whole table.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -44,12 +44,12 @@ def with_groups(spec: ColumnSpec, column: Column, codes: np.ndarray, n_groups: i
     """
     if spec.kind in ("category", "boolean"):
         return _rarities(spec, column, codes, n_groups)
-    centres, scales = learn_levels(column.values, codes, n_groups)
+    levels = learn_levels(column.values, codes, n_groups)
     found = replace(
         spec,
-        centres=_plain(centres),
-        scales=_plain(scales),
-        group_usual=_pairs(*_quartiles(column.values, codes, n_groups)),
+        centres=_plain(levels.centres),
+        scales=_plain(levels.scales),
+        group_usual=_pairs(levels.low, levels.high),
     )
     compared = Column(spec.name, "number", within_group(found, column.values, codes))
     centre = Centre(0.0, centre_of(compared).sigma)
@@ -59,12 +59,20 @@ def with_groups(spec: ColumnSpec, column: Column, codes: np.ndarray, n_groups: i
     return replace(found, sigma=centre.sigma, units=units)
 
 
-def learn_levels(
-    values: np.ndarray, codes: np.ndarray, n_groups: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Centre and scale of each group, and last those of the whole table."""
+class GroupLevels(NamedTuple):
+    """Centre, scale and both quartiles of each group, and last those of the whole table."""
+
+    centres: np.ndarray
+    scales: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def learn_levels(values: np.ndarray, codes: np.ndarray, n_groups: int) -> GroupLevels:
+    """What is usual in each group; groups without values have the quartiles of the table."""
     known = ~np.isnan(values)
     codes = codes[known]
+    # Divided by the largest, since squares might overflow.
     peak = max(float(np.abs(values[known]).max(initial=0.0)), np.finfo(np.float64).tiny)
     parts = values[known] / peak
     is_whole = bool((values[known] == np.round(values[known])).all())
@@ -75,69 +83,73 @@ def learn_levels(
         else tuple(float(found[0]) for found in middle_and_sigma(parts[:, None]))
     )
     spread = spread or 1.0
-    centre, own, counts = _each_group(parts, codes, n_groups, few)
+    each = SortedGroups.of(parts, codes, n_groups)
+    centre, own = _mean_and_std(parts, codes, n_groups) if few else _median_and_sigma(each)
+    counts = each.counts
     within = _shrunk_spreads(own, counts, spread, ROUNDING / peak if is_whole else 0.0, few)
     noise = (MEAN_NOISE if few else MEDIAN_NOISE) * within**2 / np.maximum(counts, 1)
     between = _variance_between(centre - middle, noise, counts)
     weight = _weight(between, noise) * (counts > 0)
     centres = middle + weight * (centre - middle)
     scales = np.sqrt(within**2 + between * (1 - weight))
+    whole = np.quantile(parts, (0.25, 0.75)) if parts.size else np.zeros(2)
+    low, high = (
+        np.append(np.where(counts > 0, each.quantile(share), of_all), of_all)
+        for share, of_all in zip((0.25, 0.75), whole, strict=True)
+    )
     smallest = np.finfo(np.float64).tiny
-    return (
+    return GroupLevels(
         np.append(centres, middle) * peak,
         np.maximum(np.append(scales, spread) * peak, smallest),
+        low * peak,
+        high * peak,
     )
 
 
-def _each_group(
-    values: np.ndarray, codes: np.ndarray, n_groups: int, few: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Centre, spread and number of the values of each group; 0 for groups without values."""
-    counts = np.bincount(codes, minlength=n_groups + 1)
-    mean = np.bincount(codes, values, n_groups + 1) / np.maximum(counts, 1)
-    squares = np.bincount(codes, (values - mean[codes]) ** 2, n_groups + 1)
-    std = np.sqrt(squares / np.maximum(counts - 1, 1))[:n_groups]
-    if few:
-        return mean[:n_groups], std, counts[:n_groups]
-    q05, q25, middle, q75, q95 = _quantiles(values, codes, n_groups, (0.05, 0.25, 0.5, 0.75, 0.95))
-    sigma = (q75 - q25) / 1.349
-    sigma = np.where(sigma > 0, sigma, (q95 - q05) / 3.29)
-    return middle, np.where(sigma > 0, sigma, std), counts[:n_groups]
+@dataclass(frozen=True, eq=False)
+class SortedGroups:
+    """The values of each group, in ascending order and one group after the other."""
 
+    ordered: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
 
-def _quantiles(
-    values: np.ndarray, codes: np.ndarray, n_groups: int, shares: Sequence[float]
-) -> list[np.ndarray]:
-    """Quantiles of the values of each group; 0 for groups without values."""
-    counts = np.bincount(codes, minlength=n_groups + 1)
-    start = (np.cumsum(counts) - counts)[:n_groups]
-    counts = counts[:n_groups]
-    ordered = np.append(values[np.lexsort((values, codes))], 0.0)
-    found = []
-    for share in shares:
-        place = share * np.maximum(counts - 1, 0)
-        low = start + place.astype(np.int64)
+    @classmethod
+    def of(cls, values: np.ndarray, codes: np.ndarray, n_groups: int) -> Self:
+        counts = np.bincount(codes, minlength=n_groups + 1)[:n_groups]
+        ends = np.cumsum(counts)
+        ordered = values[np.argsort(codes, kind="stable")][: int(counts.sum())]
+        for start, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
+            ordered[start:end].sort()
+        return cls(np.append(ordered, 0.0), ends - counts, counts)
+
+    def quantile(self, share: float) -> np.ndarray:
+        """The quantile of each group; 0 for groups without values."""
+        place = share * np.maximum(self.counts - 1, 0)
+        low = self.starts + place.astype(np.int64)
         part = place - np.floor(place)
         # Where the place is whole, the next value may be that of another group.
         high = np.where(part > 0, low + 1, low)
-        between = (1 - part) * ordered[low] + part * ordered[high]
-        found.append(np.where(counts > 0, between, 0.0))
-    return found
+        between = (1 - part) * self.ordered[low] + part * self.ordered[high]
+        return np.where(self.counts > 0, between, 0.0)
 
 
-def _quartiles(
+def _mean_and_std(
     values: np.ndarray, codes: np.ndarray, n_groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Both quartiles of each group, and last of the table, which groups without values get."""
-    known = ~np.isnan(values)
-    values, codes = values[known], codes[known]
-    whole = _quantiles(values, np.zeros(values.size, dtype=np.int64), 1, (0.25, 0.75))
-    each = _quantiles(values, codes, n_groups, (0.25, 0.75))
-    empty = np.bincount(codes, minlength=n_groups + 1)[:n_groups] == 0
-    low, high = (
-        np.append(np.where(empty, one[0], of), one[0]) for one, of in zip(whole, each, strict=True)
-    )
-    return low, high
+    counts = np.bincount(codes, minlength=n_groups + 1)
+    mean = np.bincount(codes, values, n_groups + 1) / np.maximum(counts, 1)
+    squares = np.bincount(codes, (values - mean[codes]) ** 2, n_groups + 1)
+    return mean[:n_groups], np.sqrt(squares / np.maximum(counts - 1, 1))[:n_groups]
+
+
+def _median_and_sigma(each: SortedGroups) -> tuple[np.ndarray, np.ndarray]:
+    """Median and standard deviation from quantiles where these differ, as for a whole column."""
+    codes = np.repeat(np.arange(each.counts.size), each.counts)
+    _, std = _mean_and_std(each.ordered[:-1], codes, each.counts.size)
+    sigma = (each.quantile(0.75) - each.quantile(0.25)) / 1.349
+    sigma = np.where(sigma > 0, sigma, (each.quantile(0.95) - each.quantile(0.05)) / 3.29)
+    return each.quantile(0.5), np.where(sigma > 0, sigma, std)
 
 
 def _shrunk_spreads(

@@ -6,12 +6,12 @@ are written where they are raised.
 
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reasons import (
-    group_reason_text,
     kind,
     kind_details,
     reason_details,
     reason_place,
     reason_text,
+    reason_texts,
     reason_usual,
     sentence,
     short_reason,
@@ -61,7 +61,6 @@ __all__ = [
     "files_scored",
     "flagged",
     "flagged_share",
-    "group_reason_text",
     "headline",
     "importances",
     "kind",
@@ -78,6 +77,7 @@ __all__ = [
     "reason_details",
     "reason_place",
     "reason_text",
+    "reason_texts",
     "reason_usual",
     "rows_scored",
     "rule",

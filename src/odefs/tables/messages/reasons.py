@@ -31,12 +31,21 @@ def reason_text(reason: "Reason", hidden: bool = False) -> str:
     return without_controls(f"{reason.column} = {HIDDEN if hidden else cell}")
 
 
-def group_reason_text(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
-    """The same, and what is usual in the row's group where values are compared within groups."""
-    text = reason_text(reason, reason.column in hidden)
-    if reason.group is None or reason.usual is None or reason.column in hidden:
-        return text
-    return without_controls(f"{text} ({reason_usual(reason, hidden)})")
+def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset()) -> list[str]:
+    """The same for all reasons of a row, with what is usual in its group if it has one.
+
+    Only the first reason names the group.
+    """
+    texts: list[str] = []
+    is_named = False
+    for reason in reasons:
+        text = reason_text(reason, reason.column in hidden)
+        if reason.group is not None and reason.usual is not None and reason.column not in hidden:
+            usual = _usual_in_group({}, reason.usual, reason.kind, "")
+            text = f"{text} ({usual if is_named else reason_usual(reason, hidden)})"
+            is_named = True
+        texts.append(without_controls(text))
+    return texts
 
 
 def reason_details(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
@@ -70,15 +79,20 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
     return f"{percent(second)} of similar rows have {value(first, reason.kind)}"
 
 
-def _usual_in_group(group: dict[str, Any], usual: Sequence[Any], kind: str) -> str:
-    """Return ``for store = Lyon usually 12 to 40``; hidden columns are not in ``group``."""
+def _usual_in_group(
+    group: dict[str, Any], usual: Sequence[Any], kind: str, otherwise: str = "in its group "
+) -> str:
+    """Return ``for store = Lyon usually 12 to 40``; hidden columns are not in ``group``.
+
+    ``otherwise`` takes the place of a group that is empty.
+    """
     named = ", ".join(
         f"{column} = {'(missing)' if cell is None else cell}" for column, cell in group.items()
     )
-    where = f"for {named}" if named else "in its group"
+    where = f"for {named} " if named else otherwise
     if kind in ("number", "time"):
-        return f"{where} usually {span(usual, kind, 4)}"
-    return f"{where} usually {value(usual[0], kind)} ({percent(usual[1])})"
+        return f"{where}usually {span(usual, kind, 4)}"
+    return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
 def short_reason(reason: dict[str, Any]) -> str:

@@ -9,11 +9,11 @@ from odefs._progress import report_progress
 from odefs.engines.out_of_core import Folder
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
+from odefs.tables import messages
 from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.frames import columns_of
-from odefs.tables.messages import group_reason_text
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:
@@ -161,5 +161,5 @@ def reason_texts(
     """Return a text for each row in ``rows``, ``None`` for the others."""
     texts: list[str | None] = [None] * n_rows
     for row, found in zip(rows, reasons, strict=True):
-        texts[row] = "; ".join(group_reason_text(reason, hidden) for reason in found)
+        texts[row] = "; ".join(messages.reason_texts(found, hidden))
     return texts
