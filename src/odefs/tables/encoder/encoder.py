@@ -10,8 +10,8 @@ about a column is a :class:`ColumnSpec`, plain values that a model file can hold
 """
 
 import numbers
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -19,7 +19,6 @@ import numpy as np
 
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
-from odefs.persist.checks import to_plain
 from odefs.system.threads import available_threads, run_tasks
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encode import ColumnSpec, encoded
@@ -33,7 +32,7 @@ from odefs.tables.encoder.groups import (
 )
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
-from odefs.tables.encoder.state import read_state, spec_state
+from odefs.tables.encoder.state import EncoderState, read_state, write_state
 from odefs.tables.encoder.statistics import (
     ColumnSummary,
     centre_of,
@@ -177,19 +176,14 @@ class ColumnEncoder(Parameters):
 
     def state(self) -> dict[str, Any]:
         """The fitted state as plain values, without the notes: they may quote cells."""
-        parameters = self.get_params() | {"by": group_columns(self.by)}
-        if not parameters["by"]:
-            # Earlier versions, which do not know groups, can read this file.
-            del parameters["by"]
-        return {
-            "parameters": {
-                name: to_plain(_listed(value), name) for name, value in parameters.items()
-            },
-            "specs": [spec_state(spec) for spec in self.specs_],
-            **({} if self.groups_ is None else {"groups": [list(g) for g in self.groups_.names]}),
-            "left_out": {name: asdict(why) for name, why in self.left_out_.items()},
-            "columns": [str(name) for name in self.feature_names_in_],
-        }
+        known = EncoderState(
+            self.get_params() | {"by": group_columns(self.by)},
+            tuple(self.specs_),
+            self.left_out_,
+            [str(name) for name in self.feature_names_in_],
+            self.groups_,
+        )
+        return write_state(known)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -296,13 +290,6 @@ class ColumnEncoder(Parameters):
     def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
         return encoded(self.specs_, table.columns, table.n_rows, table.groups)
-
-
-def _listed(value: Any) -> Any:
-    """A list of the names in any container (set, index, array)."""
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
 def _learn_column(

@@ -4,11 +4,11 @@ Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, get_args
 
-from odefs.persist.checks import need, need_count, need_number, require
+from odefs.persist.checks import need, need_count, need_number, require, to_plain
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.groups import Groups
@@ -33,7 +33,28 @@ class EncoderState:
     groups: Groups | None = None
 
 
-def spec_state(spec: ColumnSpec) -> dict[str, Any]:
+def write_state(known: EncoderState) -> dict[str, Any]:
+    """Plain values of an encoder, from which :func:`read_state` restores its parts."""
+    # Without groups, earlier versions can read the file: they do not know the parameter.
+    given = {name: v for name, v in known.parameters.items() if name != "by" or v}
+    found = {
+        "parameters": {name: to_plain(_listed(value), name) for name, value in given.items()},
+        "specs": [_spec_state(spec) for spec in known.specs],
+        "left_out": {name: asdict(why) for name, why in known.left_out.items()},
+        "columns": known.columns,
+    }
+    groups = known.groups
+    return found if groups is None else found | {"groups": [list(name) for name in groups.names]}
+
+
+def _listed(value: Any) -> Any:
+    """A list of the names in any container (set, index, array)."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
+def _spec_state(spec: ColumnSpec) -> dict[str, Any]:
     """Plain values of a column; without those of groups where there are none."""
     found = {field.name: getattr(spec, field.name) for field in fields(spec)}
     plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
