@@ -261,3 +261,20 @@ def test_what_the_model_relies_on():
     )
     assert messages.trusted(0, was_given=True) == "All columns are weighted equally, as requested."
     assert "25%" in messages.trusted(0.25)
+
+
+def test_the_group_of_a_row_is_named_once():
+    group = (("shop", "Lyon"), ("day", None))
+    sales = Reason("sales", 3.0, 1.0, 1.0, "number", usual=(12.0, 40.0), group=group)
+    pay = Reason("pay", "cash", 1.0, 1.0, "category", usual=("card", 0.9), group=group)
+    assert messages.reason_texts([sales, pay]) == [
+        "sales = 3 (for shop = Lyon, day = (missing) usually 12 to 40)",
+        "pay = cash (usually card, 90%)",
+    ]
+    assert messages.reason_texts([sales], frozenset({"shop"})) == [
+        "sales = 3 (for day = (missing) usually 12 to 40)"
+    ]
+    assert messages.reason_texts([sales], frozenset({"shop", "day"})) == [
+        "sales = 3 (in its group usually 12 to 40)"
+    ]
+    assert messages.reason_texts([sales], frozenset({"sales"})) == ["sales = (hidden)"]
