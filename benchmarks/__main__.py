@@ -30,9 +30,12 @@ BENCHMARKS = (
 WITH_OWN_PAGE = ("review",)
 """Further ones that run only by name, and write a page of their own."""
 
+BY_NAME = ("groups",)
+"""Further ones that run only by name."""
+
 
 def main() -> None:
-    known = (*BENCHMARKS, *WITH_OWN_PAGE)
+    known = (*BENCHMARKS, *WITH_OWN_PAGE, *BY_NAME)
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "names",

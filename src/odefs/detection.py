@@ -81,6 +81,7 @@ def detect(
     id: str | int | None = None,
     model: OutlierModel | None = None,
     encoder: TableEncoder | None = None,
+    by: str | Sequence[str] = (),
     contamination: float | None = None,
     threshold: float | None = None,
     flag: int | None = None,
@@ -100,6 +101,10 @@ def detect(
     id : str or int, optional
         Column that names the rows; it is not used for detection. Columns of an array are called
         x0, x1 and so on.
+    by : str or sequence of str
+        Columns that define groups of rows, within which values are compared: a row is then odd for
+        its group. See :class:`TableEncoder`. Columns that look like noise then count in full,
+        because without the levels of the groups ordinary columns do.
     model : ODEFS, optional
         An unfitted estimator with custom parameters.
     contamination, threshold, flag
@@ -133,6 +138,8 @@ def detect(
         raise TableError(
             f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
         )
+    if encoder is not None and by:
+        raise TableError("by cannot be combined with encoder: set it on the encoder.")
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
@@ -141,7 +148,13 @@ def detect(
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
     model = (
-        ODEFS(scaling="none", random_state=random_state, n_jobs=n_jobs)
+        ODEFS(
+            scaling="none",
+            # Without the levels of groups, columns of clean tables look like noise.
+            noise_columns="keep" if by else "damp",
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         if model is None
         else clone(model)
     )
@@ -150,7 +163,7 @@ def detect(
     found = detect_table(
         table,
         model,
-        TableEncoder(**encoding) if encoder is None else clone(encoder),
+        TableEncoder(by=by, **encoding) if encoder is None else clone(encoder),
         id=id,
         known=_row_numbers(
             table, id, {"known_outliers": known_outliers, "known_normal": known_normal}

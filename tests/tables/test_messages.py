@@ -54,6 +54,10 @@ EXAMPLES = {
     "excel_names_cut": Note("excel_names_cut", count=2, limit=255),
     "excel_texts_cut": Note("excel_texts_cut", columns=("a", "b"), limit=32_767),
     "answers": Note("answers", count=2, n_normal=5),
+    "groups": Note("groups", columns=("shop",), count=24),
+    "single_group": Note("single_group", columns=("shop",), count=1),
+    "pooled_groups": Note("pooled_groups", columns=("shop", "day"), count=2, limit=1000),
+    "unknown_groups": Note("unknown_groups", columns=("shop",), count=2),
 }
 SENTENCES = {
     "not_utf8": "read as cp1252 text because it is not valid UTF-8",
@@ -67,6 +71,15 @@ SENTENCES = {
     "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
     "known_cases": "a: 2 known outliers, 5 known to be ordinary",
     "answers": "answers of a review: 2 rows confirmed, 5 ordinary",
+    "groups": "values are compared within 24 groups by shop",
+    "pooled_groups": (
+        "2 rows belong to none of the 1,000 largest groups by shop and day and are compared with "
+        "the whole table"
+    ),
+    "unknown_groups": (
+        "2 rows belong to groups by shop that the model does not know and are compared with the "
+        "whole training table"
+    ),
 }
 OF_ONE = {
     "more_repeated_names": "1 more name occurs",
@@ -78,6 +91,8 @@ OF_ONE = {
     "known_cases": "1 known outlier,",
     "excel_names_cut": "1 column name is",
     "answers": "1 row confirmed,",
+    "pooled_groups": "1 row belongs",
+    "unknown_groups": "1 row belongs",
 }
 
 
@@ -267,3 +282,20 @@ def test_what_the_model_relies_on():
     )
     assert messages.trusted(0, was_given=True) == "All columns are weighted equally, as requested."
     assert "25%" in messages.trusted(0.25)
+
+
+def test_the_group_of_a_row_is_named_once():
+    group = (("shop", "Lyon"), ("day", None))
+    sales = Reason("sales", 3.0, 1.0, 1.0, "number", usual=(12.0, 40.0), group=group)
+    pay = Reason("pay", "cash", 1.0, 1.0, "category", usual=("card", 0.9), group=group)
+    assert messages.reason_texts([sales, pay]) == [
+        "sales = 3 (for shop = Lyon, day = (missing) usually 12 to 40)",
+        "pay = cash (usually card, 90%)",
+    ]
+    assert messages.reason_texts([sales], frozenset({"shop"})) == [
+        "sales = 3 (for day = (missing) usually 12 to 40)"
+    ]
+    assert messages.reason_texts([sales], frozenset({"shop", "day"})) == [
+        "sales = 3 (in its group usually 12 to 40)"
+    ]
+    assert messages.reason_texts([sales], frozenset({"sales"})) == ["sales = (hidden)"]

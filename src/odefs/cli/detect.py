@@ -70,7 +70,7 @@ def command(
         file, writing, display, large, model_path=model_path, leaves_page=not display.as_json
     )
     require_apart(targets.scores, targets.page, targets.model, answers)
-    model = make_model(training)
+    model = make_model(training, columns.by)
     with working_folder(large) as folder:
         with progress(display.quiet):
             with named_errors(file, writing.output):
@@ -111,7 +111,7 @@ def read_input(
     from odefs.tables.readers.open import ReadOptions, open_table
 
     # These columns must not be parsed as numbers.
-    text = [*columns.category, *([reading.identifier] if reading.identifier else [])]
+    text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
     how = ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header)
     with stage("reading"):
         report_progress(0, 0)
@@ -161,7 +161,14 @@ def detect_input(
     found = detect_table(
         read.table,
         model,
-        ColumnEncoder(columns.number, columns.category, columns.drop, columns.keep, columns.na),
+        ColumnEncoder(
+            columns.number,
+            columns.category,
+            columns.drop,
+            columns.keep,
+            columns.na,
+            by=columns.by,
+        ),
         id=reading.identifier,
         known=cases,
         ignore=columns.labels,

@@ -145,6 +145,11 @@ def _plain(reason: "Reason") -> dict[str, object]:
     """The reason with null for missing cells and infinite bounds, since JSON has no NaN."""
     from odefs.report.scores import plain
 
-    values = {name: plain(value) for name, value in asdict(reason).items() if name != "usual"}
-    usual = None if reason.usual is None else [plain(part) for part in reason.usual]
-    return values | {"usual": usual}
+    apart = ("usual", "group")
+    values: dict[str, object] = {
+        name: plain(value) for name, value in asdict(reason).items() if name not in apart
+    }
+    values["usual"] = None if reason.usual is None else [plain(part) for part in reason.usual]
+    if reason.group is not None:
+        values["group"] = dict(reason.group)
+    return values

@@ -121,6 +121,12 @@ class Columns:
     na: tuple[str, ...] = _option(
         multiple=True, metavar="TEXT", help="Additional value to treat as missing (repeatable)."
     )
+    by: tuple[str, ...] = _option(
+        multiple=True,
+        metavar="COL",
+        help="Compare values within groups of rows with the same value in this column (repeatable: "
+        "the combination is the group).",
+    )
     label: str | None = _option(
         metavar="COL", help="Column of 0/1 labels (1 = outlier), used only to evaluate the result."
     )

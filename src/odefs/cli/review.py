@@ -125,7 +125,7 @@ def _detected(
     from odefs.cli.detect import detect_input, read_input
     from odefs.cli.run import make_model, named_errors
 
-    model = make_model(training)
+    model = make_model(training, columns.by)
     with named_errors(file):
         read = read_input(file, None, reading, columns, hide)
         flagging = options.Flagging(None, None, None)

@@ -135,8 +135,8 @@ def _flags(max_false_flags: float | None) -> dict[str, object]:
     return {"contamination": "auto", "max_false_flags": max_false_flags}
 
 
-def make_model(training: options.Training) -> "ODEFSModel":
-    """The unfitted estimator that the options describe."""
+def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSModel":
+    """The unfitted estimator that the options describe; ``by`` are the group columns."""
     from odefs.models.odefs import ODEFSModel
     from odefs.models.validation import detector_of
 
@@ -147,6 +147,8 @@ def make_model(training: options.Training) -> "ODEFSModel":
         "n_jobs": training.jobs,
         **({} if paper else {"scaling": "none"}),
         **_flags(training.max_false_flags),
+        # Without the levels of groups, columns of clean tables look like noise.
+        **({"noise_columns": "keep"} if by else {}),
         **parse_settings(training.settings),
     }
     unknown = sorted(set(chosen) - set(ODEFSModel().get_params()))

@@ -42,6 +42,7 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
 
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (reading.identifier, loaded.identifier) if name]
+    text += loaded.encoder.groups_.columns if loaded.encoder.groups_ else ()
     # None, not False, if training had no header: --no-header is an error for files other than text,
     # which such a model can score too.
     trained = None if loaded.source.get("header") is False else True

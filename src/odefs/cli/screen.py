@@ -101,7 +101,7 @@ def outlier_table(found: "TableDetection", top: int) -> Table:
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
-        why = ", ".join(reason_text(reason, reason.column in found.hidden) for reason in reasons)
+        why = ", ".join(messages.reason_texts(reasons, found.hidden))
         agree = [] if found.agreement is None else [percent(found.agreement[row])]
         table.add_row(
             str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why)
@@ -140,7 +140,7 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
         for reason in reasons:
             hidden = reason.column in found.hidden
-            details = "" if hidden else reason_details(reason)
+            details = "" if hidden else reason_details(reason, found.hidden)
             text = reason_text(reason, hidden) + (f" ({_line(details)})" if details else "")
             out.say(f"  {text}: {reason.share:.0%} of the score")
         if not reasons:

@@ -46,6 +46,10 @@ class Reason:
         common value there and its share.
     equal : float or None
         Percentage of the column's values that are equal; for numbers and times.
+    group : tuple or None
+        Names and values of the columns that define the row's group, if values are compared within
+        groups and the group is known. Percentile, frequency, usual values and equal values are then
+        those of the group.
     """
 
     column: str
@@ -58,6 +62,7 @@ class Reason:
     frequency: float | None = None
     usual: tuple[Any, Any] | None = None
     equal: float | None = None
+    group: tuple[tuple[str, str | None], ...] | None = None
 
     @property
     def beyond(self) -> float | None:

@@ -111,6 +111,8 @@ def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
     if reason.column in hidden:
         return known
     usual = None if reason.usual is None else [cell(part) for part in reason.usual]
+    if reason.group is not None:
+        known["group"] = {name: cell(v) for name, v in reason.group if name not in hidden}
     return known | {
         "value": cell(reason.value),
         "percentile": plain(reason.percentile),

@@ -108,6 +108,8 @@ class Columns:
 
     columns: tuple[Column, ...]
     n_rows: int
+    groups: np.ndarray | None = None
+    """Number of the group of each row, if values are compared within groups."""
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
@@ -128,12 +130,16 @@ class Columns:
 
     def without(self, names: Sequence[str]) -> "Columns":
         return Columns(
-            tuple(column for column in self.columns if column.name not in names), self.n_rows
+            tuple(column for column in self.columns if column.name not in names),
+            self.n_rows,
+            self.groups,
         )
 
     def take(self, rows: np.ndarray) -> "Columns":
-        return Columns(tuple(column.take(rows) for column in self.columns), len(rows))
+        groups = None if self.groups is None else self.groups[rows]
+        return Columns(tuple(column.take(rows) for column in self.columns), len(rows), groups)
 
     def compact(self) -> "Columns":
         """Drop categories that do not occur."""
-        return Columns(tuple(column.compact() for column in self.columns), self.n_rows)
+        columns = tuple(column.compact() for column in self.columns)
+        return Columns(columns, self.n_rows, self.groups)

@@ -29,11 +29,12 @@ from odefs.tables.detection import TableDetection
 from odefs.tables.drift import ColumnDrift, DriftCounts
 from odefs.tables.encoder.encode import ENCODED
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.groups import group_columns, require_group_columns, unknown_note
 from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
-from odefs.tables.notes import FlagConvention, Provenance
+from odefs.tables.notes import FlagConvention, Note, Provenance
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24
@@ -61,6 +62,8 @@ def detect_table(
     the number of highest-scoring rows that the detection must hold.
     """
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
+    used_otherwise = {"id": [] if id is None else [id], "label or known": ignore}
+    require_group_columns(group_columns(encoder.by), table.names, used_otherwise)
     names = [name for name in table.names if name != id and name not in ignore]
     with stage("encoding"):
         report_progress(0, 0)
@@ -94,7 +97,7 @@ def detect_table(
 def encoded_rows(table: Table, encoder: ColumnEncoder) -> Iterator[EncodedRows]:
     """The encoded rows; a temporary file for them is deleted at the end of the ``with`` block."""
     if table.is_in_memory:
-        _, batch = next(table.column_batches(encoder.columns))
+        _, batch = next(table.column_batches(encoder.input_columns))
         columns = encoder.recognised(batch)
         yield EncodedRows(encoder.encode_table(columns), columns)
         return
@@ -107,7 +110,7 @@ def _encoded_blocks(table: Table, encoder: ColumnEncoder, folder: Path) -> RowBl
     width = len(encoder.get_feature_names_out())
 
     def encode() -> Iterator[np.ndarray]:
-        for _, batch in table.column_batches(encoder.columns, width):
+        for _, batch in table.column_batches(encoder.input_columns, width):
             yield encoder.encode_table(encoder.recognised(batch))
 
     read: Callable[[], Iterator[np.ndarray]] = encode
@@ -168,7 +171,7 @@ def score_table(
         rows,
         id=id,
         hidden=hidden,
-        notes=[],
+        notes=reader.notes(),
         run=Provenance(),
         top=top,
     )
@@ -189,11 +192,12 @@ class _ScoredRows:
 
     def __init__(self, table: Table, encoder: ColumnEncoder) -> None:
         self.table, self.encoder = table, encoder
-        sample = table.column_rows(np.arange(min(table.n_rows, SAMPLE_ROWS)), encoder.columns)
+        sample = table.column_rows(np.arange(min(table.n_rows, SAMPLE_ROWS)), encoder.input_columns)
         self.formats = encoder.formats_of(sample)
         self.columns: Columns | None = None
         self._drift = [DriftCounts() for _ in encoder.specs_]
         self._unreadable = [Lost() for _ in encoder.specs_]
+        self._of_unknown_groups = 0
 
     def encoded(self) -> np.ndarray | RowBlocks:
         """A matrix for a table in memory, otherwise blocks; reading twice would count twice."""
@@ -205,13 +209,15 @@ class _ScoredRows:
     def _blocks(self) -> Iterator[np.ndarray]:
         encoder = self.encoder
         for _, given in self.table.column_batches(
-            encoder.columns, len(encoder.get_feature_names_out())
+            encoder.input_columns, len(encoder.get_feature_names_out())
         ):
             read = encoder.recognised(given, self.formats)
             counters = zip(self._drift, self._unreadable, encoder.specs_, read, strict=True)
             for drift, unreadable, spec, column in counters:
                 drift.add(spec, column)
                 unreadable.add_text(given[spec.name], column, encoder.na)
+            if read.groups is not None and encoder.groups_ is not None:
+                self._of_unknown_groups += int((read.groups == encoder.groups_.unknown).sum())
             if self.table.is_in_memory:
                 self.columns = read
             yield encoder.encode_table(read)
@@ -220,6 +226,11 @@ class _ScoredRows:
         """Raise TableError for a column most of whose text does not match its type in training."""
         for spec, lost in zip(self.encoder.specs_, self._unreadable, strict=True):
             lost.require_few(spec.name, spec.kind, spec.style)
+
+    def notes(self) -> list[Note]:
+        """A note on rows of unknown groups, if there are any."""
+        groups = self.encoder.groups_
+        return [] if groups is None else unknown_note(groups, self._of_unknown_groups)
 
     def drift(self) -> list[ColumnDrift]:
         return [

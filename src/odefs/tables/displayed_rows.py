@@ -164,6 +164,9 @@ def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift
 
 def shown_reason(found: Hiding, reason: Reason) -> Reason:
     """Keep only name and weight of a hidden column: percentiles would reveal its values."""
+    if reason.group is not None:
+        shown = tuple((name, value) for name, value in reason.group if name not in found.hidden)
+        reason = replace(reason, group=shown)
     if reason.column not in found.hidden:
         return reason
     return replace(reason, value=None, usual=None, percentile=None, frequency=None, equal=None)

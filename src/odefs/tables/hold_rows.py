@@ -62,7 +62,9 @@ def hold_rows(
     if columns is None:
         part = _choose_rows(encoder, found, flagging, top, seed, judged_by)
         numbers = part.numbers
-        columns = encoder.recognised(table.column_rows(numbers, encoder.columns), rows.formats)
+        columns = encoder.recognised(
+            table.column_rows(numbers, encoder.input_columns), rows.formats
+        )
         X = encoder.encode_table(columns)
         scores, agreement = (
             np.asarray(scores[numbers]),

@@ -41,7 +41,9 @@ WritingNote = Literal["excel_names_cut", "excel_texts_cut"]
 """Content that an output file could not hold."""
 ReviewNote = Literal["answers"]
 """Learned from a person's answers."""
-NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote]
+GroupNote = Literal["groups", "single_group", "pooled_groups", "unknown_groups"]
+"""On the groups of rows within which values are compared."""
+NoteKind = Literal[ReadingNote, ColumnNote, WritingNote, ReviewNote, GroupNote]
 
 ExclusionKind = Literal[
     "opaque_cells",
@@ -80,13 +82,14 @@ class Note:
     line: int | None = None
     """Number of a line of the file, from 1."""
     count: int | None = None
-    """Number of cells, lines, names, or known or confirmed outliers, depending on the kind."""
+    """Number of cells, lines, names, groups, rows of certain groups, or known or confirmed
+    outliers, depending on the kind."""
     n_normal: int | None = None
     """Number of rows known or answered to be normal."""
     n_fields: int | None = None
     """Number of fields in the line."""
     limit: int | None = None
-    """Number expected (fields in a line) or allowed (characters in a cell)."""
+    """Number expected (fields in a line) or allowed (characters in a cell, groups)."""
     share: float | None = None
     value: str | float | None = None
     """A quoted cell, or the name of an encoding."""

@@ -12,6 +12,7 @@ import numpy as np
 from odefs.inspection.explanation import Reason
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.group_peers import GroupPeers, group_of
 
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""
@@ -57,6 +58,7 @@ class ReasonFinder:
         self._ordinary = np.clip(columns * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
         self._sorted = lru_cache(maxsize=None)(self._sorted_values)
         self._counted = lru_cache(maxsize=None)(self._counted_values)
+        self._peers = lru_cache(maxsize=None)(self._peers_of)
 
     def reasons(
         self,
@@ -90,12 +92,20 @@ class ReasonFinder:
                 for c in order[i]
                 if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * largest
             ]
-            usual = [self._usual(c, scaled[i], distances[i]) for c in named]
+            peers = self._peers(group_of(self.encoder, table, int(row)))
+            usual = [
+                self._usual(c, scaled[i], distances[i])
+                if peers is None
+                else peers.usual(self.encoder.specs_[c])
+                for c in named
+            ]
             cells = [table[self.encoder.columns[c]].at(int(row)) for c in named]
             score = float(scores[row])
             found.append(
                 [
-                    self._reason(c, cell, score, float(values[i, c]), float(excess[i, c]), what)
+                    self._reason(
+                        c, cell, score, float(values[i, c]), float(excess[i, c]), what, peers
+                    )
                     for c, cell, what in zip(named, cells, usual, strict=True)
                 ]
             )
@@ -116,10 +126,19 @@ class ReasonFinder:
         value: float,
         excess: float,
         usual: tuple[Any, Any] | None,
+        peers: GroupPeers | None = None,
     ) -> Reason:
         column = self.table[self.encoder.columns[index]]
         as_number = column.kind in ("number", "time") and cell is not None
-        percentile, equal = self._place(column.name, float(cell)) if as_number else (None, None)
+        frequency: float | None
+        percentile: float | None
+        equal: float | None
+        if peers is not None:
+            percentile, equal, frequency = peers.place(column, cell)
+        elif as_number:
+            (percentile, equal), frequency = self._place(column.name, float(cell)), None
+        else:
+            percentile, equal, frequency = None, None, self._frequency(column.name, cell)
         return Reason(
             column.name,
             cell,
@@ -128,10 +147,17 @@ class ReasonFinder:
             kind=column.kind,
             share=value / score if score > 0 else 0.0,
             percentile=percentile,
-            frequency=None if as_number else self._frequency(column.name, cell),
+            frequency=frequency,
             usual=usual,
             equal=equal,
+            group=None if peers is None else peers.group,
         )
+
+    def _peers_of(self, code: int | None) -> GroupPeers | None:
+        groups, codes = self.encoder.groups_, self.table.groups
+        if code is None or groups is None or codes is None:
+            return None
+        return GroupPeers(groups.described(code), code, np.flatnonzero(codes == code))
 
     def _sorted_values(self, name: str) -> np.ndarray:
         column = self.table[name]

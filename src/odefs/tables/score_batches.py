@@ -32,7 +32,7 @@ class BatchScorer:
     def names(self, batch: Any, ids: Sequence[str]) -> list[str]:
         """The columns of a batch that the model uses."""
         if self.encoder is not None:
-            return self.encoder.columns
+            return self.encoder.input_columns
         known = getattr(self.model, "feature_names_in_", None)
         return (
             [name for name in batch.schema.names if name not in ids]

@@ -74,7 +74,7 @@ def _in_parts(
 ) -> TableDetection:
     encoder = found.encoder
     sample = np.union1d(found.extent.numbers[found.extent.drawn], numbers)
-    read = encoder.recognised(table.column_rows(sample, encoder.columns), found.formats)
+    read = encoder.recognised(table.column_rows(sample, encoder.input_columns), found.formats)
     review = Review(found.model, encoder.encode_table(read))
     review.tell(np.searchsorted(sample, numbers), answers)
     model = review.model()

@@ -50,9 +50,19 @@ class ColumnSpec:
     missing_share: float
     sigma: float = 0.0
     """Robust standard deviation, from which the tails begin; 0 for a column without tails."""
+    centres: tuple[float, ...] = ()
+    """With groups of rows: the centre of each group, and last that of the whole table."""
+    scales: tuple[float, ...] = ()
+    """The same for the scale, by which values relative to the centre are divided."""
+    group_units: tuple[tuple[float, ...], ...] = ()
+    """With groups of rows: for each group, and last for the whole table, the distance of each value
+    (:mod:`odefs.tables.encoder.group_statistics`)."""
+    group_usual: tuple[tuple[float, float], ...] = ()
+    """What rows of each group usually have: both quartiles, or the place of the most frequent value
+    (:func:`value_places`) and its share."""
 
     def feature_names(self) -> list[str]:
-        if self.kind == "category":
+        if self.kind == "category" and not self.group_units:
             rare = [RARE] if self.grouped else []
             missing = [MISSING] if self.marks_missing else []
             return [f"{self.name}={level}" for level in (*self.levels, *rare, *missing)]
@@ -91,14 +101,22 @@ Filler = Callable[[slice, np.ndarray], None]
 """Writes some rows of a column into an array of zeros."""
 
 
-def encoded(specs: Sequence[ColumnSpec], columns: Sequence[Column], n_rows: int) -> np.ndarray:
-    """Return the matrix with one or several columns for each input column."""
+def encoded(
+    specs: Sequence[ColumnSpec],
+    columns: Sequence[Column],
+    n_rows: int,
+    groups: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the matrix with one or several columns for each input column.
+
+    ``groups`` are the groups of the rows, if values are compared within groups.
+    """
     widths = [len(spec.feature_names()) for spec in specs]
     out = np.zeros((n_rows, sum(widths)), dtype=ENCODED)
     places = [
         slice(end - width, end) for end, width in zip(accumulate(widths), widths, strict=True)
     ]
-    fillers = [_filler(spec, column) for spec, column in zip(specs, columns, strict=True)]
+    fillers = [_filler(spec, column, groups) for spec, column in zip(specs, columns, strict=True)]
     n_threads, blocks = available_threads(), list(row_blocks(n_rows, BLOCK_ROWS))
     n_stretches = -(-TASKS_PER_THREAD * n_threads // max(1, len(blocks)))
 
@@ -121,8 +139,65 @@ def _stretches(size: int, n_stretches: int) -> list[slice]:
     return [slice(start, start + length) for start in range(0, size, length)]
 
 
-def _filler(spec: ColumnSpec, column: Column) -> Filler:
+def _filler(spec: ColumnSpec, column: Column, groups: np.ndarray | None) -> Filler:
+    if groups is not None and spec.group_units:
+        return _of_rarities(spec, column, groups)
+    if groups is not None and spec.centres:
+        return _of_compared_numbers(spec, column, groups)
     return _of_categories(spec, column) if spec.kind == "category" else _of_numbers(spec, column)
+
+
+def within_group(spec: ColumnSpec, values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Values relative to the centre of their group, in units of its scale."""
+    centres, scales = np.array(spec.centres), np.array(spec.scales)
+    with np.errstate(over="ignore"):
+        return np.asarray((values - centres[groups]) / scales[groups])
+
+
+def _of_compared_numbers(spec: ColumnSpec, column: Column, groups: np.ndarray) -> Filler:
+    """Like :func:`_of_numbers`, relative to the group; the time of day is that of the table."""
+
+    def fill(rows: slice, out: np.ndarray) -> None:
+        missing, values = column.missing[rows], column.values[rows]
+        compared = np.where(missing, 0.0, within_group(spec, values, groups[rows]))
+        with np.errstate(over="ignore"):
+            scaled = drawn_in(compared, 0.0, spec.sigma) / spec.units[0]
+        out[:, 0] = np.clip(scaled, -MAX_ENCODED, MAX_ENCODED)
+        if spec.by_hour:
+            known = np.where(missing, spec.fill, values)
+            out[:, 1] = known % SECONDS_PER_DAY / spec.units[1]
+        if spec.marks_missing:
+            out[:, -1] = missing * spec.units[-1]
+
+    return fill
+
+
+def _of_rarities(spec: ColumnSpec, column: Column, groups: np.ndarray) -> Filler:
+    """Fill one column with the distance of each value in its group; 0 for missing values."""
+    # The last place, -1, is that of missing values.
+    distances = np.pad(np.array(spec.group_units, dtype=ENCODED), ((0, 0), (0, 1)))
+    places, _ = value_places(spec, column)
+
+    def fill(rows: slice, out: np.ndarray) -> None:
+        out[:, 0] = distances[groups[rows], places[rows]]
+        if spec.marks_missing:
+            out[:, -1] = column.missing[rows] * spec.units[-1]
+
+    return fill
+
+
+def value_places(spec: ColumnSpec, column: Column) -> tuple[np.ndarray, int]:
+    """Place of each cell among the values of a boolean or category, -1 if missing; their number.
+
+    The last place of a category is that of rare and unseen values.
+    """
+    if spec.kind == "boolean":
+        known = np.where(column.missing, 0.0, column.values) != 0
+        return np.where(column.missing, -1, known.astype(np.int64)), 2
+    place = {level: code for code, level in enumerate(spec.levels)}
+    rare = len(spec.levels)
+    places = np.array([*(place.get(level, rare) for level in column.levels), -1], dtype=np.int64)
+    return places[column.category_codes], rare + 1
 
 
 def _of_numbers(spec: ColumnSpec, column: Column) -> Filler:

@@ -10,8 +10,8 @@ about a column is a :class:`ColumnSpec`, plain values that a model file can hold
 """
 
 import numbers
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -19,13 +19,20 @@ import numpy as np
 
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
-from odefs.persist.checks import to_plain
 from odefs.system.threads import available_threads, run_tasks
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encode import ColumnSpec, encoded
+from odefs.tables.encoder.group_statistics import with_groups
+from odefs.tables.encoder.groups import (
+    Groups,
+    group_columns,
+    learn_names,
+    require_group_columns,
+    unknown_note,
+)
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
-from odefs.tables.encoder.state import read_state
+from odefs.tables.encoder.state import EncoderState, read_state, write_state
 from odefs.tables.encoder.statistics import (
     ColumnSummary,
     centre_of,
@@ -39,6 +46,9 @@ from odefs.tables.notes import Note
 class ColumnEncoder(Parameters):
     """Encodes columns of any type; see :class:`odefs.TableEncoder` for the parameters."""
 
+    groups_: Groups | None = None
+    """Groups within which values are compared."""
+
     def __init__(
         self,
         number: Sequence[str] = (),
@@ -48,6 +58,7 @@ class ColumnEncoder(Parameters):
         na: Sequence[str] = (),
         max_categories: int = 50,
         mark_missing: bool = False,
+        by: str | Sequence[str] = (),
     ) -> None:
         self.number = number
         self.category = category
@@ -56,6 +67,7 @@ class ColumnEncoder(Parameters):
         self.na = na
         self.max_categories = max_categories
         self.mark_missing = mark_missing
+        self.by = by
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "specs_"):
@@ -69,13 +81,18 @@ class ColumnEncoder(Parameters):
     def is_used(self) -> Callable[[str], bool]:
         """Predicate: whether the column of that name in another table is read."""
         self._require_fitted()
-        return frozenset(self.columns).__contains__
+        return frozenset(self.input_columns).__contains__
 
     def warn_unseen_categories(self, table: Columns) -> None:
         """Warn about columns most of whose values did not occur in training.
 
-        Such a column is probably a different one, or has changed its type.
+        Such a column is probably a different one, or has changed its type. The same holds for
+        columns that define groups.
         """
+        if self.groups_ is not None and table.groups is not None and table.n_rows:
+            unknown = int((table.groups == self.groups_.unknown).sum())
+            if unknown > table.n_rows / 2:
+                warn(str(unknown_note(self.groups_, unknown)[0]))
         for spec, column in zip(self.specs_, table, strict=True):
             if spec.kind == "category" and not spec.grouped and table.n_rows:
                 known = [*(level in spec.levels for level in column.levels), True]
@@ -102,7 +119,8 @@ class ColumnEncoder(Parameters):
             )
             for spec in self.specs_
         )
-        return Columns(tuple(read), table.n_rows)
+        groups = None if self.groups_ is None else self.groups_.codes(table, self.na)
+        return Columns(tuple(read), table.n_rows, groups)
 
     def formats_of(self, sample: Columns) -> dict[str, str]:
         """Text formats, detected in a sample, of columns that were not text in training."""
@@ -115,7 +133,7 @@ class ColumnEncoder(Parameters):
 
     def require_columns(self, names: Container[object]) -> None:
         """Raise TableError if a used column is not among the names of another table."""
-        absent = [name for name in self.columns if name not in names]
+        absent = [name for name in self.input_columns if name not in names]
         if absent:
             named = ", ".join(map(repr, absent))
             raise TableError(
@@ -140,6 +158,11 @@ class ColumnEncoder(Parameters):
         return [spec.name for spec in self.specs_]
 
     @property
+    def input_columns(self) -> list[str]:
+        """Names of the columns that are read: those that are encoded, and group columns."""
+        return self.columns if self.groups_ is None else [*self.columns, *self.groups_.columns]
+
+    @property
     def sources(self) -> np.ndarray:
         """For each encoded column, the index of its input column in :attr:`columns`."""
         return np.repeat(
@@ -153,17 +176,14 @@ class ColumnEncoder(Parameters):
 
     def state(self) -> dict[str, Any]:
         """The fitted state as plain values, without the notes: they may quote cells."""
-        return {
-            "parameters": {
-                name: to_plain(_listed(value), name) for name, value in self.get_params().items()
-            },
-            "specs": [
-                asdict(spec) | {"levels": list(spec.levels), "units": list(spec.units)}
-                for spec in self.specs_
-            ],
-            "left_out": {name: asdict(why) for name, why in self.left_out_.items()},
-            "columns": [str(name) for name in self.feature_names_in_],
-        }
+        known = EncoderState(
+            self.get_params() | {"by": group_columns(self.by)},
+            tuple(self.specs_),
+            self.left_out_,
+            [str(name) for name in self.feature_names_in_],
+            self.groups_,
+        )
+        return write_state(known)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -171,6 +191,7 @@ class ColumnEncoder(Parameters):
         known = read_state(state)
         encoder = cls(**known.parameters)
         encoder.specs_ = list(known.specs)
+        encoder.groups_ = known.groups
         encoder.left_out_ = known.left_out
         encoder.notes_ = [
             Note("text_format", spec.name, format=spec.style) for spec in known.specs if spec.style
@@ -211,6 +232,9 @@ class ColumnEncoder(Parameters):
                 f"a table needs at least two rows, this one has {table.n_rows} "
                 f"sample{'' if table.n_rows == 1 else 's'}."
             )
+        by = group_columns(self.by)
+        used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
+        require_group_columns(by, names, used_otherwise)
         asked = [*self.number, *self.category, *self.drop, *self.keep]
         unknown = [name for name in asked if name not in names]
         if unknown:
@@ -223,7 +247,7 @@ class ColumnEncoder(Parameters):
             frozenset(self.keep).union(not_identifiers),
             frozenset(self.na),
         )
-        columns = [column for column in table if column.name not in self.drop]
+        columns = [column for column in table if column.name not in (*self.drop, *by)]
         roles = run_tasks(
             lambda column: assign_role(column, overrides), columns, available_threads()
         )
@@ -240,19 +264,32 @@ class ColumnEncoder(Parameters):
             available_threads(),
         )
         self.specs_ = equal_where_nominal(specs)
+        self.groups_ = None
         self._set_names(names)
         return Columns(tuple(role.column for role in used), table.n_rows)
 
+    def learn_groups(self, given: Columns, read: Columns) -> Columns:
+        """Learn what is usual in each group; return the used columns with the groups of the rows.
+
+        ``given`` are the training rows, ``read`` their used columns as :meth:`learn_columns` or
+        :meth:`recognised` returned them. Without group columns, nothing changes.
+        """
+        by = group_columns(self.by)
+        if not by or not self.specs_:
+            return read
+        self.groups_, notes = learn_names(given, by, self.na)
+        self.notes_ = [*self.notes_, *notes]
+        n_groups, codes = self.groups_.unknown, self.groups_.codes(given, self.na)
+        self.specs_ = run_tasks(
+            lambda pair: with_groups(*pair, codes, n_groups),
+            list(zip(self.specs_, read, strict=True)),
+            available_threads(),
+        )
+        return replace(read, groups=codes)
+
     def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
-        return encoded(self.specs_, table.columns, table.n_rows)
-
-
-def _listed(value: Any) -> Any:
-    """A list of the names in any container (set, index, array)."""
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+        return encoded(self.specs_, table.columns, table.n_rows, table.groups)
 
 
 def _learn_column(

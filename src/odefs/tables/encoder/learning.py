@@ -4,7 +4,7 @@ Kind, text format, median and tails of a column are learned from a seeded sample
 with the lowest and the highest value of every column are added to the sample, so that a flag that
 is set once in a billion rows does not look constant. Scales, ranges, shares of missing cells and
 counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS`` rows is used
-completely.
+completely. What is usual in groups of rows is that of the sample.
 """
 
 from collections.abc import Collection, Sequence
@@ -72,7 +72,8 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     # Dropped columns are not read, but belong to the names of the training table.
     read = [name for name in names if encoder.is_read(name)]
     if n_rows <= SAMPLE_ROWS:
-        encoder.learn_columns(table.column_rows(np.arange(n_rows), read), names)
+        rows = table.column_rows(np.arange(n_rows), read)
+        encoder.learn_groups(rows, encoder.learn_columns(rows, names))
         return
     extremes = find_extremes(table, read)
     chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
@@ -96,6 +97,9 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
     if encoder.specs_:
         encoder.specs_ = _specs_of_all_rows(encoder, table)
+        encoder.notes_, notes = [], encoder.notes_
+        encoder.learn_groups(sample, encoder.recognised(sample))
+        encoder.notes_ = [*notes, *(note.of_sample(numbers) for note in encoder.notes_)]
 
 
 def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtremes]:

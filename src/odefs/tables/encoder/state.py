@@ -4,18 +4,20 @@ Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, get_args
 
-from odefs.persist.checks import need, need_count, need_number, require
+from odefs.persist.checks import need, need_count, need_number, require, to_plain
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
+from odefs.tables.encoder.groups import Groups
 from odefs.tables.encoder.text_formats import TEXT_FORMATS
 from odefs.tables.notes import Exclusion, ExclusionKind
 
-NAMES = ("number", "category", "drop", "keep")
+NAMES = ("number", "category", "drop", "keep", "by")
 PARAMETERS = {*NAMES, "na", "max_categories", "mark_missing"}
+OF_GROUPS = ("centres", "scales", "group_units", "group_usual")
 SMALLEST_HOUR_UNIT = 1e-12
 """Lower bound for the unit of the time of day, so that a day in this unit fits into float32."""
 
@@ -28,6 +30,39 @@ class EncoderState:
     specs: tuple[ColumnSpec, ...]
     left_out: dict[str, Exclusion]
     columns: list[str]
+    groups: Groups | None = None
+
+
+def write_state(known: EncoderState) -> dict[str, Any]:
+    """Plain values of an encoder, from which :func:`read_state` restores its parts."""
+    # Without groups, earlier versions can read the file: they do not know the parameter.
+    given = {name: v for name, v in known.parameters.items() if name != "by" or v}
+    found = {
+        "parameters": {name: to_plain(_listed(value), name) for name, value in given.items()},
+        "specs": [_spec_state(spec) for spec in known.specs],
+        "left_out": {name: asdict(why) for name, why in known.left_out.items()},
+        "columns": known.columns,
+    }
+    groups = known.groups
+    return found if groups is None else found | {"groups": [list(name) for name in groups.names]}
+
+
+def _listed(value: Any) -> Any:
+    """A list of the names in any container (set, index, array)."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=str)
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
+def _spec_state(spec: ColumnSpec) -> dict[str, Any]:
+    """Plain values of a column; without those of groups where there are none."""
+    found = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
+    plain |= {
+        name: [list(values) for values in getattr(spec, name)]
+        for name in ("group_units", "group_usual")
+    }
+    return {name: v for name, v in plain.items() if name not in OF_GROUPS or v}
 
 
 def read_state(state: Any) -> EncoderState:
@@ -43,7 +78,56 @@ def read_state(state: Any) -> EncoderState:
     used = [spec.name for spec in specs]
     require(used and len(set(used)) == len(used), "its encoder has no columns, or repeated ones")
     require(set(used) <= set(columns), "its encoder uses columns that its table does not have")
-    return EncoderState(_read_parameters(need(state, "parameters", dict)), specs, left_out, columns)
+    parameters = _read_parameters(need(state, "parameters", dict))
+    groups = _read_groups(state, tuple(parameters.get("by", ())))
+    require(
+        groups is None or (not {*groups.columns} & {*used} and {*groups.columns} <= {*columns}),
+        "its group columns are encoded too, or are not columns of its table",
+    )
+    for spec in specs:
+        require(_fits_groups(spec, groups), f"its column {spec.name!r} does not fit its groups")
+    return EncoderState(parameters, specs, left_out, columns, groups)
+
+
+def _read_groups(state: dict[str, Any], by: tuple[str, ...]) -> Groups | None:
+    """The known groups; files of versions without groups have none."""
+    if not by:
+        require("groups" not in state, "it has groups without group columns")
+        return None
+    names = need(state, "groups", list)
+    are_names = all(
+        type(name) is list
+        and len(name) == len(by)
+        and all(value is None or type(value) is str for value in name)
+        for name in names
+    )
+    require(are_names, "its groups are not lists with a value for each group column")
+    groups = Groups(by, tuple(tuple(name) for name in names))
+    require(groups.names and len(set(groups.names)) == len(names), "its groups are not unique")
+    return groups
+
+
+def _fits_groups(spec: ColumnSpec, groups: Groups | None) -> bool:
+    """Whether the column has one centre and scale, or one list of distances, for each group."""
+    held = spec.centres, spec.scales, spec.group_units, spec.group_usual
+    if groups is None:
+        return not any(held)
+    n_held = len(groups.names) + 1
+    if len(spec.group_usual) != n_held:
+        return False
+    if spec.kind in ("number", "time"):
+        numbers = len(spec.centres) == len(spec.scales) == n_held and not spec.group_units
+        return numbers and all(scale > 0 for scale in spec.scales)
+    n_values = 2 if spec.kind == "boolean" else len(spec.levels) + 1
+    if not all(place in range(n_values) and 0 <= share <= 1 for place, share in spec.group_usual):
+        return False
+    return (
+        not spec.centres
+        and not spec.scales
+        and len(spec.group_units) == n_held
+        and all(len(distances) == n_values for distances in spec.group_units)
+        and all(0 <= one <= MAX_ENCODED for distances in spec.group_units for one in distances)
+    )
 
 
 def _read_exclusion(found: Any) -> Exclusion:
@@ -132,9 +216,31 @@ def _read_spec(found: Any) -> ColumnSpec:
         high,
         share,
         need_number(found, "sigma") if "sigma" in found else 0.0,
+        _numbers(found.get("centres", []), name),
+        _numbers(found.get("scales", []), name),
+        _number_lists(found.get("group_units", []), name),
+        tuple((low, high) for low, high in _pairs(found.get("group_usual", []), name)),
     )
     require(_can_encode(spec), f"its column {name!r} cannot be encoded as specified")
     return spec
+
+
+def _numbers(found: Any, name: str) -> tuple[float, ...]:
+    are_numbers = type(found) is list and all(_is_number(value) for value in found)
+    require(are_numbers, f"the groups of its column {name!r} are not described by numbers")
+    return tuple(float(value) for value in found)
+
+
+def _number_lists(found: Any, name: str) -> tuple[tuple[float, ...], ...]:
+    require(type(found) is list, f"the groups of its column {name!r} are not described by lists")
+    return tuple(_numbers(numbers, name) for numbers in found)
+
+
+def _pairs(found: Any, name: str) -> tuple[tuple[float, ...], ...]:
+    pairs = _number_lists(found, name)
+    are_pairs = all(len(pair) == 2 for pair in pairs)
+    require(are_pairs, f"what is usual in the groups of its column {name!r} are not pairs")
+    return pairs
 
 
 def _can_encode(spec: ColumnSpec) -> bool:

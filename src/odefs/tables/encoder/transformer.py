@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.exceptions import TableError
 from odefs.models.fallbacks import whole
+from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.frames import columns_of
@@ -37,6 +38,10 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         Mark missing cells in a separate column, for tables where a missing cell is suspicious. In
         other tables cells are missing for reasons unrelated to the row, and marking them would turn
         every row with a blank into an outlier.
+    by : str or sequence of str
+        Columns whose values define groups of rows. Values of the other columns are then compared
+        within the row's group: numbers relative to its centre and scale, categories by how rare
+        they are in it. Group columns are not encoded themselves.
 
     Attributes
     ----------
@@ -46,6 +51,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     notes_ : list of Note
         Detected types and formats; ``str`` of a note is a sentence. An encoder loaded from a file
         has only the notes on text formats.
+    groups_ : Groups or None
+        The known groups, with ``by``.
     feature_names_in_, n_features_in_
     """
 
@@ -58,13 +65,17 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         X : data frame
         y : ignored
         """
-        self.learn_columns(columns_of(X, self.is_read))
+        self._learn(X)
         return self
 
     @whole
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
         """Fit to a data frame and encode it."""
-        return self.encode_table(self.learn_columns(columns_of(X, self.is_read)))
+        return self.encode_table(self._learn(X))
+
+    def _learn(self, X: Any) -> Columns:
+        given = columns_of(X, self.is_read)
+        return self.learn_groups(given, self.learn_columns(given))
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode another data frame with the columns of the training frame."""

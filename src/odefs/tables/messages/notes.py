@@ -6,6 +6,7 @@ from odefs.tables.messages.values import (
     count,
     exact_percent,
     first_of,
+    listed,
     number,
     percent,
     without_controls,
@@ -130,6 +131,37 @@ def _excel_texts_cut(note: Note) -> str:
     return f"{texts} is cut to the {note.limit or 0:,} characters that an Excel cell holds."
 
 
+def _groups(note: Note) -> str:
+    return f"values are compared within {count(note.count or 0, 'group')} by {_by(note)}"
+
+
+def _single_group(note: Note) -> str:
+    return (
+        f"all rows belong to one group by {_by(note)}, so that values are compared within the "
+        "whole table"
+    )
+
+
+def _pooled_groups(note: Note) -> str:
+    rows = count(note.count or 0, "row belongs", "rows belong")
+    return (
+        f"{rows} to none of the {note.limit or 0:,} largest groups by {_by(note)} and "
+        f"{'is' if note.count == 1 else 'are'} compared with the whole table"
+    )
+
+
+def _unknown_groups(note: Note) -> str:
+    rows = count(note.count or 0, "row belongs", "rows belong")
+    return (
+        f"{rows} to groups by {_by(note)} that the model does not know and "
+        f"{'is' if note.count == 1 else 'are'} compared with the whole training table"
+    )
+
+
+def _by(note: Note) -> str:
+    return listed(note.columns)
+
+
 def _whose_scores(convention: FlagConvention) -> str:
     whose = "the training scores" if convention.by_training else "all scores"
     return whose + _when(convention)
@@ -216,6 +248,10 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "excel_names_cut": _excel_names_cut,
     "excel_texts_cut": _excel_texts_cut,
     "answers": _answers,
+    "groups": _groups,
+    "single_group": _single_group,
+    "pooled_groups": _pooled_groups,
+    "unknown_groups": _unknown_groups,
 }
 
 EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {

@@ -5,6 +5,7 @@ Markdown reports use the same reasons as records of the report's summary.
 """
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from odefs.tables.messages.values import (
@@ -30,30 +31,68 @@ def reason_text(reason: "Reason", hidden: bool = False) -> str:
     return without_controls(f"{reason.column} = {HIDDEN if hidden else cell}")
 
 
-def reason_details(reason: "Reason") -> str:
+def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset()) -> list[str]:
+    """The same for all reasons of a row, with what is usual in its group if it has one.
+
+    Only the first reason names the group.
+    """
+    texts: list[str] = []
+    is_named = False
+    for reason in reasons:
+        text = reason_text(reason, reason.column in hidden)
+        if reason.group is not None and reason.usual is not None and reason.column not in hidden:
+            usual = _usual_in_group({}, reason.usual, reason.kind, "")
+            text = f"{text} ({usual if is_named else reason_usual(reason, hidden)})"
+            is_named = True
+        texts.append(without_controls(text))
+    return texts
+
+
+def reason_details(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
     """Return the position of the value in its column, and the values of similar ordinary rows."""
-    return "; ".join(part for part in (reason_place(reason), reason_usual(reason)) if part)
+    parts = reason_place(reason), reason_usual(reason, hidden)
+    return "; ".join(part for part in parts if part)
 
 
 def reason_place(reason: "Reason") -> str:
     """Return the position of the value in its column."""
+    rows = "rows" if reason.group is None else "rows of its group"
     if reason.percentile is not None and reason.beyond is not None:
         side = "above" if reason.percentile >= 50 else "below"
-        return f"{side} {percent(reason.beyond / 100)} of the rows"
+        return f"{side} {percent(reason.beyond / 100)} of the {rows}"
     if reason.frequency is not None:
-        return f"in {percent(reason.frequency)} of the rows"
+        return f"in {percent(reason.frequency)} of the {rows}"
     return ""
 
 
-def reason_usual(reason: "Reason") -> str:
-    """Return what similar ordinary rows have in the column."""
+def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
+    """Return what ordinary rows that are similar, or of the same group, have in the column."""
     if reason.usual is None:
         return ""
     first, second = reason.usual
+    if reason.group is not None:
+        shown = {name: cell for name, cell in reason.group if name not in hidden}
+        return _usual_in_group(shown, reason.usual, reason.kind)
     if reason.kind in ("number", "time"):
         low, high = (value(bound, reason.kind, context=reason.usual) for bound in (first, second))
         return f"similar rows have {low} to {high}"
     return f"{percent(second)} of similar rows have {value(first, reason.kind)}"
+
+
+def _usual_in_group(
+    group: dict[str, Any], usual: Sequence[Any], kind: str, otherwise: str = "in its group "
+) -> str:
+    """Return ``for store = Lyon usually 12 to 40``; hidden columns are not in ``group``.
+
+    ``otherwise`` takes the place of a group that is empty.
+    """
+    named = ", ".join(
+        f"{column} = {'(missing)' if cell is None else cell}" for column, cell in group.items()
+    )
+    where = f"for {named} " if named else otherwise
+    if kind in ("number", "time"):
+        return f"{where}usually {span(usual, kind, 4)}"
+    return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
 def short_reason(reason: dict[str, Any]) -> str:
@@ -83,6 +122,8 @@ def _own_value(reason: dict[str, Any]) -> str:
 
 def _usual(reason: dict[str, Any]) -> str:
     usual, of = reason["usual"], reason["kind"]
+    if "group" in reason:
+        return _usual_in_group(reason["group"], usual, of)
     if of in ("number", "time"):
         return f"similar ordinary rows have {span(usual, of, 4)}"
     return f"similar ordinary rows most often have {value(usual[0], of)} ({percent(usual[1])})"
@@ -90,9 +131,10 @@ def _usual(reason: dict[str, Any]) -> str:
 
 def _place(reason: dict[str, Any]) -> str:
     direction, at = reason["direction"], reason["percentile"]
+    rows = "rows of its group" if "group" in reason else "rows"
     if direction in ("missing", "value"):
         return (
-            f"as in {percent(reason['frequency'])} of rows"
+            f"as in {percent(reason['frequency'])} of {rows}"
             if reason["frequency"] is not None
             else "a rare case"
         )
@@ -104,8 +146,8 @@ def _place(reason: dict[str, Any]) -> str:
     # Equal values are neither lower nor higher.
     beyond = round((at if high else 100 - at) - (reason["equal"] or 0) / 2, 6)
     if beyond >= 99.95:
-        return f"among the {'highest' if high else 'lowest'} of all rows"
-    return f"{'higher' if high else 'lower'} than {math.floor(10 * beyond) / 10:g}% of rows"
+        return f"among the {'highest' if high else 'lowest'} of all {rows}"
+    return f"{'higher' if high else 'lower'} than {math.floor(10 * beyond) / 10:g}% of {rows}"
 
 
 def trait(record: dict[str, Any]) -> str:

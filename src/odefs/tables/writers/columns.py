@@ -10,11 +10,11 @@ from odefs.engines.out_of_core import Folder
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
+from odefs.tables import messages
 from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell
 from odefs.tables.frames import columns_of
-from odefs.tables.messages import reason_text
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def result_batches(
     ranks = _ranks(found)
     named = [found.identifier] if shows_names(found) else []
     lines = [table.line_column] if table.line_column else []
-    used = found.encoder.columns if reasons != "none" else []
+    used = found.encoder.input_columns if reasons != "none" else []
     own = table.names if with_data else []
     read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
     for start, frame in table.batches(read):
@@ -167,5 +167,5 @@ def reason_texts(
     """Return a text for each row in ``rows``, ``None`` for the others."""
     texts: list[str | None] = [None] * n_rows
     for row, found in zip(rows, reasons, strict=True):
-        texts[row] = "; ".join(reason_text(reason, reason.column in hidden) for reason in found)
+        texts[row] = "; ".join(messages.reason_texts(found, hidden))
     return texts
