@@ -30,7 +30,7 @@ BENCHMARKS = (
 WITH_OWN_PAGE = ("review",)
 """Further ones that run only by name, and write a page of their own."""
 
-BY_NAME = ("groups",)
+BY_NAME = ("flags", "groups")
 """Further ones that run only by name."""
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
 
+SHOWN_FALLBACKS = ("off_device",)
+"""Other fallbacks concern the training, and are listed in the report."""
+
 UNLIMITED = 10_000
 """Width if standard output is not a terminal, where lines must not be wrapped."""
 
@@ -56,21 +59,29 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
         f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used",
         style="bold",
     )
-    if found.part is not None:
-        out.say(f"  {messages.sampled(found.part.judged_by, found.part.drawn.size)}")
-    for column, reason in found.left_out.items():
-        out.say(f"  left out: {_line(column)} ({reason})")
-    for note in shown_notes(found):
-        out.say(f"  {note}")
-    for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
-        out.say(f"  {_line(getattr(fallback, 'message', fallback))}")
     ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
     out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
     if top:
         out.print(outlier_table(found, top))
+        if found.agreement is not None:
+            out.say(messages.AGREEMENT)
     show_columns(out, found)
     if found.labels:
         out.say(messages.labels(found.labels))
+    show_reading(out, found)
+
+
+def show_reading(out: Screen, found: "TableDetection") -> None:
+    """Show how the table was read: columns left out, formats recognised, what was not possible."""
+    if found.part is not None:
+        out.say(messages.sampled(found.part.judged_by, found.part.drawn.size))
+    for column, reason in found.left_out.items():
+        out.say(f"Left out: {_line(column)} ({reason})")
+    for note in shown_notes(found):
+        out.say(f"Note: {note}")
+    for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
+        if fallback.kind in SHOWN_FALLBACKS:
+            out.say(_line(fallback.message))
 
 
 def show_columns(out: Screen, found: "TableDetection") -> None:
@@ -83,8 +94,11 @@ def show_columns(out: Screen, found: "TableDetection") -> None:
     out.say(f"\n{_line(messages.importances(found.importances))}")
     if found.noise:
         out.say(_line(messages.noise(found.noise)))
-    if (trust := getattr(found.model, "trust_", None)) is not None:
-        out.say(messages.trusted(trust, found.model.trust != "auto", bool(found.noise)))
+    trust = getattr(found.model, "trust_", None)
+    if trust is not None and (
+        text := messages.trusted(trust, found.model.trust != "auto", bool(found.noise))
+    ):
+        out.say(text)
 
 
 def outlier_table(found: "TableDetection", top: int) -> Table:

@@ -103,10 +103,9 @@ def _read(summary: dict[str, Any]) -> list[str]:
 def _trusted(training: dict[str, Any]) -> list[str]:
     sentences = [safe(messages.noise(training["noise"]))] if training["noise"] else []
     if training["trust"] is not None:
-        sentences.append(
-            messages.trusted(training["trust"], training["trust_given"], bool(training["noise"]))
-        )
-    return sentences
+        given, has_noise = training["trust_given"], bool(training["noise"])
+        sentences.append(messages.trusted(training["trust"], given, has_noise))
+    return [sentence for sentence in sentences if sentence]
 
 
 def _made(summary: dict[str, Any]) -> Iterable[Sequence[object]]:

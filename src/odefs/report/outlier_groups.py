@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from odefs.report.scores import Cell
 
 MAX_KINDS = 8
-LEAST_ROWS = 2
+LEAST_ROWS = 1
 LEAST_SHARE = 0.04
 """Smaller groups are merged under "other"."""
 NARROW = 0.75
@@ -32,13 +32,13 @@ class Trait(NamedTuple):
 
 
 def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Group the flagged ``rows``, largest group first, and set ``kind`` of each row to its index.
+    """Group the flagged ``rows``, highest score first, and set ``kind`` of each row to its index.
 
     Each group has its ``traits``, the number of rows, and the indices of its records in ``rows``.
     """
     records = [_record(chosen, members, rows) for chosen, members in _choose_kinds(rows)]
     # Rows of no kind, which have no traits, come last.
-    records.sort(key=lambda kind: (not kind["traits"], -kind["count"], kind["members"][0]))
+    records.sort(key=lambda kind: (not kind["traits"], kind["members"][0]))
     kind_of = {i: number for number, record in enumerate(records) for i in record["members"]}
     for i, row in enumerate(rows):
         row["kind"] = kind_of.get(i)

@@ -17,6 +17,12 @@ from odefs.tables.group_peers import GroupPeers, group_of
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""
 
+COMMON = 0.2
+"""A value is not unusual if this share of the rows has it, or a value that is as rare."""
+
+SPARE = 3
+"""Further columns that are considered where the first ones have common values."""
+
 ORDINARY_SAMPLE = 2000
 LIKE_IT = 50
 """Number of sampled normal rows that count as similar to a row."""
@@ -81,7 +87,7 @@ class ReasonFinder:
         explanation = self.model.explain(X[rows])
         values = self.encoder.by_column(np.asarray(explanation))
         excess = values - self.encoder.by_column(explanation.baseline)
-        order = np.argsort(-excess, axis=1, kind="stable")[:, :k]
+        order = np.argsort(-excess, axis=1, kind="stable")[:, : k + SPARE]
         scaled = np.clip(X[rows].astype(np.float64) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
         distances = self._distances(scaled)
         found = []
@@ -93,6 +99,7 @@ class ReasonFinder:
                 if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * largest
             ]
             peers = self._peers(group_of(self.encoder, table, int(row)))
+            named = self._unusual(table, int(row), named, peers)[:k]
             usual = [
                 self._usual(c, scaled[i], distances[i])
                 if peers is None
@@ -110,6 +117,26 @@ class ReasonFinder:
                 ]
             )
         return found
+
+    def _unusual(
+        self, table: Columns, row: int, named: list[int], peers: GroupPeers | None
+    ) -> list[int]:
+        """Return the columns whose value is rare by itself; all of them if none is."""
+        rare = [c for c in named if self._commonness(table, row, c, peers) < COMMON]
+        return rare or named
+
+    def _commonness(self, table: Columns, row: int, index: int, peers: GroupPeers | None) -> float:
+        """Return the share of rows with the value of a row, or one that is as rare."""
+        column = self.table[self.encoder.columns[index]]
+        cell = table[column.name].at(row)
+        if peers is not None:
+            _, equal, frequency = peers.place(column, cell)
+            return (equal or 0.0) / 100 if frequency is None else frequency
+        if column.kind in ("number", "time") and cell is not None:
+            return self._place(column.name, float(cell))[1] / 100
+        counts = self._counted(column.name)
+        own = counts.get(cell, 0)
+        return sum(n for n in counts.values() if n <= own) / max(1, self.table.n_rows)
 
     def _distances(self, scaled: np.ndarray) -> np.ndarray:
         """Return squared distances to the sampled normal rows, columns divided by their spread."""

@@ -18,6 +18,7 @@ from odefs.tables.messages.reasons import (
     trait,
 )
 from odefs.tables.messages.results import (
+    AGREEMENT,
     NO_DRIFT,
     drift,
     files_scored,
@@ -52,6 +53,7 @@ from odefs.tables.messages.values import (
 )
 
 __all__ = [
+    "AGREEMENT",
     "KIND_NAMES",
     "NO_DRIFT",
     "convention_message",

@@ -23,7 +23,15 @@ def flagged(n_flagged: int, convention: "FlagConvention") -> str:
     if convention.kind == "too_few_rows":
         return f"The rows are ranked, none is flagged. {rule(str(convention))}"
     rows = count(n_flagged, "row stands", "rows stand") if n_flagged else "No row stands"
-    return f"{rows} out. {rule(str(convention))}"
+    if convention.kind != "auto":
+        return f"{rows} out. {rule(str(convention))}"
+    expected, n_rows = number(convention.expected or 0.0), convention.n_rows or 0
+    if convention.by_training:
+        return f"{rows} out. Of {n_rows:,} ordinary rows, about {expected} would."
+    if 0 < n_flagged <= (convention.expected or 0.0):
+        flags = count(n_flagged, "row is", "rows are")
+        return f"{flags} flagged, no more than in a table of this size without outliers."
+    return f"{rows} out. In a table of this size without outliers, about {expected} would."
 
 
 def rule(convention: str) -> str:
@@ -94,16 +102,14 @@ def noise(columns: Sequence[str]) -> str:
 def trusted(share: float, was_given: bool = False, has_noise: bool = False) -> str:
     """Return how much of the score comes from learned columns.
 
-    ``has_noise`` if :func:`noise` precedes.
+    Empty if the model decided to weight all columns equally, as on most tables. ``has_noise`` if
+    :func:`noise` precedes.
     """
     which = "All other columns" if has_noise else "All columns"
     if share == 0 and was_given:
         return f"{which} are weighted equally, as requested."
     if share == 0:
-        return (
-            f"{which} are weighted equally: feature selection did not improve the ranking "
-            "reliably on this table."
-        )
+        return ""
     if share == 1:
         return "The score comes from the selected columns alone."
     return (
@@ -121,6 +127,8 @@ def kinds_from(total: int) -> str:
     """Return how many rows the groups of outliers are based on, if not on all flagged ones."""
     return f"Based on the {count(total)} flagged rows with the highest scores."
 
+
+AGREEMENT = "agree: share of the model's parts that find the row unusual on their own."
 
 NO_DRIFT = "No column differs from training: no value out of range, no unseen category."
 
