@@ -23,7 +23,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 PYTHRESH_ROWS = 6_000
 """Rows sampled for the methods of pythresh, some of which take time quadratic in the rows."""
 RIVALS = (
-    *("AUCP", "BOOT", "CHAU", "CLF", "CPD", "DSN", "EB", "FILTER", "FWFM", "GESD", "HIST", "IQR"),
+    *("AUCP", "BOOT", "CHAU", "CLF", "DSN", "EB", "FILTER", "FWFM", "GESD", "HIST", "IQR"),
     *("KARCH", "MAD", "MOLL", "MTT", "QMCD", "REGR", "YJ", "ZSCORE"),
 )
 """Methods of pythresh that take seconds at most for these rows."""

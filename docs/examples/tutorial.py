@@ -37,9 +37,9 @@ print(found)
 print("left out:", {column: str(why) for column, why in found.left_out.items()})
 
 # %%
-# Every row has a score. **1.0 is an ordinary row**, and high scores are abnormal. The flag is a
-# convention (mean + 2 standard deviations) that you can change: see
-# :ref:`sphx_glr_gallery_threshold.py`.
+# Every row has a score. **1.0 is an ordinary row**, and high scores are abnormal. Rows are flagged
+# that score higher than the bulk of the rows explains; about one row would be in a table without
+# outliers. You can change this: see :ref:`sphx_glr_gallery_threshold.py`.
 
 flagged = found.is_outlier
 fig, ax = plt.subplots(figsize=(7, 3))

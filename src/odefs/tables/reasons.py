@@ -17,7 +17,7 @@ from odefs.tables.group_peers import GroupPeers, group_of
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""
 
-COMMON = 0.2
+COMMON = 0.1
 """A value is not unusual if this share of the rows has it, or a value that is as rare."""
 
 SPARE = 3
