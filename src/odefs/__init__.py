@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from odefs.inspection.resemblances import Resemblance as Resemblance
     from odefs.report.report import Report as Report
     from odefs.review import Review as Review
+    from odefs.tables.checks.record import ValueCheck as ValueCheck
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.pipeline_files import load as load
     from odefs.tables.pipeline_files import save as save
@@ -51,6 +52,7 @@ _HOMES = {
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
+    "ValueCheck": "odefs.tables.checks.record",
     "detect": "odefs.detection",
     "explain": "odefs.tables.pipelines",
     "export_onnx": "odefs.compat.onnx",
@@ -77,6 +79,7 @@ __all__ = [
     "RowBlocks",
     "TableEncoder",
     "TopExplanation",
+    "ValueCheck",
     "__version__",
     "detect",
     "explain",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     help="Save the model. The file contains rows of the table (all rows of a small one).",
 )
 @options.answers
+@options.checking
 @options.reading
 @options.columns
 @options.flagging
@@ -41,6 +42,7 @@ def command(
     writing: options.Writing,
     model_path: Path | None,
     answers: Path | None,
+    checking: options.Checking,
     reading: options.Reading,
     columns: options.Columns,
     flagging: options.Flagging,
@@ -67,9 +69,15 @@ def command(
         reading = replace(reading, identifier=reading.identifier or "transaction")
     large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(
-        file, writing, display, large, model_path=model_path, leaves_page=not display.as_json
+        file,
+        writing,
+        display,
+        large,
+        model_path=model_path,
+        leaves_page=not display.as_json,
+        checks_path=checking.checks_path,
     )
-    require_apart(targets.scores, targets.page, targets.model, answers)
+    require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
     model = make_model(training)
     with working_folder(large) as folder:
         with progress(display.quiet):
@@ -88,6 +96,7 @@ def command(
                     writing.hide,
                     display.top,
                     told,
+                    checks=not checking.no_checks,
                 )
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
@@ -143,6 +152,7 @@ def detect_input(
     hide: tuple[str, ...],
     top: int,
     told: "Sequence[Answer]" = (),
+    checks: bool = False,
 ) -> "TableDetection":
     """Detect outliers in a table, as the options say, and take up the answers of a review."""
     import numpy as np
@@ -171,6 +181,7 @@ def detect_input(
         hide=hide,
         top=top,
         seed=training.seed,
+        checks=checks,
     )
     rows, answers = answered(told)
     found = with_answers(found, rows, answers, read.table)

@@ -19,16 +19,18 @@ from odefs.cli.errors import leave_pipe
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
-from odefs.tables.displayed_rows import shown_names, shown_notes
+from odefs.tables.displayed_rows import shown_checks, shown_names, shown_notes
 from odefs.tables.messages import percent, reason_details, reason_text, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
+    from odefs.tables.checks import ValueCheck
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
 
 UNLIMITED = 10_000
 """Width if standard output is not a terminal, where lines must not be wrapped."""
+SHOWN_CHECKS = 5
 
 
 class Screen(Console):
@@ -60,10 +62,13 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
         out.say(f"  {messages.sampled(found.part.judged_by, found.part.drawn.size)}")
     for column, reason in found.left_out.items():
         out.say(f"  left out: {_line(column)} ({reason})")
+    checks = shown_checks(found)
     for note in shown_notes(found):
-        out.say(f"  {note}")
+        if not any(check.replaces(note) for check in checks):
+            out.say(f"  {note}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         out.say(f"  {_line(getattr(fallback, 'message', fallback))}")
+    show_checks(out, checks)
     ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
     out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
     if top:
@@ -71,6 +76,17 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     show_columns(out, found)
     if found.labels:
         out.say(messages.labels(found.labels))
+
+
+def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
+    """Show the most certain of the values to check."""
+    if not checks:
+        return
+    out.say(f"{messages.CHECKS_TITLE}:", style="bold")
+    for check in checks[:SHOWN_CHECKS]:
+        out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
+    if len(checks) > SHOWN_CHECKS:
+        out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS, in_report=True)}")
 
 
 def show_columns(out: Screen, found: "TableDetection") -> None:
@@ -118,6 +134,8 @@ def show_files(out: Screen, targets: "Targets", found: "TableDetection") -> None
     """Show the paths of the written files."""
     if targets.scores:
         out.say(f"Scores of all rows: {targets.scores}")
+    if targets.checks:
+        out.say(f"Values to check: {targets.checks}")
     if targets.model:
         hidden = sorted(found.hidden & set(found.encoder.columns))
         out.say(_line(messages.model_saved(targets.model, hidden)))

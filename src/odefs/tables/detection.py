@@ -11,6 +11,7 @@ from odefs._row_selection import read_rows
 from odefs.inspection.explanation import Reason
 from odefs.inspection.importances import MOST_ROWS, shares_of_rows
 from odefs.models.base import OutlierModel
+from odefs.tables.checks.record import ValueCheck
 from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows, row_labels
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -46,6 +47,8 @@ class TableDetection:
     """Where the table is larger than memory: which of its rows these are."""
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
+    checks: list[ValueCheck] = field(default_factory=list)
+    """Values to check, most certain first; empty if they were not looked for."""
 
     def __repr__(self) -> str:
         used, flagged = len(self.encoder.columns), self.n_flagged

@@ -4,6 +4,14 @@ Messages are made here from typed records and numbers, and are never parsed agai
 are written where they are raised.
 """
 
+from odefs.tables.messages.checks import (
+    CHECKS_HINT,
+    CHECKS_TITLE,
+    check_cell,
+    check_message,
+    check_rows,
+    more_checks,
+)
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reasons import (
     kind,
@@ -51,8 +59,13 @@ from odefs.tables.messages.values import (
 )
 
 __all__ = [
+    "CHECKS_HINT",
+    "CHECKS_TITLE",
     "KIND_NAMES",
     "NO_DRIFT",
+    "check_cell",
+    "check_message",
+    "check_rows",
     "convention_message",
     "count",
     "drift",
@@ -67,6 +80,7 @@ __all__ = [
     "kinds_from",
     "labels",
     "model_saved",
+    "more_checks",
     "noise",
     "note_message",
     "number",
