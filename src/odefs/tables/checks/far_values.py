@@ -12,12 +12,15 @@ import numpy as np
 from odefs.tables.checks.facts import NumberFacts, quantiles
 from odefs.tables.checks.record import Suspect
 
-DEVIATIONS = 7.0
+DEVIATIONS, LOG_DEVIATIONS = 7.0, 6.0
+"""Least distance from the median; on a logarithmic scale large distances are small."""
 REACH = 2.0
 """Distance of a far value, relative to the furthest other value on its side of the median."""
+LOW_REACH = 3.0
+"""The same for low values on a logarithmic scale, on which values near zero are far out."""
 FEW_VALUES, REACH_OF_FEW = 10, 5.0
 """Columns with few distinct values are grades or small counts; a far value must stand out more."""
-SKEW, HEAVY = 1.3, 6.0
+SKEW, HEAVY = 1.3, 4.5
 """Ratio of the upper to the lower tail, and of the middle 98 % to the middle half (normal: 3.4)."""
 
 Transform = Callable[[np.ndarray], np.ndarray]
@@ -38,8 +41,11 @@ def far_suspects(
     transform = _scale(rest, float(lowest[0]))
     middle = transform(np.array(quantiles(rest, 0.5)))[0]
     ordinary = transform(rest)
-    found_high = _far(transform(highest) - middle, ordinary - middle, facts.n_distinct, most)
-    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], facts.n_distinct, most)
+    reach = REACH if facts.n_distinct >= FEW_VALUES else REACH_OF_FEW
+    least = DEVIATIONS if transform is _unchanged else LOG_DEVIATIONS
+    found_high = _far(transform(highest) - middle, ordinary - middle, reach, least, most)
+    reach = max(reach, LOW_REACH) if transform is np.log else reach
+    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], reach, least, most)
     if not found_high and not found_low:
         return []
     usual = (float(lowest[found_low]), float(highest[found_high]))
@@ -53,16 +59,21 @@ def _scale(rest: np.ndarray, lowest: float) -> Transform:
     q01, q10, q25, q50, q75, q90, q99 = quantiles(rest, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
     is_skewed = q90 - q50 > SKEW * (q50 - q10) or q99 - q50 > 1.5 * SKEW * (q50 - q01)
     is_heavy = q99 - q01 > HEAVY * (q75 - q25)
-    if lowest > 0 and (is_skewed or is_heavy):
+    is_left_skewed = q50 - q10 > SKEW * (q90 - q50) or q50 - q01 > 1.5 * SKEW * (q99 - q50)
+    if lowest > 0 and is_skewed:
         return np.log
     deviation = (q90 - q10) / 2.56
-    if (is_skewed or is_heavy or q50 - q10 > SKEW * (q90 - q50)) and deviation > 0:
+    if (is_skewed or is_left_skewed or is_heavy) and deviation > 0:
         # A difference of zero stays zero, small ones stay proportional.
         return lambda values: np.sign(values - q50) * np.log1p(np.abs(values - q50) / deviation)
-    return lambda values: values
+    return _unchanged
 
 
-def _far(ends: np.ndarray, others: np.ndarray, n_distinct: int, most: int) -> int:
+def _unchanged(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most: int) -> int:
     """Return how many of the values at one end are far; distances are from the median.
 
     ``ends`` are the distances at this end, furthest first, and ``others`` those of all values, in
@@ -72,9 +83,8 @@ def _far(ends: np.ndarray, others: np.ndarray, n_distinct: int, most: int) -> in
     deviation = max((q75 - q25) / 1.349, q90 / 1.2816)
     if deviation <= 0:
         return 0
-    reach = REACH if n_distinct >= FEW_VALUES else REACH_OF_FEW
     for k in range(min(most, ends.size - 1), 0, -1):
         ordinary = max(float(ends[k]), 1.5 * deviation)
-        if ends[k - 1] >= max(reach * ordinary, DEVIATIONS * deviation):
+        if ends[k - 1] >= max(reach * ordinary, least * deviation):
             return k
     return 0

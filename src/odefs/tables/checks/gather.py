@@ -51,7 +51,7 @@ class NumberTally:
             return
         low, high = values.min(), values.max()
         self.n += int(values.size if counts is None else counts.sum())
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             self.total += float(values.sum() if counts is None else values @ counts)
         if low < 0:
             self.n_negative += _count(values < 0, counts)

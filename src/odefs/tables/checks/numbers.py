@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, quantiles
-from odefs.tables.checks.far_values import far_suspects
+from odefs.tables.checks.far_values import FEW_VALUES, far_suspects
 from odefs.tables.checks.gather import CODES
 from odefs.tables.checks.record import Suspect
 
@@ -25,6 +25,8 @@ SIZES = 5
 """Least number of distinct values of a column of sizes; those with fewer hold grades or codes."""
 SKEWED = 2.0
 """Ratio of the upper to the lower half of the middle 90 %."""
+RELIABLE = 200
+"""Number of values from which on skewness is not an accident."""
 
 RANGES = {
     "lat": (-90.0, 90.0),
@@ -91,13 +93,16 @@ def _codes(facts: NumberFacts) -> list[Suspect]:
     lowest, highest = float(low[0]), float(high[0])
     q01, q99 = quantiles(rest, 0.01, 0.99)
     span = q99 - q01 or highest - lowest
+    # Where a repeated code is the only negative number, no further distance is needed.
+    is_positive = lowest >= 0 and np.unique(rest).size > FEW_VALUES
     found = []
     for code in present:
         gap = max(lowest - code, code - highest)
         if code == -1:
-            is_code = lowest >= 0 and facts.whole and np.unique(rest).size > 10 and highest > 20
+            is_code = is_positive and facts.whole and highest > 20
         else:
-            is_code = gap > span * (SMALL_CODE_GAP if code in SMALL_CODES else CODE_GAP)
+            least = span * (SMALL_CODE_GAP if code in SMALL_CODES else CODE_GAP)
+            is_code = gap > least or (code < 0 and is_positive)
         if is_code:
             usual = (lowest, highest)
             found.append(facts.suspect("code", 0.9, (code,), usual=usual))
@@ -163,10 +168,12 @@ def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
     # How low values would reach if they became rare as in a normal distribution.
     deviation = max((middle - lower) / 1.645, (middle - low) / 2.326)
     reach = middle - 1.3 * np.sqrt(2 * np.log(max(facts.n, 3))) * deviation
-    if middle <= 0 or (not is_skewed and float(np.median(negative[negative < 0])) > min(reach, 0)):
+    if middle <= 0:
         return None
-    if is_skewed and np.count_nonzero(rest <= -negative[0]) < count:
-        return None  # nothing near zero: left to the far values
+    if not is_skewed and (negative[-1] > reach or rest[0] - negative[-1] < deviation):
+        return None  # the end of an ordinary tail
+    if is_skewed and facts.n < RELIABLE and np.count_nonzero(rest <= -negative[0]) < 10 * count:
+        return None
     usual = (float(rest[0]), float(facts.highest(named)[0]))
     certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
     return facts.suspect("negative", certainty, below=0.0, usual=usual)
