@@ -72,6 +72,8 @@ def with_names(
     checks: Sequence[ValueCheck], found: "TableDetection", table: Table
 ) -> list[ValueCheck]:
     """Add the ids of the rows, as the detection of the table names them."""
+    if not checks:
+        return []
     numbers = rows_of(checks)
     if found.part is None:
         names = {row: found.row_names[row] for row in numbers.tolist()}
