@@ -147,7 +147,7 @@ def test_a_row_that_is_the_sum_of_the_others():
     for name, values in cells.items():
         cells[name] = [*values, values.sum()]
     (check,) = checks_of(pl.DataFrame(cells))
-    assert (check.kind, check.rows, check.columns) == ("sum_row", (40,), ("p", "q", "r"))
+    assert (check.kind, check.rows, check.summed) == ("sum_row", (40,), ("p", "q", "r"))
 
 
 @pytest.mark.parametrize(

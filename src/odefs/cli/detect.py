@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     help="Save the model. The file contains rows of the table (all rows of a small one).",
 )
 @options.answers
-@options.checking
+@click.option(
+    "--checks-out",
+    "checks_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the values to check as csv, parquet, arrow, ndjson or xlsx, depending on the "
+    "suffix.",
+)
+@click.option("--no-checks", is_flag=True, help="Do not look for values to check.")
 @options.reading
 @options.columns
 @options.flagging
@@ -42,7 +50,8 @@ def command(
     writing: options.Writing,
     model_path: Path | None,
     answers: Path | None,
-    checking: options.Checking,
+    checks_path: Path | None,
+    no_checks: bool,
     reading: options.Reading,
     columns: options.Columns,
     flagging: options.Flagging,
@@ -64,6 +73,10 @@ def command(
         raise click.UsageError(
             f"--known {columns.known} is also given as --label or --id: use different columns."
         )
+    if no_checks and checks_path:
+        raise click.UsageError(
+            "--checks-out and --no-checks are mutually exclusive: give only one of them."
+        )
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")
@@ -75,7 +88,7 @@ def command(
         large,
         model_path=model_path,
         leaves_page=not display.as_json,
-        checks_path=checking.checks_path,
+        checks_path=checks_path,
     )
     require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
     model = make_model(training)
@@ -96,7 +109,7 @@ def command(
                     writing.hide,
                     display.top,
                     told,
-                    checks=not checking.no_checks,
+                    checks=not no_checks,
                 )
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:

@@ -229,26 +229,6 @@ class Writing:
 
 
 @dataclass(frozen=True)
-class Checking:
-    """Whether values to check are looked for, and where they are written."""
-
-    no_checks: bool = _option(is_flag=True, help="Do not look for values to check.")
-    checks_path: Path | None = _option(  # noqa: RUF009 - a field, not a shared default
-        "--checks-out",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help="Write the values to check as csv, parquet, arrow, ndjson or xlsx, depending on the "
-        "suffix.",
-    )
-
-    def __post_init__(self) -> None:
-        if self.no_checks and self.checks_path is not None:
-            raise click.UsageError(
-                "--checks-out and --no-checks are mutually exclusive: give only one of them."
-            )
-
-
-@dataclass(frozen=True)
 class Display:
     """What is shown on standard output."""
 
@@ -266,7 +246,6 @@ columns = _argument("columns", Columns)
 flagging = _argument("flagging", Flagging)
 training = _argument("training", Training)
 writing = _argument("writing", Writing)
-checking = _argument("checking", Checking)
 display = _argument("display", Display)
 
 hide = click.option(

@@ -32,6 +32,6 @@ def _record(check: ValueCheck) -> dict[str, Any]:
         found["usual"] = list(check.usual)
     if check.usual_count:
         found["usual_count"] = check.usual_count
-    if check.columns:
-        found["columns"] = list(check.columns)
+    if check.summed:
+        found["summed"] = list(check.summed)
     return found | {"message": str(check)}

@@ -48,7 +48,6 @@ class TableDetection:
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
     checks: list[ValueCheck] = field(default_factory=list)
-    """Values to check, most certain first; empty if they were not looked for."""
 
     def __repr__(self) -> str:
         used, flagged = len(self.encoder.columns), self.n_flagged

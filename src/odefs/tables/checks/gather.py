@@ -17,7 +17,9 @@ from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.missing import without_words
 from odefs.tables.table import Table
 
-SAMPLE_ROWS = 20_000
+SAMPLE_ROWS, MIN_SAMPLE_ROWS = 20_000, 1_000
+SAMPLE_BYTES = 2**27
+"""Memory limit for the sample: of wide tables it has fewer rows."""
 MAX_LEVELS = 20_000
 """Texts with more distinct values are free text, and are not checked."""
 KEPT = 64
@@ -142,10 +144,13 @@ def gather(
 ) -> Gathered:
     """Read the columns ``names`` and ``hashed`` once; the latter make up a row."""
     n_rows = table.n_rows
+    # The cells of a row are held twice: by column, and as a row.
+    room = max(MIN_SAMPLE_ROWS, SAMPLE_BYTES // (16 * max(1, len(names))))
+    size = min(n_rows, SAMPLE_ROWS, room)
     chosen = np.arange(n_rows)
-    if n_rows > SAMPLE_ROWS:
+    if n_rows > size:
         rng = np.random.default_rng([seed, 11])
-        chosen = np.sort(rng.choice(n_rows, size=SAMPLE_ROWS, replace=False))
+        chosen = np.sort(rng.choice(n_rows, size=size, replace=False))
     tallies = {name: ColumnTally(name) for name in names}
     hashes = np.empty(n_rows, dtype=np.uint64) if n_rows <= MAX_HASHED_ROWS and hashed else None
     sample = []

@@ -47,7 +47,7 @@ class ValueCheck:
     """What to compare with: lowest and highest other value, or the frequent spelling."""
     usual_count: int = 0
     """Number of rows with the frequent spelling."""
-    columns: tuple[str, ...] = ()
+    summed: tuple[str, ...] = ()
     """Columns in which a row is the sum of the others."""
     of: Kind = "number"
     """Kind of the values."""
@@ -61,7 +61,7 @@ class ValueCheck:
 
     def concerns(self, columns: frozenset[str]) -> bool:
         """Whether the check is about one of these columns, or names one."""
-        return self.column in columns or not columns.isdisjoint(self.columns)
+        return self.column in columns or not columns.isdisjoint(self.summed)
 
     def replaces(self, note: Note) -> bool:
         """Whether the check repeats a note on the same cells."""

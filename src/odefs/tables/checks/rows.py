@@ -100,7 +100,7 @@ def sum_rows(located: Sequence[Located]) -> list[ValueCheck]:
             None,
             1,
             (row,),
-            columns=tuple(one.suspect.column for one in parts),
+            summed=tuple(one.suspect.column for one in parts),
             certainty=0.9,
         )
         for row, parts in sorted(by_row.items())

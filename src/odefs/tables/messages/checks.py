@@ -141,7 +141,7 @@ def _total_row(check: "ValueCheck") -> str:
 
 
 def _sum_row(check: "ValueCheck") -> str:
-    columns = first_of(check.columns, SHOWN_VALUES)
+    columns = first_of(check.summed, SHOWN_VALUES)
     return f"1 row is the sum of all other rows in {columns}"
 
 
