@@ -67,8 +67,14 @@ for name, rule in {
     "contamination=0.01": {"contamination": 0.01},
     'contamination="paper"': {"contamination": "paper"},
 }.items():
-    flags, without = (ODEFS(**rule, random_state=0).fit(rows).is_outlier_ for rows in (X, clean))
-    print(f"{name}: {flags.sum()} flagged, {y[flags].sum()} of them planted; ", end="")
+    flags, without = (
+        ODEFS(**rule, random_state=0).fit(rows).is_outlier_
+        for rows in (X, clean)
+    )
+    print(
+        f"{name}: {flags.sum()} flagged, {y[flags].sum()} of them planted; ",
+        end="",
+    )
     print(f"{without.sum()} without outliers")
 
 # %%
@@ -116,7 +122,9 @@ fig.tight_layout()
 # that score as high. ``predict`` of the calibration flags rows so that about a tenth of the flagged
 # ones are clean. ``odefs score MODEL new.csv --reference clean.csv`` does the same.
 
-calibration = odefs.calibrate(ODEFS(random_state=0).fit(clean[:1500]), clean[1500:])
+calibration = odefs.calibrate(
+    ODEFS(random_state=0).fit(clean[:1500]), clean[1500:]
+)
 found = calibration.predict(X) == -1
 print(f"{found.sum()} flagged, {y[found].sum()} of them planted")
 

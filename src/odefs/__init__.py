@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from odefs.inspection.resemblances import Resemblance as Resemblance
     from odefs.report.report import Report as Report
     from odefs.review import Review as Review
+    from odefs.tables.checks.record import ValueCheck as ValueCheck
     from odefs.tables.encoder.transformer import TableEncoder as TableEncoder
     from odefs.tables.pipeline_files import load as load
     from odefs.tables.pipeline_files import save as save
@@ -54,6 +55,7 @@ _HOMES = {
     "RowBlocks": "odefs.engines.row_blocks",
     "TableEncoder": "odefs.tables.encoder.transformer",
     "TopExplanation": "odefs.inspection.explanation",
+    "ValueCheck": "odefs.tables.checks.record",
     "calibrate": "odefs.inspection.conformal",
     "detect": "odefs.detection",
     "explain": "odefs.tables.pipelines",
@@ -82,6 +84,7 @@ __all__ = [
     "RowBlocks",
     "TableEncoder",
     "TopExplanation",
+    "ValueCheck",
     "__version__",
     "calibrate",
     "detect",

@@ -42,6 +42,9 @@ class Detection(TableDetection):
         Columns that were not used, and why.
     notes : list of Note
         What was recognised: ``kind`` is a stable keyword, ``str`` gives a sentence.
+    checks : list of ValueCheck
+        Values that are probably wrong, most certain first: ``kind`` is a stable keyword, ``rows``
+        are row numbers from 0, ``str`` gives a sentence. Scores do not depend on them.
     run : Provenance
         Command, seed, parameters and versions.
     index : the frame's own index, where it has one
@@ -91,6 +94,7 @@ def detect(
     known_normal: object = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
+    checks: bool = True,
     **encoding: Any,
 ) -> Detection:
     """Find the outliers of a data frame and explain why they stand out.
@@ -118,6 +122,8 @@ def detect(
         Rows known to be outliers or normal, named as in :meth:`Detection.reasons`: row numbers from
         0, a boolean mask, or labels. Labels of all rows (0 and 1) are rejected: pass ``y == 1``.
         See :meth:`ODEFS.fit`.
+    checks : bool
+        Whether to look for values to check, such as zeros among sizes or dates in the future.
     encoder : TableEncoder, optional
         An unfitted encoder with custom parameters.
     **encoding
@@ -173,6 +179,7 @@ def detect(
         flag=flag,
         hide=hide,
         seed=random_state if isinstance(random_state, int) else 0,
+        checks=checks,
     )
     return Detection.of(found)
 

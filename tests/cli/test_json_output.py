@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from command import ODEFS, odefs
+from erroneous_table import planted
 from locations import ROOT
 from odefs.datasets.transactions import transactions_path
 
@@ -114,6 +115,18 @@ def test_detect_and_a_field_that_the_schema_does_not_have(folder):
         assert not check.is_valid(changed), place
     for name in found:
         assert not check.is_valid({key: value for key, value in found.items() if key != name}), name
+
+
+@pytest.mark.parametrize("in_parts", ["0", "1"])
+def test_values_to_check(in_parts, tmp_path):
+    frame, expected = planted()
+    frame.write_csv(tmp_path / "t.csv")
+    done = odefs("detect", "t.csv", "--json", *FAST, cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
+    checks = document(done, "detection")["checks"]
+    assert {(one["kind"], one["column"]) for one in checks} == set(expected)
+    (spelling,) = (one for one in checks if one["kind"] == "spelling")
+    assert spelling["values"] == ["Phlippines"]
+    assert spelling["usual"] == ["Philippines"]
 
 
 def test_score_and_the_limit(folder):

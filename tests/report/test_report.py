@@ -13,14 +13,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from odefs import ODEFS
+from erroneous_table import planted
+from odefs import ODEFS, ValueCheck
 from odefs.datasets.transactions import make_transactions, transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
+from odefs.report.markdown import safe
 from odefs.report.svg import ACCENT, static_scores
 from odefs.tables import messages
 from odefs.tables.notes import Provenance
-from pages import Texts, mixed_frame
+from pages import EVIL, Texts, mixed_frame
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +94,34 @@ def test_counts_of_all_thresholds_are_exact_and_the_chosen_one_flags_the_flagged
         int(found.is_outlier.sum()),
     ]
     assert len(str(scores["short_threshold"])) < len(str(scores["threshold"]))
+
+
+def test_values_to_check_come_first_in_page_and_markdown(page):
+    frame, expected = planted()
+    frame = frame.with_columns(size=pl.col("size").replace("12a", EVIL))
+    detection = detect(frame, id="key", model=ODEFS(n_estimators=3, scaling="none", random_state=0))
+    found = build_report(detection)
+    checks = found.summary["checks"]
+    assert len(checks) == len(expected)
+    assert EVIL in str([one.get("values") for one in checks])
+    html, texts = found.html(), Texts(found.html())
+    assert html.index('id="checks-title"') < html.index('id="kinds-title"')
+    shown = " ".join(texts.text.split())
+    markdown = found.markdown()
+    for one in checks:
+        assert " ".join(one["message"].split()) in shown
+        assert safe(one["message"]) in markdown
+    assert EVIL not in html
+    assert 'id="checks-title"' not in page, "a table without such values has no section"
+
+
+def test_a_report_shows_some_checks_and_counts_the_others(found):
+    checks = [ValueCheck("zero", f"c{k}", 1, (k,), (k,), (0.0,), (1.0, 2.0)) for k in range(30)]
+    report = build_report(replace(found, checks=checks))
+    assert len(report.summary["checks"]) == 20
+    assert report.summary["checks_omitted"] == 10
+    for text in (report.html(), report.markdown()):
+        assert messages.more_checks(10) in text
 
 
 def test_identical_rows_stand_once_with_their_count():

@@ -30,6 +30,15 @@ if TYPE_CHECKING:
     help="Save the model. The file contains rows of the table (all rows of a small one).",
 )
 @options.answers
+@click.option(
+    "--checks-out",
+    "checks_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the values to check as csv, parquet, arrow, ndjson or xlsx, depending on the "
+    "suffix.",
+)
+@click.option("--no-checks", is_flag=True, help="Do not look for values to check.")
 @options.reading
 @options.columns
 @options.flagging
@@ -41,6 +50,8 @@ def command(
     writing: options.Writing,
     model_path: Path | None,
     answers: Path | None,
+    checks_path: Path | None,
+    no_checks: bool,
     reading: options.Reading,
     columns: options.Columns,
     flagging: options.Flagging,
@@ -62,14 +73,24 @@ def command(
         raise click.UsageError(
             f"--known {columns.known} is also given as --label or --id: use different columns."
         )
+    if no_checks and checks_path:
+        raise click.UsageError(
+            "--checks-out and --no-checks are mutually exclusive: give only one of them."
+        )
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")
     large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(
-        file, writing, display, large, model_path=model_path, leaves_page=not display.as_json
+        file,
+        writing,
+        display,
+        large,
+        model_path=model_path,
+        leaves_page=not display.as_json,
+        checks_path=checks_path,
     )
-    require_apart(targets.scores, targets.page, targets.model, answers)
+    require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
     model = make_model(training, columns.by)
     with working_folder(large) as folder:
         with progress(display.quiet):
@@ -88,6 +109,7 @@ def command(
                     writing.hide,
                     display.top,
                     told,
+                    checks=not no_checks,
                 )
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
@@ -143,6 +165,7 @@ def detect_input(
     hide: tuple[str, ...],
     top: int,
     told: "Sequence[Answer]" = (),
+    checks: bool = False,
 ) -> "TableDetection":
     """Detect outliers in a table, as the options say, and take up the answers of a review."""
     import numpy as np
@@ -178,6 +201,7 @@ def detect_input(
         hide=hide,
         top=top,
         seed=training.seed,
+        checks=checks,
     )
     rows, answers = answered(told)
     found = with_answers(found, rows, answers, read.table)

@@ -37,6 +37,7 @@ class Targets:
     page: Path | None = None
     model: Path | None = None
     lacks_report: bool = False
+    checks: Path | None = None
 
 
 def choose_targets(
@@ -47,22 +48,26 @@ def choose_targets(
     model_path: Path | None = None,
     model_read: Path | None = None,
     leaves_page: bool = False,
+    checks_path: Path | None = None,
 ) -> Targets:
     """Targets of a command, all writable and different from each other and from its inputs."""
-    from odefs.tables.writers.files import check_target
+    from odefs.tables.writers.files import WRITABLE, check_target
 
     to_screen = writing.output == "-"
     _require_consistent(writing, to_screen and display.as_json)
     scores = Path(writing.output) if writing.output and not to_screen else None
     page, force, lacks = _choose_page(file, writing, leaves_page)
-    require_apart(scores, page, model_path, Path(file) if file != "-" else None, model_read)
+    source = Path(file) if file != "-" else None
+    require_apart(scores, page, model_path, source, model_read, checks_path)
     if scores:
         _check_scores(scores, file, writing.force, large)
     if page:
         check_target(page, force, PAGES)
     if model_path:
         check_target(model_path, writing.force)
-    return Targets(scores, to_screen, page, model_path, lacks)
+    if checks_path:
+        check_target(checks_path, writing.force, WRITABLE)
+    return Targets(scores, to_screen, page, model_path, lacks, checks_path)
 
 
 def _choose_page(
@@ -134,6 +139,7 @@ def write_outputs(
 ) -> tuple["Note", ...]:
     """Write the requested files; return notes on what the file of scores could not represent."""
     from odefs.tables.model_files import save_detection
+    from odefs.tables.writers.checks import check_columns
     from odefs.tables.writers.columns import result_batches
     from odefs.tables.writers.excel import is_sheet
     from odefs.tables.writers.files import is_spreadsheet, write_table
@@ -148,6 +154,8 @@ def write_outputs(
                 table, found, writing.reasons, writing.with_data, folds, is_spreadsheet(path)
             )
             notes = write_table(path, batches, writing.excel, writing.raw)
+        if targets.checks:
+            write_table(targets.checks, [check_columns(found)], writing.excel, writing.raw)
         if targets.model:
             save_detection(found, targets.model)
         if targets.page:

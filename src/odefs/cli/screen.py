@@ -19,11 +19,12 @@ from odefs.cli.errors import leave_pipe
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
-from odefs.tables.displayed_rows import shown_names, shown_notes
+from odefs.tables.displayed_rows import shown_checks, shown_names, shown_notes
 from odefs.tables.messages import percent, reason_details, reason_text, without_controls
 
 if TYPE_CHECKING:
     from odefs.cli.outputs import Targets
+    from odefs.tables.checks import ValueCheck
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
 
@@ -32,6 +33,7 @@ SHOWN_FALLBACKS = ("off_device",)
 
 UNLIMITED = 10_000
 """Width if standard output is not a terminal, where lines must not be wrapped."""
+SHOWN_CHECKS = 5
 
 
 class Screen(Console):
@@ -59,6 +61,7 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
         f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used",
         style="bold",
     )
+    show_checks(out, shown_checks(found))
     ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
     out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
     if top:
@@ -77,11 +80,24 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
         out.say(messages.sampled(found.part.judged_by, found.part.drawn.size))
     for column, reason in found.left_out.items():
         out.say(f"Left out: {_line(column)} ({reason})")
+    checks = shown_checks(found)
     for note in shown_notes(found):
-        out.say(f"Note: {note}")
+        if not any(check.replaces(note) for check in checks):
+            out.say(f"Note: {note}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         if fallback.kind in SHOWN_FALLBACKS:
             out.say(_line(fallback.message))
+
+
+def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
+    """Show the most certain of the values to check."""
+    if not checks:
+        return
+    out.say(f"{messages.CHECKS_TITLE}:", style="bold")
+    for check in checks[:SHOWN_CHECKS]:
+        out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
+    if len(checks) > SHOWN_CHECKS:
+        out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS, in_report=True)}")
 
 
 def show_columns(out: Screen, found: "TableDetection") -> None:
@@ -132,6 +148,8 @@ def show_files(out: Screen, targets: "Targets", found: "TableDetection") -> None
     """Show the paths of the written files."""
     if targets.scores:
         out.say(f"Scores of all rows: {targets.scores}")
+    if targets.checks:
+        out.say(f"Values to check: {targets.checks}")
     if targets.model:
         hidden = sorted(found.hidden & set(found.encoder.columns))
         out.say(_line(messages.model_saved(targets.model, hidden)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from odefs.report import SCHEMA_VERSION
+from odefs.report.checks import SHOWN_CHECKS, collect_checks
 from odefs.report.columns import (
     collect_distributions,
     collect_importances,
@@ -26,19 +27,20 @@ from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
 from odefs.tables.answer_lines import key_name
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, extent_of, shown_names, shown_notes
+from odefs.tables.displayed_rows import Extent, extent_of, shown_checks, shown_names, shown_notes
 from odefs.tables.notes import as_plain
 
 CHOICES = "--threshold", "--contamination", "--flag"
 """Command line options that another threshold replaces."""
 
-WRITING = "-o", "--output", "--save", "--report"
+WRITING = "-o", "--output", "--save", "--report", "--checks-out"
 """Options that write files, which exist when the command is run again."""
 
 
 def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the summary, and data that only the page uses: points, top-ranked names, identity."""
     identifier, names = shown_names(detection)
+    checks = shown_checks(detection)
     extent = extent_of(detection)
     groups = foremost_rows(detection, extent.order)
     first = [group[0] for group in groups]
@@ -64,6 +66,8 @@ def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
         "kinds_of_columns": _column_kinds(detection),
         "left_out": {column: as_plain(why) for column, why in detection.left_out.items()},
         "notes": [as_plain(note) for note in shown_notes(detection)],
+        "checks": collect_checks(checks),
+        "checks_omitted": max(0, len(checks) - SHOWN_CHECKS),
         "hidden": sorted(detection.hidden),
         "scores": collect_scores(extent.scores, extent.is_outlier, detection.threshold),
         "kinds": kinds,

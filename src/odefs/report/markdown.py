@@ -20,6 +20,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
     blocks = [
         f"# {safe(summary['source']['name'])}",
         " ".join(safe(text) for text in opening).rstrip(),
+        *_checks(summary),
         "## Kinds of outliers",
         *_kinds(summary),
         "## What was read",
@@ -71,6 +72,19 @@ def safe(text: str) -> str:
     """Escape everything in text that Markdown or HTML would interpret."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_\[\]|#~$])", r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def _checks(summary: dict[str, Any]) -> list[str]:
+    """Return the section on values to check; empty if there are none."""
+    if not summary["checks"]:
+        return []
+    lines = [
+        f"- {safe(check['message'])} ({safe(messages.check_rows(check['names'], check['count']))})"
+        for check in summary["checks"]
+    ]
+    more = summary["checks_omitted"]
+    lines += [f"- {safe(messages.more_checks(more))}"] if more else []
+    return [f"## {messages.CHECKS_TITLE}", messages.CHECKS_HINT, "\n".join(lines)]
 
 
 def _kinds(summary: dict[str, Any]) -> list[str]:

@@ -24,6 +24,7 @@ from odefs.models.base import OutlierModel
 from odefs.models.odefs import ODEFSMethod
 from odefs.models.select_engine import judge_rows
 from odefs.system.tempfiles import temporary_folder
+from odefs.tables.checks import find_checks, with_names
 from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection
 from odefs.tables.drift import ColumnDrift, DriftCounts
@@ -55,11 +56,13 @@ def detect_table(
     hide: Sequence[str] = (),
     top: int = 10,
     seed: int = 0,
+    checks: bool = True,
 ) -> TableDetection:
     """Fit encoder and model to a table, and flag its rows.
 
     ``known`` are the keyword arguments of :meth:`ODEFS.fit`, ``ignore`` columns to exclude, ``top``
-    the number of highest-scoring rows that the detection must hold.
+    the number of highest-scoring rows that the detection must hold, ``checks`` whether to look for
+    values to check.
     """
     table.require_columns((*([] if id is None else [id]), *hide, *ignore))
     used_otherwise = {"id": [] if id is None else [id], "label or known": ignore}
@@ -70,13 +73,14 @@ def detect_table(
         learn_encoder(encoder, table, names, seed)
         if not encoder.columns:
             raise TableError("no column is left to look at.")
+    to_check = find_checks(table, encoder, names, ignore, seed) if checks else []
     with encoded_rows(table, encoder) as rows, stage("fitting"):
         report_progress(0, 0)
         model.fit(rows.X, **(known or {}))
     found = RowScores(model.outlier_scores_, getattr(model, "agreement_", None))
     rule = model_convention(model)
     flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)
-    return hold_rows(
+    detection = hold_rows(
         table,
         model,
         encoder,
@@ -91,6 +95,7 @@ def detect_table(
         seed=seed,
         judged_by=min(table.n_rows, SAMPLE_ROWS),
     )
+    return replace(detection, checks=with_names(to_check, detection, table))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from odefs.inspection.conformal import Reference
 from odefs.inspection.explanation import Reason
 from odefs.inspection.importances import MOST_ROWS, shares_of_rows
 from odefs.models.base import OutlierModel
+from odefs.tables.checks.record import ValueCheck
 from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows, row_labels
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -50,6 +51,7 @@ class TableDetection:
     """Clean rows that p-values were computed against."""
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
+    checks: list[ValueCheck] = field(default_factory=list)
 
     def __repr__(self) -> str:
         used, flagged = len(self.encoder.columns), self.n_flagged

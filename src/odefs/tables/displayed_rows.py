@@ -15,6 +15,7 @@ import numpy as np
 from odefs._row_selection import frame_index, index_labels
 from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import counts_above, row_chunks
+from odefs.tables.checks.record import ValueCheck
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.frames import column_cells
 from odefs.tables.notes import Note
@@ -155,6 +156,17 @@ def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
 def shown_notes(found: Hiding) -> list[Note]:
     """Return notes that do not concern hidden columns, because notes may quote cells."""
     return [note for note in found.notes if not note.names(found.hidden)]
+
+
+def shown_checks(found: Hiding) -> list[ValueCheck]:
+    """Return values to check outside of hidden columns; a hidden id gives way to row numbers."""
+    return [
+        replace(check, names=tuple(row + 1 for row in check.rows))
+        if found.identifier in found.hidden
+        else check
+        for check in getattr(found, "checks", ())
+        if not check.concerns(found.hidden)
+    ]
 
 
 def shown_drift(found: Hiding, drift: Sequence[ColumnDrift]) -> list[ColumnDrift]:

@@ -96,7 +96,13 @@ def _in_parts(
         seed=found.run.seed or 0,
         judged_by=found.extent.judged_by,
     )
-    return replace(again, source=found.source, left_out=found.left_out, labels=found.labels)
+    return replace(
+        again,
+        source=found.source,
+        left_out=found.left_out,
+        labels=found.labels,
+        checks=found.checks,
+    )
 
 
 def _flagging(found: TableDetection, model: OutlierModel, scores: np.ndarray) -> Flagging:

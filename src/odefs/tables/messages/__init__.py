@@ -4,6 +4,14 @@ Messages are made here from typed records and numbers, and are never parsed agai
 are written where they are raised.
 """
 
+from odefs.tables.messages.checks import (
+    CHECKS_HINT,
+    CHECKS_TITLE,
+    check_cell,
+    check_message,
+    check_rows,
+    more_checks,
+)
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
 from odefs.tables.messages.reasons import (
     kind,
@@ -54,8 +62,13 @@ from odefs.tables.messages.values import (
 
 __all__ = [
     "AGREEMENT",
+    "CHECKS_HINT",
+    "CHECKS_TITLE",
     "KIND_NAMES",
     "NO_DRIFT",
+    "check_cell",
+    "check_message",
+    "check_rows",
     "convention_message",
     "count",
     "drift",
@@ -70,6 +83,7 @@ __all__ = [
     "kinds_from",
     "labels",
     "model_saved",
+    "more_checks",
     "noise",
     "note_message",
     "number",

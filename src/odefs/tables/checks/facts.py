@@ -1,0 +1,165 @@
+"""A column as the checks see it: numbers or times with their statistics, or text with its counts.
+
+Text that mostly reads as numbers or dates counts as such, in the formats of the encoder.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from odefs.tables.checks.gather import ColumnTally, NumberTally
+from odefs.tables.checks.record import Cell, CheckKind, Suspect
+from odefs.tables.columns import Kind
+from odefs.tables.encoder.text_formats import TextFormat, read_levels, recognise
+
+LEAST_CELLS = 20
+"""Fewer values say too little about what is usual."""
+
+
+def quantiles(ordered: np.ndarray, *shares: float) -> list[float]:
+    """Return quantiles of values in ascending order, which need not be sorted again."""
+    places = np.array(shares) * (ordered.size - 1)
+    low = places.astype(np.int64)
+    high = np.minimum(low + 1, ordered.size - 1)
+    rest = places - low
+    return ((1 - rest) * ordered[low] + rest * ordered[high]).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class TextFacts:
+    """Distinct texts of a column in alphabetical order, and how often each occurs."""
+
+    name: str
+    n_rows: int
+    levels: tuple[str, ...]
+    counts: np.ndarray
+    style: TextFormat | None = None
+    """The format, if most of the cells are numbers or dates."""
+
+    @classmethod
+    def of(cls, tally: ColumnTally) -> "TextFacts | None":
+        if not tally.levels:
+            return None
+        levels = tuple(sorted(tally.levels))
+        counts = np.array([tally.levels[level] for level in levels])
+        return cls(tally.name, tally.n_rows, levels, counts, recognise(levels, counts))
+
+    @cached_property
+    def n(self) -> int:
+        """Number of cells that are not missing."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def read(self) -> np.ndarray:
+        """Each text as a number in the column's format; NaN if it cannot be read."""
+        assert self.style is not None
+        return read_levels(self.levels, self.style)
+
+    def suspect(
+        self,
+        kind: CheckKind,
+        certainty: float,
+        texts: Collection[str],
+        usual: tuple[Cell, ...] = (),
+        usual_count: int = 0,
+    ) -> Suspect:
+        return Suspect(
+            kind,
+            self.name,
+            certainty,
+            texts=frozenset(texts),
+            usual=usual,
+            usual_count=usual_count,
+            of="category",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFacts:
+    """Numbers or times of a column."""
+
+    name: str
+    of: Kind
+    whole: bool
+    tally: NumberTally
+    sample: np.ndarray
+    """Sampled values in ascending order."""
+    text: TextFacts | None = None
+    """The column as text, if it was read from text."""
+
+    @classmethod
+    def of_numbers(cls, tally: ColumnTally) -> "NumberFacts | None":
+        if tally.numbers is None:
+            return None
+        cells = np.concatenate([part.values for part in tally.sample])
+        of: Kind = "time" if tally.is_time else "number"
+        return cls(tally.name, of, tally.whole, tally.numbers, np.sort(cells[~np.isnan(cells)]))
+
+    @classmethod
+    def of_text(cls, facts: TextFacts, tally: ColumnTally) -> "NumberFacts | None":
+        """Numbers or dates that were stored as text; ``None`` for other text."""
+        if facts.style is None:
+            return None
+        known = np.isfinite(facts.read)
+        numbers = NumberTally()
+        numbers.add(facts.read[known], facts.counts[known])
+        place = dict(zip(facts.levels, facts.read.tolist(), strict=True))
+        cells = np.concatenate(
+            [
+                np.array([*(place.get(level, np.nan) for level in part.levels), np.nan])[
+                    part.category_codes
+                ]
+                for part in tally.sample
+            ]
+        )
+        values = facts.read[known]
+        whole = bool((values == np.round(values)).all())
+        of: Kind = "time" if facts.style.kind == "time" else "number"
+        return cls(facts.name, of, whole, numbers, np.sort(cells[np.isfinite(cells)]), facts)
+
+    @property
+    def n(self) -> int:
+        """Number of cells that are not missing."""
+        return self.tally.n
+
+    @cached_property
+    def n_distinct(self) -> int:
+        """Number of distinct values in the sample."""
+        return 1 + int(np.count_nonzero(np.diff(self.sample))) if self.sample.size else 0
+
+    def lowest(self, without: Collection[float] = ()) -> np.ndarray:
+        """Lowest values in ascending order, repeated as often as they occur, up to a limit."""
+        return np.sort(np.concatenate([self.tally.lowest, self._special(without)]))
+
+    def highest(self, without: Collection[float] = ()) -> np.ndarray:
+        """Highest values in descending order."""
+        return np.sort(np.concatenate([self.tally.highest, self._special(without)]))[::-1]
+
+    def _special(self, without: Collection[float]) -> np.ndarray:
+        kept = {v: n for v, n in self.tally.special.items() if v not in without}
+        return np.repeat(list(kept), [min(n, 64) for n in kept.values()]) if kept else np.empty(0)
+
+    def typical(self, without: Collection[float] = ()) -> np.ndarray:
+        """Sampled values without some, in ascending order."""
+        return self.sample[~np.isin(self.sample, list(without))] if without else self.sample
+
+    def suspect(
+        self,
+        kind: CheckKind,
+        certainty: float,
+        numbers: Collection[float] = (),
+        below: float = -np.inf,
+        above: float = np.inf,
+        usual: tuple[Cell, ...] = (),
+    ) -> Suspect:
+        """Describe cells that equal one of some numbers or lie outside of bounds."""
+        texts = None
+        if self.text is not None:
+            read = self.text.read
+            chosen = np.isin(read, list(numbers)) | (read < below) | (read > above)
+            texts = frozenset(self.text.levels[k] for k in np.flatnonzero(chosen))
+        return Suspect(
+            kind, self.name, certainty, tuple(numbers), below, above, texts, usual, of=self.of
+        )

@@ -1,0 +1,90 @@
+"""Numbers and times that are far from all others of their column.
+
+A value is far if it lies at least twice as far from the median as every other value, and many
+robust deviations away. Where a column is skewed or has heavy tails, distances are those of
+logarithms, so that a long tail does not count as far.
+"""
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from odefs.tables.checks.facts import NumberFacts, quantiles
+from odefs.tables.checks.record import Suspect
+
+DEVIATIONS, LOG_DEVIATIONS = 7.0, 6.0
+"""Least distance from the median; on a logarithmic scale large distances are small."""
+REACH = 2.0
+"""Distance of a far value, relative to the furthest other value on its side of the median."""
+LOW_REACH = 3.0
+"""The same for low values on a logarithmic scale, on which values near zero are far out."""
+FEW_VALUES, REACH_OF_FEW = 10, 5.0
+"""Columns with few distinct values are grades or small counts; a far value must stand out more."""
+SKEW, HEAVY = 1.3, 4.5
+"""Ratio of the upper to the lower tail, and of the middle 98 % to the middle half (normal: 3.4)."""
+
+Transform = Callable[[np.ndarray], np.ndarray]
+
+
+def far_suspects(
+    facts: NumberFacts, named: Collection[float], low: float = -np.inf, high: float = np.inf
+) -> list[Suspect]:
+    """Return far values, without values ``named`` by other checks, or below or above bounds."""
+    rest = facts.typical(named)
+    rest = rest[(rest >= low) & (rest <= high)]
+    highest, lowest = facts.highest(named), facts.lowest(named)
+    highest = highest[(highest <= high) & (highest >= low)]
+    lowest = lowest[(lowest >= low) & (lowest <= high)]
+    if rest.size < 10 or not highest.size or not lowest.size:
+        return []
+    most = max(2, min(20, facts.n // 500))
+    transform = _scale(rest, float(lowest[0]))
+    middle = transform(np.array(quantiles(rest, 0.5)))[0]
+    ordinary = transform(rest)
+    reach = REACH if facts.n_distinct >= FEW_VALUES else REACH_OF_FEW
+    least = DEVIATIONS if transform is _unchanged else LOG_DEVIATIONS
+    found_high = _far(transform(highest) - middle, ordinary - middle, reach, least, most)
+    reach = max(reach, LOW_REACH) if transform is np.log else reach
+    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], reach, least, most)
+    if not found_high and not found_low:
+        return []
+    usual = (float(lowest[found_low]), float(highest[found_high]))
+    numbers = {*highest[:found_high].tolist(), *lowest[:found_low].tolist()}
+    certainty = 0.75 if len(numbers) <= 3 else 0.65
+    return [facts.suspect("far_value", certainty, sorted(numbers), usual=usual)]
+
+
+def _scale(rest: np.ndarray, lowest: float) -> Transform:
+    """Choose the scale on which the bulk of the values is about symmetric with light tails."""
+    q01, q10, q25, q50, q75, q90, q99 = quantiles(rest, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+    is_skewed = q90 - q50 > SKEW * (q50 - q10) or q99 - q50 > 1.5 * SKEW * (q50 - q01)
+    is_heavy = q99 - q01 > HEAVY * (q75 - q25)
+    is_left_skewed = q50 - q10 > SKEW * (q90 - q50) or q50 - q01 > 1.5 * SKEW * (q99 - q50)
+    if lowest > 0 and is_skewed:
+        return np.log
+    deviation = (q90 - q10) / 2.56
+    if (is_skewed or is_left_skewed or is_heavy) and deviation > 0:
+        # A difference of zero stays zero, small ones stay proportional.
+        return lambda values: np.sign(values - q50) * np.log1p(np.abs(values - q50) / deviation)
+    return _unchanged
+
+
+def _unchanged(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most: int) -> int:
+    """Return how many of the values at one end are far; distances are from the median.
+
+    ``ends`` are the distances at this end, furthest first, and ``others`` those of all values, in
+    ascending order.
+    """
+    q25, q75, q90 = quantiles(others, 0.25, 0.75, 0.9)
+    deviation = max((q75 - q25) / 1.349, q90 / 1.2816)
+    if deviation <= 0:
+        return 0
+    for k in range(min(most, ends.size - 1), 0, -1):
+        ordinary = max(float(ends[k]), 1.5 * deviation)
+        if ends[k - 1] >= max(reach * ordinary, least * deviation):
+            return k
+    return 0

@@ -1,0 +1,107 @@
+"""All checks of a table, most certain first."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from odefs._progress import report_progress, stage
+from odefs.tables.checks.dates import date_suspects
+from odefs.tables.checks.facts import NumberFacts, TextFacts
+from odefs.tables.checks.gather import ColumnTally, gather
+from odefs.tables.checks.locate import locate, rows_of
+from odefs.tables.checks.numbers import number_suspects
+from odefs.tables.checks.record import Suspect, ValueCheck
+from odefs.tables.checks.rows import copied_rows, sum_rows, sum_suspects
+from odefs.tables.checks.spelling import spelling_suspects
+from odefs.tables.checks.text import text_suspects
+from odefs.tables.displayed_rows import name_rows
+from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.roles import IDENTIFIER_NAME
+from odefs.tables.table import Table
+
+if TYPE_CHECKING:
+    from odefs.tables.detection import TableDetection
+
+MAX_CHECKS = 200
+"""Checks that a detection holds; outputs show fewer of them."""
+
+
+def find_checks(
+    table: Table,
+    encoder: ColumnEncoder,
+    names: Sequence[str],
+    others: Sequence[str] = (),
+    seed: int = 0,
+    today: float | None = None,
+) -> list[ValueCheck]:
+    """Return the values to check in the columns ``names``.
+
+    ``others`` are further columns in which copies of rows agree. ``encoder`` has learned the table.
+    ``today`` is the start of a day in seconds since 1970, by default of the present one.
+    """
+    counters = [name for name, why in encoder.left_out_.items() if why.kind == "row_counter"]
+    used = [name for name in names if encoder.is_read(name) and name not in counters]
+    with stage("checking values"):
+        report_progress(0, 0)
+        gathered = gather(table, used, [*used, *others], encoder.na, seed)
+        as_text = frozenset(encoder.category)
+        suspects, numbers = [], []
+        for tally in gathered.columns.values():
+            found, facts = _column_suspects(tally, as_text, _today() if today is None else today)
+            suspects += found
+            numbers += [] if facts is None else [facts]
+        sums = sum_suspects(numbers)
+        located = locate(table, [*suspects, *sums])
+    checks = [one.check() for one in located if one.suspect.kind != "sum_row"]
+    totals = {row for check in checks if check.kind == "total_row" for row in check.rows}
+    summed = sum_rows([one for one in located if one.suspect.kind == "sum_row"])
+    checks += [check for check in summed if not totals.issuperset(check.rows)]
+    totals.update(row for check in summed for row in check.rows)
+    # The numbers of a total are far from those of other rows.
+    checks = [
+        check for check in checks if check.kind != "far_value" or not totals.issuperset(check.rows)
+    ]
+    copies = copied_rows(gathered)
+    checks += [] if copies is None else [copies]
+    # Stable: equally certain checks are in the order of the columns.
+    return sorted(checks, key=lambda check: -check.certainty)[:MAX_CHECKS]
+
+
+def with_names(
+    checks: Sequence[ValueCheck], found: "TableDetection", table: Table
+) -> list[ValueCheck]:
+    """Add the ids of the rows, as the detection of the table names them."""
+    if not checks:
+        return []
+    numbers = rows_of(checks)
+    if found.part is None:
+        names = {row: found.row_names[row] for row in numbers.tolist()}
+    else:
+        _, read = name_rows(table, found.identifier if found.named else None, numbers)
+        names = dict(zip(numbers.tolist(), read, strict=True))
+    return [replace(check, names=tuple(names[row] for row in check.rows)) for check in checks]
+
+
+def _column_suspects(
+    tally: ColumnTally, as_text: Collection[str], today: float
+) -> tuple[list[Suspect], NumberFacts | None]:
+    """Return the suspects of a column, and its numbers where it has any."""
+    found: list[Suspect] = []
+    text = TextFacts.of(tally)
+    facts = NumberFacts.of_numbers(tally)
+    if text is not None:
+        found += [*text_suspects(text), *spelling_suspects(text)]
+        facts = NumberFacts.of_text(text, tally)
+    if facts is None or not facts.sample.size or tally.name in as_text:
+        return found, None
+    if facts.of == "time":
+        return [*found, *date_suspects(facts, today)], None
+    if facts.whole and IDENTIFIER_NAME.search(facts.name):
+        return found, None
+    return [*found, *number_suspects(facts)], facts
+
+
+def _today() -> float:
+    now = datetime.now(UTC)
+    return now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

@@ -1,0 +1,168 @@
+"""One pass over a table that gathers what the checks need, in bounded memory.
+
+Counts, sums and extreme values are those of all rows. Quantiles come from a seeded sample, which
+for tables of up to ``SAMPLE_ROWS`` rows is the table itself. Nothing depends on where the batches
+of a table start.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from odefs._progress import report_progress
+from odefs.tables.checks.row_hashes import MAX_HASHED_ROWS, row_hashes
+from odefs.tables.columns import Column, Columns
+from odefs.tables.encoder.missing import without_words
+from odefs.tables.table import Table
+
+SAMPLE_ROWS, MIN_SAMPLE_ROWS = 20_000, 1_000
+SAMPLE_BYTES = 2**27
+"""Memory limit for the sample: of wide tables it has fewer rows."""
+MAX_LEVELS = 20_000
+"""Texts with more distinct values are free text, and are not checked."""
+KEPT = 64
+"""Number of extreme values that are kept at either end of a column."""
+CODES = (
+    *(-9.0, -99.0, -999.0, -9999.0, -99999.0, -1.0, -8.0, -88.0, -888.0),
+    *(99.0, 999.0, 9999.0, 99999.0, 999999.0, 88.0, 888.0, 8888.0, 9.0, 98.0, 998.0, 9998.0),
+)
+"""Numbers that stand for "missing", "unknown" or "does not apply" in many tables."""
+SPECIAL = (0.0, *CODES)
+
+
+@dataclass
+class NumberTally:
+    """Extreme values, counts and sum of the numbers or times in a column."""
+
+    n: int = 0
+    n_negative: int = 0
+    n_positive: int = 0
+    total: float = 0.0
+    special: Counter[float] = field(default_factory=Counter)
+    """Number of cells with each of the ``SPECIAL`` values, which the extreme values exclude."""
+    lowest: np.ndarray = field(default_factory=lambda: np.empty(0))
+    """In ascending order."""
+    highest: np.ndarray = field(default_factory=lambda: np.empty(0))
+    """In descending order."""
+
+    def add(self, values: np.ndarray, counts: np.ndarray | None = None) -> None:
+        """Add known values; ``counts`` is the number of cells of each, by default one."""
+        if not values.size:
+            return
+        low, high = values.min(), values.max()
+        self.n += int(values.size if counts is None else counts.sum())
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.total += float(values.sum() if counts is None else values @ counts)
+        if low < 0:
+            self.n_negative += _count(values < 0, counts)
+        self.n_positive += _count(values > 0, counts)
+        ordinary = np.ones(values.size, dtype=bool)
+        for special in SPECIAL:
+            if low <= special <= high and (is_special := values == special).any():
+                self.special[special] += _count(is_special, counts)
+                ordinary &= ~is_special
+        if not ordinary.all():
+            values = values[ordinary]
+            counts = counts if counts is None else counts[ordinary]
+        if counts is not None:
+            values = np.repeat(values, np.minimum(counts, KEPT))
+        lowest, highest = _ends(values)
+        self.lowest = np.sort(np.concatenate([self.lowest, lowest]))[:KEPT]
+        self.highest = np.sort(np.concatenate([self.highest, highest]))[::-1][:KEPT]
+
+
+def _count(chosen: np.ndarray, counts: np.ndarray | None) -> int:
+    return int(np.count_nonzero(chosen) if counts is None else counts[chosen].sum())
+
+
+def _ends(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest values, in any order."""
+    if values.size <= 2 * KEPT:
+        return values, values
+    parted = np.partition(values, [KEPT - 1, values.size - KEPT])
+    return parted[:KEPT], parted[-KEPT:]
+
+
+@dataclass
+class ColumnTally:
+    """What is known of one column after some batches."""
+
+    name: str
+    n_rows: int = 0
+    numbers: NumberTally | None = None
+    is_time: bool = False
+    whole: bool = True
+    levels: Counter[str] | None = field(default_factory=Counter)
+    """Number of cells of each text; ``None`` if there are too many distinct ones."""
+    sample: list[Column] = field(default_factory=list)
+
+    def add(self, column: Column, sampled: np.ndarray, na: Collection[str]) -> None:
+        """Add a batch, of whose rows some belong to the sample."""
+        self.n_rows += len(column)
+        if column.kind == "category":
+            self._add_text(column, sampled, na)
+        elif column.kind != "boolean":
+            column = without_words(column, na)
+            self.is_time = column.kind == "time"
+            self.whole &= column.whole
+            self.numbers = self.numbers or NumberTally()
+            self.numbers.add(column.values[~column.missing])
+            self.sample.append(column.take(sampled))
+
+    def _add_text(self, column: Column, sampled: np.ndarray, na: Collection[str]) -> None:
+        if self.levels is None or column.opaque:
+            return
+        if len(column.levels) <= MAX_LEVELS:
+            column = without_words(column, na)
+            counts = np.bincount(
+                column.category_codes[~column.missing], minlength=len(column.levels)
+            )
+            pairs = zip(column.levels, counts.tolist(), strict=True)
+            self.levels.update({level: count for level, count in pairs if count})
+            self.sample.append(column.take(sampled))
+        if len(column.levels) > MAX_LEVELS or len(self.levels) > MAX_LEVELS:
+            self.levels = None
+            self.sample = []
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What one pass has found out about a table."""
+
+    n_rows: int
+    columns: dict[str, ColumnTally]
+    hashes: np.ndarray | None
+    """A number for each row, the same for equal rows; ``None`` for very tall tables."""
+    sample: list[Columns]
+    """Sampled rows with the columns that were hashed, in batches."""
+
+
+def gather(
+    table: Table, names: Sequence[str], hashed: Sequence[str], na: Collection[str], seed: int
+) -> Gathered:
+    """Read the columns ``names`` and ``hashed`` once; the latter make up a row."""
+    n_rows = table.n_rows
+    # The cells of a row are held twice: by column, and as a row.
+    room = max(MIN_SAMPLE_ROWS, SAMPLE_BYTES // (16 * max(1, len(names))))
+    size = min(n_rows, SAMPLE_ROWS, room)
+    chosen = np.arange(n_rows)
+    if n_rows > size:
+        rng = np.random.default_rng([seed, 11])
+        chosen = np.sort(rng.choice(n_rows, size=size, replace=False))
+    tallies = {name: ColumnTally(name) for name in names}
+    hashes = np.empty(n_rows, dtype=np.uint64) if n_rows <= MAX_HASHED_ROWS and hashed else None
+    sample = []
+    for start, batch in table.column_batches(list(dict.fromkeys((*names, *hashed)))):
+        stop = start + batch.n_rows
+        first, last = np.searchsorted(chosen, (start, stop))
+        sampled = chosen[first:last] - start
+        for name, tally in tallies.items():
+            tally.add(batch[name], sampled, na)
+        if hashes is not None:
+            whole_rows = Columns(tuple(batch[name] for name in hashed), batch.n_rows)
+            hashes[start:stop] = row_hashes(whole_rows)
+            sample.append(whole_rows.take(sampled))
+        report_progress(stop, n_rows)
+    return Gathered(n_rows, tallies, hashes, sample)

@@ -1,0 +1,179 @@
+"""Checks of numbers: codes for missing values, impossible values, zeros and negative numbers.
+
+Far values are in :mod:`odefs.tables.checks.far_values`. A cell is named by one check only, the most
+specific one; the other checks leave it out.
+"""
+
+import re
+
+import numpy as np
+
+from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, quantiles
+from odefs.tables.checks.far_values import FEW_VALUES, far_suspects
+from odefs.tables.checks.gather import CODES
+from odefs.tables.checks.record import Suspect
+
+CODE_GAP = 0.5
+"""Least distance of a code from all other values, relative to the span of their middle 98 %."""
+SMALL_CODES = (9.0, -9.0, -8.0, 99.0, -99.0, 88.0, -88.0, 98.0)
+"""Codes that are ordinary numbers in many columns: they must lie further away."""
+SMALL_CODE_GAP = 1.5
+ZERO_SHARE, NEGATIVE_SHARE, IMPOSSIBLE_SHARE = 0.05, 0.01, 0.01
+"""More cells than these are no errors but a property of the column."""
+ZERO_DEVIATIONS = 4.0
+SIZES = 5
+"""Least number of distinct values of a column of sizes; those with fewer hold grades or codes."""
+SKEWED = 2.0
+"""Ratio of the upper to the lower half of the middle 90 %."""
+RELIABLE = 200
+"""Number of values from which on skewness is not an accident."""
+
+RANGES = {
+    "lat": (-90.0, 90.0),
+    "latitude": (-90.0, 90.0),
+    "lon": (-180.0, 180.0),
+    "lng": (-180.0, 180.0),
+    "longitude": (-180.0, 180.0),
+    "percent": (0.0, 100.0),
+    "percentage": (0.0, 100.0),
+    "pct": (0.0, 100.0),
+    "humidity": (0.0, 100.0),
+    "age": (0.0, 120.0),
+    "month": (1.0, 12.0),
+    "hour": (0.0, 24.0),
+    "minute": (0.0, 60.0),
+    "probability": (0.0, 1.0),
+    "prob": (0.0, 1.0),
+    "proportion": (0.0, 1.0),
+    "ph": (0.0, 14.0),
+}
+"""Ranges of columns by a word of their name."""
+CHANGES = frozenset(
+    ["change", "growth", "diff", "difference", "increase", "decrease", "return", "returns", "delta"]
+)
+"""Words of a name that make negative numbers and more than 100 percent ordinary."""
+
+
+def number_suspects(facts: NumberFacts) -> list[Suspect]:
+    """Return the suspects of a column of numbers."""
+    if facts.n < LEAST_CELLS:
+        return []
+    found, named = [], set[float]()
+    for code in _codes(facts):
+        found.append(code)
+        named.update(code.numbers)
+    impossible = _impossible(facts, named)
+    low, high = (impossible.below, impossible.above) if impossible else (-np.inf, np.inf)
+    zero = _zeros(facts, named)
+    negative = None if impossible and low == 0 else _negatives(facts, named)
+    if negative:
+        low = 0.0
+    named |= {0.0} if zero else set()
+    found += [one for one in (impossible, zero, negative) if one is not None]
+    return [*found, *far_suspects(facts, named, low, high)]
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name: ``patientAge_years`` is patient, age, years."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
+def _codes(facts: NumberFacts) -> list[Suspect]:
+    """Repeated codes that lie apart from all other values."""
+    present = [c for c in CODES if facts.tally.special[c] >= 2]
+    if not present:
+        return []
+    # Codes often come in pairs, such as 998 and 999.
+    rest = facts.typical(present)
+    if rest.size < LEAST_CELLS // 2 or rest[0] == rest[-1]:
+        return []
+    low, high = facts.lowest(present), facts.highest(present)
+    if not low.size:
+        return []
+    lowest, highest = float(low[0]), float(high[0])
+    q01, q99 = quantiles(rest, 0.01, 0.99)
+    span = q99 - q01 or highest - lowest
+    # Where a repeated code is the only negative number, no further distance is needed.
+    is_positive = lowest >= 0 and np.unique(rest).size > FEW_VALUES
+    found = []
+    for code in present:
+        gap = max(lowest - code, code - highest)
+        if code == -1:
+            is_code = is_positive and facts.whole and highest > 20
+        else:
+            least = span * (SMALL_CODE_GAP if code in SMALL_CODES else CODE_GAP)
+            is_code = gap > least or (code < 0 and is_positive)
+        if is_code:
+            usual = (lowest, highest)
+            found.append(facts.suspect("code", 0.9, (code,), usual=usual))
+    return found
+
+
+def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
+    """Values outside the range that the name of the column implies."""
+    words = name_words(facts.name)
+    ranges = [RANGES[word] for word in words if word in RANGES]
+    if len(ranges) != 1 or not CHANGES.isdisjoint(words) or facts.of == "time":
+        return None
+    ((low, high),) = ranges
+    rest = facts.typical(named)
+    outside = [v for v in (*facts.lowest(named), *facts.highest(named)) if not low <= v <= high]
+    limit = max(2, IMPOSSIBLE_SHARE * facts.n)
+    in_range = rest[(rest >= low) & (rest <= high)]
+    if not outside or rest.size - in_range.size > limit * rest.size / facts.n or not in_range.size:
+        return None
+    # A column of 0 to 1 with some values above may count percentages.
+    if high == 100 and quantiles(in_range, 0.9)[0] <= 1:
+        return None
+    return facts.suspect("impossible_value", 0.95, below=low, above=high, usual=(low, high))
+
+
+def _zeros(facts: NumberFacts, named: set[float]) -> Suspect | None:
+    """Zeros among sizes: all others are positive and far from zero."""
+    count = facts.tally.special[0.0]
+    n_negative = facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
+    if not 0 < count <= max(1, ZERO_SHARE * facts.n) or n_negative > NEGATIVE_SHARE * facts.n:
+        return None
+    rest = facts.typical(named | {0.0})
+    rest = rest[rest > 0]
+    distinct = np.unique(rest)
+    if rest.size < LEAST_CELLS // 2 or distinct.size < SIZES:
+        return None
+    low, lower, median, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
+    deviation = max(median - lower, (upper - median) / 2) / 1.645
+    positive = facts.lowest(named | {0.0})
+    lowest = float(positive[positive > 0][0])
+    if low < 0.2 * median or median < ZERO_DEVIATIONS * deviation:
+        return None
+    if lowest < 0.1 * median and low < 0.5 * median:
+        return None
+    if lowest < 1.5 * float(np.median(np.diff(distinct[: max(2, distinct.size // 20)]))):
+        return None  # zero is the next value of an ordinary sequence
+    usual = (lowest, float(facts.highest(named)[0]))
+    return facts.suspect("zero", 0.85, (0.0,), usual=usual)
+
+
+def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
+    """Negative numbers in a column whose other values stop at zero."""
+    count = facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
+    if not 0 < count <= max(1, NEGATIVE_SHARE * facts.n) or facts.of == "time":
+        return None
+    rest = facts.typical(named)
+    rest = rest[rest >= 0]
+    if rest.size < LEAST_CELLS // 2 or not CHANGES.isdisjoint(name_words(facts.name)):
+        return None
+    low, lower, middle, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
+    is_skewed = upper - middle > SKEWED * (middle - lower)
+    negative = facts.lowest(named)[:count]
+    # How low values would reach if they became rare as in a normal distribution.
+    deviation = max((middle - lower) / 1.645, (middle - low) / 2.326)
+    reach = middle - 1.3 * np.sqrt(2 * np.log(max(facts.n, 3))) * deviation
+    if middle <= 0:
+        return None
+    if not is_skewed and (negative[-1] > reach or rest[0] - negative[-1] < deviation):
+        return None  # the end of an ordinary tail
+    if is_skewed and facts.n < RELIABLE and np.count_nonzero(rest <= -negative[0]) < 10 * count:
+        return None
+    usual = (float(rest[0]), float(facts.highest(named)[0]))
+    certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
+    return facts.suspect("negative", certainty, below=0.0, usual=usual)

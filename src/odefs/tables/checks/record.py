@@ -1,0 +1,85 @@
+"""Records of the checks: a suspect is described by values, a check also by its rows."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from odefs.tables.columns import Kind
+from odefs.tables.notes import Note
+
+CheckKind = Literal[
+    "zero",
+    "negative",
+    "code",
+    "future_date",
+    "early_date",
+    "far_value",
+    "impossible_value",
+    "spelling",
+    "case_or_spaces",
+    "number_in_text",
+    "text_in_numbers",
+    "copied_row",
+    "total_row",
+    "sum_row",
+]
+"""Kinds of values to check; stable keywords."""
+
+Cell = str | float | None
+REPLACED_NOTES = (("code", "missing_code"), ("text_in_numbers", "unreadable_cells"))
+
+
+@dataclass(frozen=True)
+class ValueCheck:
+    """Cells of a column, or rows, that are probably wrong. ``str`` gives a sentence."""
+
+    kind: CheckKind
+    column: str | None
+    """Column of the cells; ``None`` for kinds that concern whole rows."""
+    count: int
+    """Number of cells, or of rows."""
+    rows: tuple[int, ...] = ()
+    """Numbers of the first rows, from 0, as :meth:`odefs.Detection.reasons` takes them."""
+    names: tuple[Any, ...] = ()
+    """Ids of these rows, or their numbers from 1."""
+    values: tuple[Cell, ...] = ()
+    """Cells of these rows; times are seconds since 1970. Empty for copies of rows."""
+    usual: tuple[Cell, ...] = ()
+    """What to compare with: lowest and highest other value, or the frequent spelling."""
+    usual_count: int = 0
+    """Number of rows with the frequent spelling."""
+    summed: tuple[str, ...] = ()
+    """Columns in which a row is the sum of the others."""
+    of: Kind = "number"
+    """Kind of the values."""
+    certainty: float = 0.5
+    """Order of the list: how rarely such a value is right."""
+
+    def __str__(self) -> str:
+        from odefs.tables.messages import check_message
+
+        return check_message(self)
+
+    def concerns(self, columns: frozenset[str]) -> bool:
+        """Whether the check is about one of these columns, or names one."""
+        return self.column in columns or not columns.isdisjoint(self.summed)
+
+    def replaces(self, note: Note) -> bool:
+        """Whether the check repeats a note on the same cells."""
+        return note.column == self.column and (self.kind, note.kind) in REPLACED_NOTES
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Cells of one column that a check names, described by their values."""
+
+    kind: CheckKind
+    column: str
+    certainty: float
+    numbers: tuple[float, ...] = ()
+    below: float = -float("inf")
+    above: float = float("inf")
+    texts: frozenset[str] | None = None
+    """The cells as text, for columns of text; the other fields then do not select cells."""
+    usual: tuple[Cell, ...] = ()
+    usual_count: int = 0
+    of: Kind = "number"

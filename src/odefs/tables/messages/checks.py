@@ -1,0 +1,163 @@
+"""Sentences for values to check, one entry for each kind."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from odefs.tables.messages.values import count, first_of, span, value, without_controls
+
+if TYPE_CHECKING:
+    from odefs.tables.checks.record import CheckKind, ValueCheck
+
+SHOWN_VALUES = 3
+SHOWN_ROWS = 3
+
+CHECKS_TITLE = "Values to check"
+CHECKS_HINT = (
+    "Cells and rows that are probably wrong, or need an explanation. "
+    "Scores and ranks do not depend on this list."
+)
+
+
+def check_message(check: "ValueCheck") -> str:
+    """Return a sentence without a full stop."""
+    where = "" if check.column is None else f"{check.column}: "
+    return without_controls(where + SENTENCES[check.kind](check))
+
+
+def check_rows(names: Sequence[object], total: int, shown: int = SHOWN_ROWS) -> str:
+    """Return the first rows: ``rows 3, 17, 20 and 5 more``."""
+    listed = [without_controls(str(name)) for name in names[:shown]]
+    more = f" and {count(total - len(listed))} more" if total > len(listed) else ""
+    return f"{'row' if total == 1 else 'rows'} {', '.join(listed)}{more}"
+
+
+def more_checks(n_more: int, in_report: bool = False) -> str:
+    """Return how many checks are left out, and where they are."""
+    where = " in the report" if in_report else ""
+    return f"{count(n_more)} more{where}; --checks-out FILE.csv lists all"
+
+
+def check_cell(check: "ValueCheck", k: int) -> str | None:
+    """Return one of the values with all its digits; ``None`` if the check has no values."""
+    if not check.values:
+        return None
+    cell = check.values[k]
+    if isinstance(cell, float) and check.of == "time":
+        return value(cell, "time", context=(-1.0,))
+    return f"{cell:.15g}" if isinstance(cell, float) else cell
+
+
+def _quoted(check: "ValueCheck") -> str:
+    """Return the distinct values; text in quotation marks."""
+    shown = dict.fromkeys(check.values)
+    texts = [
+        repr(cell) if isinstance(cell, str) else value(cell, check.of, context=(cell, -1.0))
+        for cell in shown
+    ]
+    return first_of(texts, SHOWN_VALUES)
+
+
+def _others(check: "ValueCheck") -> str:
+    kind = "number" if check.of == "category" else check.of
+    low, high = check.usual
+    if kind == "time":
+        return span((low, high), "time", context=(-1.0,))
+    return span((low, high), kind)
+
+
+def _cells(check: "ValueCheck", one: str, several: str) -> str:
+    return count(check.count, one, several)
+
+
+def _zero(check: "ValueCheck") -> str:
+    cells = _cells(check, "cell is", "cells are")
+    return f"{cells} 0, but all others are positive ({_others(check)})"
+
+
+def _negative(check: "ValueCheck") -> str:
+    cells = _cells(check, "number is", "numbers are")
+    return f"{cells} negative ({_quoted(check)}); all others are {_others(check)}"
+
+
+def _code(check: "ValueCheck") -> str:
+    cells = _cells(check, "cell is", "cells are")
+    code = check.values[0]
+    code = f"{code:g}" if isinstance(code, float) else str(code)
+    return (
+        f"{cells} {code}, possibly a code for missing; the others are {_others(check)} "
+        f"(--na={code} treats it as missing)"
+    )
+
+
+def _impossible(check: "ValueCheck") -> str:
+    lie = _cells(check, "value lies", "values lie")
+    return f"{lie} outside {_others(check)} ({_quoted(check)})"
+
+
+def _future(check: "ValueCheck") -> str:
+    return f"{_cells(check, 'date is', 'dates are')} in the future ({_quoted(check)})"
+
+
+def _early(check: "ValueCheck") -> str:
+    return f"{_cells(check, 'date is', 'dates are')} before 1900 ({_quoted(check)})"
+
+
+def _far(check: "ValueCheck") -> str:
+    noun = ("date is", "dates are") if check.of == "time" else ("number is", "numbers are")
+    return (
+        f"{_cells(check, *noun)} far from all others ({_quoted(check)}; "
+        f"the others are {_others(check)})"
+    )
+
+
+def _spelling(check: "ValueCheck") -> str:
+    rare = f"{check.values[0]!r} ({count(check.count, 'row')})"
+    return f"{rare} is one letter away from {check.usual[0]!r} ({count(check.usual_count, 'row')})"
+
+
+def _case_or_spaces(check: "ValueCheck") -> str:
+    rare = f"{check.values[0]!r} ({count(check.count, 'row')})"
+    frequent = f"{check.usual[0]!r} ({count(check.usual_count, 'row')})"
+    return f"{rare} differs from {frequent} only in letter case or spaces"
+
+
+def _number_in_text(check: "ValueCheck") -> str:
+    return f"{_cells(check, 'number', 'numbers')} among text ({_quoted(check)})"
+
+
+def _text_in_numbers(check: "ValueCheck") -> str:
+    cells = _cells(check, "cell is text", "cells are text")
+    counts = "counts" if check.count == 1 else "count"
+    return f"{cells} among {check.usual[0]} and {counts} as missing ({_quoted(check)})"
+
+
+def _copied_row(check: "ValueCheck") -> str:
+    return _cells(check, "row repeats an earlier row", "rows repeat an earlier row")
+
+
+def _total_row(check: "ValueCheck") -> str:
+    rows = _cells(check, "row is", "rows are")
+    return f"{rows} labelled {_quoted(check)} among the data"
+
+
+def _sum_row(check: "ValueCheck") -> str:
+    columns = first_of(check.summed, SHOWN_VALUES)
+    return f"1 row is the sum of all other rows in {columns}"
+
+
+SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
+    "zero": _zero,
+    "negative": _negative,
+    "code": _code,
+    "impossible_value": _impossible,
+    "future_date": _future,
+    "early_date": _early,
+    "far_value": _far,
+    "spelling": _spelling,
+    "case_or_spaces": _case_or_spaces,
+    "number_in_text": _number_in_text,
+    "text_in_numbers": _text_in_numbers,
+    "copied_row": _copied_row,
+    "total_row": _total_row,
+    "sum_row": _sum_row,
+}

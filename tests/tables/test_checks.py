@@ -1,0 +1,253 @@
+"""Values to check: planted errors are named with their rows, and clean tables stay quiet."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn import datasets
+
+import odefs
+from command import odefs as run
+from command import read
+from erroneous_table import planted
+from odefs.tables import table as tables
+from odefs.tables.checks import find_checks, gather
+from odefs.tables.checks.facts import quantiles
+from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.learning import learn_encoder
+from odefs.tables.table import ParquetTable, table_of
+
+TODAY = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+
+
+def checks_of(frame, id=None, **settings):
+    table, encoder = table_of(frame), ColumnEncoder(**settings)
+    names = [name for name in table.names if name != id]
+    learn_encoder(encoder, table, names, 0)
+    return find_checks(table, encoder, names, today=TODAY)
+
+
+def rows_by_place(checks):
+    return {(check.kind, check.column): list(check.rows) for check in checks}
+
+
+def test_every_planted_error_is_named_with_its_rows_and_nothing_else():
+    frame, expected = planted()
+    checks = checks_of(frame)
+    assert rows_by_place(checks) == expected
+    assert all(check.count == len(check.rows) for check in checks)
+    assert len({check.kind for check in checks}) == len(expected)
+    certainties = [check.certainty for check in checks]
+    assert certainties == sorted(certainties, reverse=True)
+    values = {(check.kind, check.column): check.values for check in checks}
+    assert values["text_in_numbers", "size"] == ("12a", "n/a?")
+    assert values["far_value", "height"] == (58.9,)
+
+
+@pytest.mark.parametrize("in_parts", ["0", "1"])
+def test_the_command_lists_them_in_memory_and_in_parts(in_parts, tmp_path):
+    frame, expected = planted()
+    frame.write_csv(tmp_path / "t.csv")
+    line = ("detect", "t.csv", "--id", "key", "--json", "--checks-out", "c.csv", "--seed", "1")
+    done = run(*line, "--set", "n_estimators=3", cwd=tmp_path, ODEFS_IN_PARTS=in_parts)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["sampled"] is not None) == (in_parts == "1")
+    found = {
+        (one["kind"], one["column"]): [row - 1 for row in one["rows"]] for one in summary["checks"]
+    }
+    assert found == expected
+    assert summary["checks_omitted"] == 0
+    for one in summary["checks"]:
+        assert one["names"] == [frame["key"][row - 1] for row in one["rows"]]
+    lines = read(tmp_path / "c.csv")
+    assert list(lines[0]) == ["kind", "column", "row", "id", "value", "sentence"]
+    assert {(line["kind"], line["column"] or None, int(line["row"]) - 1) for line in lines} == {
+        (*place, row) for place, rows in expected.items() for row in rows
+    }
+    assert [line["value"] for line in lines if line["kind"] == "early_date"] == ["1815-06-18"]
+
+
+def test_batches_of_any_height_give_the_same_list(tmp_path, monkeypatch):
+    monkeypatch.setattr(gather, "SAMPLE_ROWS", 700)
+    frame, expected = planted()
+    frame.write_parquet(tmp_path / "t.parquet")
+    in_memory = checks_of(frame)
+    assert rows_by_place(in_memory) == expected
+    for height in (7, 500):
+        monkeypatch.setattr(tables, "rows_at_once", lambda width, height=height: height)
+        table, encoder = ParquetTable((tmp_path / "t.parquet",)), ColumnEncoder()
+        learn_encoder(encoder, table, table.names, 0)
+        assert find_checks(table, encoder, table.names, today=TODAY) == in_memory
+
+
+def clean_synthetic(k):
+    rng = np.random.default_rng(k)
+    n = 3000
+    return {
+        0: lambda: {f"x{j}": rng.normal(size=n) for j in range(8)},
+        1: lambda: {f"x{j}": rng.lognormal(sigma=2, size=n) for j in range(8)},
+        2: lambda: {f"x{j}": rng.pareto(1.2, size=n) for j in range(8)},
+        3: lambda: {f"x{j}": rng.standard_t(2, size=n) for j in range(8)},
+        4: lambda: {f"x{j}": rng.poisson(1 + j, size=n) for j in range(8)},
+        5: lambda: {f"x{j}": rng.geometric(0.05, size=n) for j in range(8)},
+        6: lambda: {f"x{j}": rng.normal(3, 1, size=n) for j in range(8)},
+        7: lambda: {
+            "type": rng.choice(["Type1", "Type2", "Type3"], n, p=[0.94, 0.05, 0.01]),
+            "code": rng.choice(["AB12", "AB13", "AC12"], n, p=[0.96, 0.03, 0.01]),
+            "class": rng.choice(["Class A", "Class B"], n, p=[0.99, 0.01]),
+            "answer": rng.integers(1, 6, n),
+        },
+        8: lambda: {
+            "day": pl.Series(rng.integers(10_000, 20_000, n)).cast(pl.Date),
+            "amount": rng.exponential(100, n).round(2),
+            "paid": rng.random(n) < 0.2,
+            "count": np.where(rng.random(n) < 0.9, 0, rng.poisson(3, n)),
+        },
+        9: lambda: {
+            "a": rng.choice(["x", "y"], n),
+            "b": rng.integers(0, 4, n),
+            "change": rng.normal(size=n),
+            "mixture": np.where(rng.random(n) < 0.5, rng.normal(size=n), rng.normal(50, 1, n)),
+        },
+    }[k]()
+
+
+@pytest.mark.parametrize("k", range(10))
+def test_clean_synthetic_tables_are_quiet(k):
+    assert len(checks_of(pl.DataFrame(clean_synthetic(k)))) <= 1
+
+
+REAL = {
+    "iris": lambda: datasets.load_iris().data,
+    "wine": lambda: datasets.load_wine().data,
+    "breast cancer": lambda: datasets.load_breast_cancer().data,
+    "diabetes": lambda: datasets.load_diabetes().data,
+    "diabetes, unscaled": lambda: datasets.load_diabetes(scaled=False).data,
+    "linnerud": lambda: datasets.load_linnerud().data,
+    "digits": lambda: datasets.load_digits().data,
+    "photograph": lambda: datasets.load_sample_image("china.jpg").reshape(-1, 3)[::50],
+    "flower": lambda: datasets.load_sample_image("flower.jpg").reshape(-1, 3)[::50],
+    "friedman": lambda: datasets.make_friedman1(2000, random_state=0)[0],
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_tables_have_few_lines(name):
+    table = np.asarray(REAL[name](), dtype=float)
+    frame = pl.DataFrame({f"c{k}": table[:, k] for k in range(table.shape[1])})
+    assert len(checks_of(frame)) <= 5
+
+
+def test_a_row_that_is_the_sum_of_the_others():
+    rng = np.random.default_rng(0)
+    cells = {name: rng.integers(1, 100, 40).astype(float) for name in "pqr"}
+    for name, values in cells.items():
+        cells[name] = [*values, values.sum()]
+    (check,) = checks_of(pl.DataFrame(cells))
+    assert (check.kind, check.rows, check.summed) == ("sum_row", (40,), ("p", "q", "r"))
+
+
+@pytest.mark.parametrize(
+    ("rare", "frequent", "expected"),
+    [
+        ("Phlippines", "Philippines", "spelling"),
+        ("Gremany", "Germany", "spelling"),
+        ("Germanyy", "Germany", "spelling"),
+        ("GERMANY", "Germany", "case_or_spaces"),
+        (" Germany", "Germany", "case_or_spaces"),
+        ("Type2", "Type1", None),
+        ("Group B", "Group A", None),
+        ("mother", "other", None),
+        ("Iran", "Iraq", None),
+        ("Model 12", "Model 13", None),
+    ],
+)
+def test_spellings(rare, frequent, expected):
+    frame = pl.DataFrame({"c": [frequent] * 40 + ["quite different"] * 40 + [rare], "x": range(81)})
+    kinds = [(check.kind, check.values[0], check.usual[0]) for check in checks_of(frame)]
+    assert kinds == ([(expected, rare, frequent)] if expected else [])
+
+
+def test_two_frequent_spellings_are_two_values():
+    frame = pl.DataFrame({"c": ["Hansen"] * 40 + ["Hanson"] * 30, "x": range(70)})
+    assert checks_of(frame) == []
+
+
+def test_many_dates_in_the_future_are_plans():
+    days = [date(2025, 1, 1) + timedelta(days=7 * k) for k in range(100)]
+    assert checks_of(pl.DataFrame({"day": days, "x": np.arange(100.0) % 7})) == []
+
+
+def test_declared_missing_words_and_categories_are_not_checked():
+    frame, expected = planted()
+    checks = checks_of(frame, na=["-999", "12a", "n/a?"], category=["height"])
+    gone = {("code", "income"), ("text_in_numbers", "size"), ("far_value", "height")}
+    assert rows_by_place(checks) == {
+        place: rows for place, rows in expected.items() if place not in gone
+    }
+
+
+def test_detect_holds_them_and_can_leave_them_out():
+    frame, expected = planted()
+    model = odefs.ODEFS(n_estimators=3, scaling="none", random_state=0)
+    found = odefs.detect(frame, id="key", model=model)
+    assert rows_by_place(found.checks) == expected
+    assert {check.names for check in found.checks if check.kind == "copied_row"} == {("k89",)}
+    assert all(isinstance(check, odefs.ValueCheck) and str(check) for check in found.checks)
+    without = odefs.detect(frame, id="key", model=model, checks=False)
+    assert without.checks == []
+    assert (without.scores == found.scores).all()
+
+
+def test_hidden_columns_are_not_quoted(tmp_path):
+    frame, expected = planted()
+    frame.write_csv(tmp_path / "t.csv")
+    hide = ("--hide", "country", "--hide", "key")
+    line = ("detect", "t.csv", "--id", "key", *hide, "--report", "r.json", "--checks-out", "c.csv")
+    done = run(*line, "--set", "n_estimators=3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    checks = json.loads((tmp_path / "r.json").read_text())["checks"]
+    assert {(one["kind"], one["column"]) for one in checks} == {
+        place for place in expected if place[1] != "country"
+    }
+    assert all(one["names"] == one["rows"] for one in checks)
+    assert "id" not in read(tmp_path / "c.csv")[0]
+    for text in (done.stdout, (tmp_path / "r.json").read_text(), (tmp_path / "c.csv").read_text()):
+        assert "Phlippines" not in text
+        assert "k89" not in text
+
+
+def test_options_of_the_command(tmp_path):
+    frame, _ = planted()
+    frame = frame.with_columns(country=pl.col("country").replace("Phlippines", "=1+1"))
+    frame.write_csv(tmp_path / "t.csv")
+    fast = ("--set", "n_estimators=3")
+    both = run("detect", "t.csv", "--no-checks", "--checks-out", "c.csv", cwd=tmp_path)
+    assert both.returncode == 2
+    same = run("detect", "t.csv", "--checks-out", "t.csv", "--force", cwd=tmp_path)
+    assert same.returncode == 2
+    without = run("detect", "t.csv", "--no-checks", "--json", *fast, cwd=tmp_path)
+    assert json.loads(without.stdout)["checks"] == []
+    screen = run("detect", "t.csv", "--checks-out", "c.csv", "--no-report", *fast, cwd=tmp_path)
+    head, _, _ = screen.stdout.partition("rank")
+    assert head.count("[row") == 5
+    assert "Traceback" not in screen.stderr
+
+
+def test_text_that_would_be_a_formula_is_escaped(tmp_path):
+    sizes = [str(k % 80 + 10) for k in range(100)]
+    sizes[7] = "=1+1"
+    pl.DataFrame({"size": sizes, "x": np.arange(100.0) % 7}).write_csv(tmp_path / "t.csv")
+    line = ("detect", "t.csv", "--checks-out", "c.csv", "--no-report", "--set", "n_estimators=3")
+    assert run(*line, cwd=tmp_path).returncode == 0
+    (line,) = read(tmp_path / "c.csv")
+    assert (line["kind"], line["value"]) == ("text_in_numbers", "'=1+1")
+
+
+def test_quantiles_are_those_of_numpy():
+    values = np.sort(np.random.default_rng(0).normal(size=101))
+    shares = (0.0, 0.013, 0.5, 0.99, 1.0)
+    np.testing.assert_allclose(quantiles(values, *shares), np.quantile(values, shares))
