@@ -100,9 +100,9 @@ def test_what_was_recognised_and_left_out_is_said(tmp_path):
     rows = "".join(f'{i + 1},1,,0{i % 9},"{i % 7},5",{i * i % 17}\n' for i in range(40))
     (tmp_path / "t.csv").write_text("number,same,empty,zip,comma,x\n" + rows)
     shown = odefs("detect", "t.csv", "--no-report", cwd=tmp_path).stdout
-    assert "left out: number (counts the rows)" in shown
-    assert "left out: same (one value)" in shown
-    assert "left out: empty (empty)" in shown
+    assert "Left out: number (counts the rows)" in shown
+    assert "Left out: same (one value)" in shown
+    assert "Left out: empty (empty)" in shown
     assert str(Note("leading_zeros", "zip")) in shown
     assert str(Note("text_format", "comma", format="numbers with decimal comma")) in shown
 
@@ -120,7 +120,7 @@ def test_dropped_columns_give_no_reasons(tmp_path):
         "--no-report",
         cwd=tmp_path,
     )
-    assert "left out: country (dropped as requested)" in done.stdout
+    assert "Left out: country (dropped as requested)" in done.stdout
     assert "country = " not in done.stdout
     assert "amount = " in done.stdout
 

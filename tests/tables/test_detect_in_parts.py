@@ -172,7 +172,7 @@ def test_the_command_finds_the_same_either_way(frame, kind, tmp_path):
     there = run(*large, cwd=tmp_path, ODEFS_IN_PARTS="1")
     assert here.returncode == there.returncode == 0, here.stderr + there.stderr
     assert "larger than memory" in there.stdout
-    assert f"left out: position ({Exclusion('row_counter')})" in there.stdout
+    assert f"Left out: position ({Exclusion('row_counter')})" in there.stdout
     assert [page.name for page in tmp_path.glob("*.html")] == [
         f"{'t.folder' if kind == 'folder' else 't'}.outliers.html"
     ]

@@ -39,7 +39,7 @@ def test_rows_that_only_the_encoding_makes_equal_are_shown_apart(capsys):
     show_detection(Screen(), detection, 2)
     shown = capsys.readouterr().out
     assert " more" not in shown.split("\n\n")[1]
-    assert "serve as candidates" in shown, "the fallbacks of the fit are said"
+    assert "candidate" not in shown, "how the model was trained is in the report"
     assert (
         repr(detection)
         == f"<Detection: 62 rows, 2 columns used, {int(detection.is_outlier.sum())} flagged>"

@@ -98,6 +98,7 @@ def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
         out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
     if len(checks) > SHOWN_CHECKS:
         out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS, in_report=True)}")
+    out.say()
 
 
 def show_columns(out: Screen, found: "TableDetection") -> None:

@@ -26,6 +26,8 @@ def flagged(n_flagged: int, convention: "FlagConvention") -> str:
     if convention.kind != "auto":
         return f"{rows} out. {rule(str(convention))}"
     expected, n_rows = number(convention.expected or 0.0), convention.n_rows or 0
+    if convention.before_answers:
+        return f"{rows} out, by the threshold from before the answers."
     if convention.by_training:
         return f"{rows} out. Of {n_rows:,} ordinary rows, about {expected} would."
     if 0 < n_flagged <= (convention.expected or 0.0):
