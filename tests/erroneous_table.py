@@ -30,7 +30,7 @@ def planted(n=1200):
         ("code", "income"): {30: -999.0, 31: -999.0, 900: -999.0},
         ("future_date", "day"): {40: date(2093, 1, 1)},
         ("early_date", "day"): {41: date(1815, 6, 18)},
-        ("far_value", "height"): {50: 58.9},
+        ("extreme_value", "height"): {50: 58.9},
         ("spelling", "country"): {60: "Phlippines"},
         ("case_or_spaces", "country"): {61: "france "},
         ("number_in_text", "colour"): {70: "17"},

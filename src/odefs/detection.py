@@ -18,6 +18,7 @@ from odefs.review import Review
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import name_rows, row_labels, table_index
+from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.model_files import save_detection
 from odefs.tables.table import Table, table_of
@@ -153,11 +154,12 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
+    grouped = by if encoder is None else encoder.by
     model = (
         ODEFS(
             scaling="none",
             # Without the levels of groups, columns of clean tables look like noise.
-            noise_columns="keep" if by else "damp",
+            noise_columns="keep" if group_columns(grouped) else "damp",
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -165,6 +167,10 @@ def detect(
         else clone(model)
     )
     if max_false_flags is not None:
+        given = {"contamination": contamination, "threshold": threshold, "flag": flag}
+        for name, value in given.items():
+            if value is not None:
+                raise TableError(f"max_false_flags and {name} contradict each other: give one.")
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
     found = detect_table(
         table,

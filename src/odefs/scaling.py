@@ -28,6 +28,9 @@ RARE_ROWS = 20
 TAIL_SIGMAS = 3.0
 """``"robust"`` draws in values that are farther from the median, in robust standard deviations."""
 
+BEYOND_RANGE = 4.0
+"""How much later values beyond the range of a noise column are drawn in than others."""
+
 LINEAR = 1e12
 """Unit of a tail that is not drawn in."""
 
@@ -206,7 +209,8 @@ class Scaling:
     def damped(self, columns: np.ndarray, share: float, ranges: ColumnRanges) -> "Scaling":
         """Return the same scaling with some columns shrunk to ``share`` of their size.
 
-        Only within the range of the training rows: beyond it, a value counts in full.
+        Only within the range of the training rows: beyond it, a value counts in full, and only
+        extreme values are drawn in.
         """
         if not columns.size:
             return self
@@ -223,7 +227,7 @@ class Scaling:
         room = 1e-5 * np.maximum(1.0, np.abs(ends).max(axis=0))
         has_tails = np.isfinite(high[columns])
         low[columns], high[columns] = ends[0] - room, ends[1] + room
-        unit[columns] = np.where(has_tails, unit[columns], LINEAR)
+        unit[columns] = np.where(has_tails, BEYOND_RANGE * unit[columns], LINEAR)
         slope[columns] = 1 / share
         return replace(found, tails=Tails(low, high, unit, slope))
 

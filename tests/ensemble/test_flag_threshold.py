@@ -8,7 +8,10 @@ import odefs
 from odefs import ODEFS, LeSiNN
 from odefs.engines.out_of_core import Folder
 from odefs.ensemble.flag_threshold import FEWEST_ROWS, tail_threshold
+from odefs.exceptions import TableError
 from odefs.kernels import row_reductions
+from odefs.tables.table import table_of
+from odefs.tables.with_answers import with_answers
 
 
 def bulk(n, shape=1.0, scale=0.3, seed=0):
@@ -47,6 +50,8 @@ def test_at_least_the_allowed_number_is_flagged(k):
     """The k-th highest score of the training rows is exceeded by k of as many new rows."""
     scores = np.linspace(1, 2, 400)
     assert np.count_nonzero(scores > tail_threshold(scores, k)) == k
+    pairs = np.repeat(np.linspace(1, 2, 200), 2)
+    assert np.count_nonzero(pairs > tail_threshold(pairs, k)) == k + k % 2
     ties = np.minimum(scores, scores[-50])
     assert not (ties > tail_threshold(ties, k)).any()
 
@@ -61,13 +66,29 @@ def test_fractions_flag_less():
     [
         np.linspace(1, 2, FEWEST_ROWS - 1),
         np.append(np.linspace(1, 2, FEWEST_ROWS - 1), np.full(90, np.nan)),
-        np.ones(100),
-        np.append(np.ones(95), np.arange(5) + 2.0),
-        np.append(np.zeros(60), np.arange(40) + 1.0),
     ],
 )
-def test_no_threshold_where_the_bulk_shows_no_spread(scores):
+def test_few_rows_have_no_threshold(scores):
     assert tail_threshold(scores, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "n_flagged"),
+    [
+        (np.ones(100), 0),
+        (np.append(np.ones(95), np.arange(5) + 2.0), 1),
+        (np.append(np.zeros(60), np.arange(40) + 1.0), 1),
+        (np.append(np.zeros(60), np.ones(40)), 0),
+        (np.append(np.full(60, 1e-320), np.full(40, 1e300)), 0),
+    ],
+)
+def test_where_the_bulk_shows_no_spread_only_the_highest_scores_are_flagged(scores, n_flagged):
+    assert np.count_nonzero(scores > tail_threshold(scores, 1)) == n_flagged
+
+
+def test_extreme_settings_stay_finite():
+    assert np.isfinite(tail_threshold(np.geomspace(1e-300, 1e300, 100), 5e-324))
+    assert tail_threshold(np.linspace(1, 2, 100), 1e9) <= 1.5
 
 
 def test_rows_without_a_score_do_not_count_and_files_give_the_same(monkeypatch):
@@ -137,6 +158,11 @@ def test_small_tables_are_ranked_and_not_judged_by_detect():
     assert not found.is_outlier.any()
     assert odefs.detect(X, flag=1).is_outlier.sum() == 1
     assert ODEFS(random_state=0).fit(X).is_outlier_[3]
+    asked = odefs.detect(X, model=ODEFS(contamination="paper", random_state=0))
+    assert asked.convention.kind == "paper"
+    answered = with_answers(found, [5], [False], table_of(X))
+    assert answered.convention.kind == "too_few_rows"
+    assert not answered.is_outlier.any()
     assert odefs.detect(np.vstack([X, X + 0.1])).convention.kind == "auto"
 
 
@@ -145,3 +171,5 @@ def test_detect_passes_the_number_on():
     found = odefs.detect(X, max_false_flags=5)
     assert (found.convention.expected, found.convention.n_rows) == (5, 500)
     assert found.n_flagged >= 5
+    with pytest.raises(TableError, match="contradict"):
+        odefs.detect(X, max_false_flags=5, flag=3)

@@ -91,6 +91,11 @@ def test_score_with_a_reference(tmp_path, in_parts):
     assert found["p_value"].min() == pytest.approx(1 / (clean.height - 400 + 1))
     assert found.filter(pl.col("outlier") == "yes").height >= 20
     assert (found["percentile"] > 90).sum() >= 20
-    for wrong in (["--flag", "3", "--reference", "clean.csv"], ["--level", "0.2"]):
+    for wrong in (
+        ["--flag", "3", "--reference", "clean.csv"],
+        ["--level", "0.2"],
+        ["--reference", "clean.csv", "--max-flagged", "2x"],
+        ["--reference", "clean.csv", "-o", "clean.csv", "--force"],
+    ):
         refused = run("score", "m.odefs", "new.csv", *wrong, cwd=tmp_path)
         assert refused.returncode == 2

@@ -25,7 +25,7 @@ def applied(scaling, X, dtype=np.float64):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_far_values_are_drawn_in(dtype):
+def test_extreme_values_are_drawn_in(dtype):
     X = np.random.default_rng(0).standard_cauchy(size=(2000, 3))
     low, middle, high = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
     z = (X - middle) / ((high - low) / 1.349)
@@ -123,7 +123,7 @@ def test_the_training_rows_are_not_affected(among_noise):
     assert np.array_equal(applied(scaling, X, np.float32), applied(linear, X, np.float32))
 
 
-def test_far_values_of_new_rows_are_drawn_in(among_noise):
+def test_extreme_values_of_new_rows_are_drawn_in(among_noise):
     """Also where the training rows had none, and in noise columns."""
     model = ODEFS(scaling="robust", random_state=0).fit(among_noise)
     for column in (0, 8):

@@ -81,7 +81,7 @@ def test_one_far_cell_hides_no_relation(rng, far, relation):
     assert len(set(found) & {0, 1, 4, 5, 6, 7}) >= 5
 
 
-def test_one_far_value_outside_the_sample_is_enough(rng):
+def test_one_extreme_value_outside_the_sample_is_enough(rng):
     """Of a million rows a few thousand are looked at; the ranges are those of all."""
     X = rng.normal(size=(N, 12)).astype(np.float32)
     farthest = np.full(12, 4.8)

@@ -43,7 +43,7 @@ def test_every_planted_error_is_named_with_its_rows_and_nothing_else():
     assert certainties == sorted(certainties, reverse=True)
     values = {(check.kind, check.column): check.values for check in checks}
     assert values["text_in_numbers", "size"] == ("12a", "n/a?")
-    assert values["far_value", "height"] == (58.9,)
+    assert values["extreme_value", "height"] == (58.9,)
 
 
 @pytest.mark.parametrize("in_parts", ["0", "1"])
@@ -184,7 +184,7 @@ def test_many_dates_in_the_future_are_plans():
 def test_declared_missing_words_and_categories_are_not_checked():
     frame, expected = planted()
     checks = checks_of(frame, na=["-999", "12a", "n/a?"], category=["height"])
-    gone = {("code", "income"), ("text_in_numbers", "size"), ("far_value", "height")}
+    gone = {("code", "income"), ("text_in_numbers", "size"), ("extreme_value", "height")}
     assert rows_by_place(checks) == {
         place: rows for place, rows in expected.items() if place not in gone
     }
@@ -251,3 +251,20 @@ def test_quantiles_are_those_of_numpy():
     values = np.sort(np.random.default_rng(0).normal(size=101))
     shares = (0.0, 0.013, 0.5, 0.99, 1.0)
     np.testing.assert_allclose(quantiles(values, *shares), np.quantile(values, shares))
+
+
+def test_a_cell_is_named_once_and_missing_values_are_not():
+    rng = np.random.default_rng(0)
+    ages = rng.integers(20, 80, 300).astype(float)
+    ages[[3, 50, 70]], ages[[9, 11]], ages[20] = -99.0, 999.0, 300.0
+    frame = pl.DataFrame({"age": ages, "x": rng.normal(size=300)})
+    found = {check.kind: check.rows for check in odefs.detect(frame, na=["-99"]).checks}
+    assert found["code"] == (9, 11)
+    assert found["impossible_value"] == (20,)
+
+
+def test_long_texts_are_not_compared():
+    texts = [f"{'word ' * 20}{k % 7}" for k in range(700)]
+    texts[5] = texts[5].replace("word", "wrod", 1)
+    frame = pl.DataFrame({"text": texts, "x": np.arange(700.0) % 13})
+    assert not [check for check in odefs.detect(frame).checks if check.kind == "spelling"]

@@ -74,7 +74,7 @@ def command(
     for --max-flagged, so an interrupted run can be resumed. They must be from the same model,
     threshold and id; --force writes them again.
     """
-    from odefs.cli.outputs import choose_targets, write_outputs
+    from odefs.cli.outputs import choose_targets, require_apart, write_outputs
     from odefs.cli.run import is_large, working_folder
     from odefs.cli.scoring import reference_scores, score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
@@ -89,9 +89,10 @@ def command(
         )
         return
     require_comparable(limit, flagging)
-    _require_one_rule(reference, level, flagging)
+    _require_one_rule(reference, level, flagging, limit)
     large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(file, writing, display, large, model_read=model)
+    require_apart(targets.scores, targets.page, Path(reference) if reference else None)
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(limit, model, flagging.threshold)
     with working_folder(large) as folder:
@@ -135,12 +136,20 @@ def command(
 
 
 def _require_one_rule(
-    reference: str | None, level: float | None, flagging: options.Flagging
+    reference: str | None,
+    level: float | None,
+    flagging: options.Flagging,
+    limit: Limit | None,
 ) -> None:
     given = [f"--{name}" for name, value in vars(flagging).items() if value is not None]
     if reference and given:
         raise click.UsageError(
             f"--reference flags rows by their p-values, so it excludes {given[0]}."
+        )
+    if reference and limit is not None and limit.times is not None:
+        raise click.UsageError(
+            f"--max-flagged {limit.given} compares with training, where no p-values were used: "
+            "give a share such as 0.05."
         )
     if level is not None and not reference:
         raise click.UsageError("--level is for p-values: give a file of clean rows as --reference.")

@@ -1,7 +1,7 @@
 """Scoring with a saved model, as used by ``score``, ``explain`` and ``report``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +110,14 @@ def reference_scores(
 
     with working_folder(is_large(file, reading.delimiter, reading.sheet)) as folder:
         scored = score_file(
-            path, file, reading, options.Flagging(None, None, None), jobs, (), folder, top=1
+            path,
+            file,
+            replace(reading, identifier=None),
+            options.Flagging(None, None, None),
+            jobs,
+            (),
+            folder,
+            top=1,
         )
         with named_errors(file, None):
             try:

@@ -97,7 +97,7 @@ def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
     for check in checks[:SHOWN_CHECKS]:
         out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
     if len(checks) > SHOWN_CHECKS:
-        out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS, in_report=True)}")
+        out.say(f"  {messages.more_checks(len(checks) - SHOWN_CHECKS)}")
     out.say()
 
 
@@ -152,7 +152,7 @@ def show_files(out: Screen, targets: "Targets", found: "TableDetection") -> None
     if targets.checks:
         out.say(f"Values to check: {targets.checks}")
     if targets.model:
-        hidden = sorted(found.hidden & set(found.encoder.columns))
+        hidden = sorted(found.hidden & set(found.encoder.input_columns))
         out.say(_line(messages.model_saved(targets.model, hidden)))
     if targets.page:
         out.say(f"Report: {targets.page}")

@@ -14,11 +14,17 @@ average, whatever the distribution.
 """
 
 import math
+import sys
 from statistics import NormalDist
 
 import numpy as np
 
-from odefs.kernels.row_reductions import count_and_mean, order_statistic, percentile_of_known
+from odefs.kernels.row_reductions import (
+    count_and_mean,
+    counts_above,
+    order_statistic,
+    percentile_of_known,
+)
 
 FEWEST_ROWS = 30
 """Quantiles of fewer scores say too little about their tail."""
@@ -27,6 +33,12 @@ QUANTILES = 0.75, 0.9
 
 SHAPES = 1.0, 1.8
 """Smallest and largest shape. Lighter tails than the normal one are not made use of."""
+
+LEAST_SHARE, LARGEST_LOGARITHM = 1e-300, 300.0
+"""Bounds that keep the arithmetic finite."""
+
+TIES = 3
+"""The k highest scores may be shared by this number of times k rows."""
 
 ROUNDING = 1e-6
 """Scores whose relative difference is smaller count as equal."""
@@ -38,16 +50,18 @@ PRIOR_ROWS = 1000
 def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
     """Return the score that ``max_false_flags`` ordinary rows are expected to exceed.
 
-    ``None`` if there are fewer than ``FEWEST_ROWS`` scores, or if so many are equal that the
-    quantiles do not differ. Rows without a score (NaN) do not count.
+    ``None`` if there are fewer than ``FEWEST_ROWS`` scores. Rows without a score (NaN) do not
+    count. Where so many scores are equal that the quantiles do not differ, only the highest scores
+    are flagged.
     """
     count, _ = count_and_mean(scores)
     if count < FEWEST_ROWS:
         return None
     shares = (0.5, *QUANTILES)
     median, lower, upper = (percentile_of_known(scores, count, 100 * share) for share in shares)
-    if not 0 < median < upper < math.inf:
-        return None
+    highest = _below_highest(scores, count, int(max_false_flags))
+    if not 0 < median < upper < math.inf or upper / median == math.inf:
+        return highest if highest < math.inf else percentile_of_known(scores, count, 100.0)
     normal = NormalDist()
     z_lower, z_upper = map(normal.inv_cdf, QUANTILES)
     height, shape = math.log(upper / median), 1.0
@@ -56,22 +70,27 @@ def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
         shape = (count * found + PRIOR_ROWS) / (count + PRIOR_ROWS)
     shape = min(max(shape, SHAPES[0]), SHAPES[1])
     # Half of the rows exceed the median: lower thresholds are outside the model.
-    z = max(0.0, -normal.inv_cdf(min(0.5, max_false_flags / count)))
-    threshold = median * math.exp(height * (z / z_upper) ** shape)
+    z = max(0.0, -normal.inv_cdf(min(0.5, max(max_false_flags / count, LEAST_SHARE))))
+    threshold = median * math.exp(min(height * (z / z_upper) ** shape, LARGEST_LOGARITHM))
+    threshold = min(threshold, sys.float_info.max)
     # The last digits of logarithms and powers differ between processors.
     threshold = float(f"{threshold:.12g}")
-    highest = _below_highest(scores, count, int(max_false_flags))
     # Of nearly equal scores, none is high.
     return min(threshold, highest) if highest > upper * (1 + ROUNDING) else threshold
 
 
 def _below_highest(scores: np.ndarray, count: int, k: int) -> float:
-    """Return a number between the k-th highest score and the next one; infinity if they are equal.
+    """Return a number between the k-th highest score and the next lower one.
 
-    ``count`` is the number of scores that are not NaN.
+    ``count`` is the number of scores that are not NaN. Infinity if many rows share the k-th highest
+    score, since all of them would be flagged.
     """
     if not 0 < k < count:
         return math.inf
     # NaN sorts above every number.
-    last, following = (order_statistic(scores, count - 1 - place) for place in (k - 1, k))
-    return (last + following) / 2 if last > following else math.inf
+    last = order_statistic(scores, count - k)
+    below = np.array([np.nextafter(last, -math.inf)])
+    reaching = int(counts_above(scores, below)[0]) - (scores.size - count)
+    if reaching > TIES * k or reaching == count:
+        return math.inf
+    return (last + order_statistic(scores, count - 1 - reaching)) / 2

@@ -100,7 +100,8 @@ class Trust:
             return f"learned subsets have {self.share:.0%} of the score, from parameter trust."
         return (
             f"learned subsets have {self.share:.0%} of the score: they raise the contrast "
-            f"{self.contrast:.2f} times as much as random subsets of the same size, "
+            f"{self.contrast:.2f} times as much as random subsets of the same size (which counts "
+            f"from {CONTRAST_GAIN[0]} on, and fully from {CONTRAST_GAIN[1]}), "
             f"{self.stability:.0%} of the candidates do not depend on the draw, and the top-ranked "
             f"rows are {self.tail:.2f} times as distant from the rest as on all columns."
             f"{self._of_known}"

@@ -91,6 +91,8 @@ class Calibration:
 
         The rows are judged together by the rule of Benjamini and Hochberg. To judge each row by
         itself, with a false alarm in a share ``a`` of the clean rows, compare ``p_values(X) <= a``.
+        With ``n`` clean rows, no row is flagged unless at least
+        ``len(X) / (level * (n + 1))`` rows score above all clean ones.
 
         Parameters
         ----------

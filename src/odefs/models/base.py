@@ -132,7 +132,8 @@ class OutlierModel(Parameters):
         -------
         percentiles : ndarray of shape (n_samples,)
         """
-        return percentiles(self.score_quantiles_, np.asarray(self.outlier_scores(X)))
+        scores = np.asarray(self.outlier_scores(X))
+        return percentiles(self.score_quantiles_, scores)
 
     def outlier_score_blocks(self, blocks: RowBlocks) -> Iterator[np.ndarray]:
         """Yield the scores of rows that come in blocks, in row order.

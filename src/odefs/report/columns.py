@@ -169,6 +169,7 @@ def collect_training(
         "components_trained": len(model.feature_subsets_),
         "trust": getattr(model, "trust_", None),
         "trust_given": model.trust != "auto",
+        "trust_message": info.get("trust", {}).get("message"),
         "noise": list(detection.noise),
         "candidates": _number(info, "n_candidates"),
         "outlier_examples": _number(info, "n_outlier_examples"),

@@ -65,6 +65,9 @@ def collect_rows(
             "score": float(detection.scores[row]),
             "rank": int(rank),
             "percentile": plain(detection.percentiles[row]),
+            "p_value": None
+            if detection.reference is None
+            else float(detection.reference.p_values(detection.scores[row])),
             "place": int(place),
             "agreement": None if agreement is None else float(agreement[row]),
             "flagged": bool(detection.is_outlier[row]),

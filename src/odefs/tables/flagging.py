@@ -27,6 +27,9 @@ class Flagging:
 def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
     """Return the convention of a fitted model; ``by_training`` if it scores another table."""
     rule = _rule_of(model)
+    is_small = model.fit_info_["n_rows"] < FEWEST_ROWS
+    if rule == "paper" and model.contamination == "auto" and is_small and not by_training:
+        return FlagConvention("too_few_rows", n_rows=FEWEST_ROWS)
     if rule == "contamination":
         return FlagConvention(
             "model_contamination", share=float(model.contamination), by_training=by_training
@@ -78,13 +81,9 @@ def flag_rows(
         return _above(
             scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
         )
-    if (
-        scores.size < FEWEST_ROWS
-        and convention.kind in ("auto", "paper")
-        and not convention.by_training
-    ):
+    if convention.kind == "too_few_rows":
         highest = float(np.nanmax(scores)) if not np.isnan(scores).all() else default
-        return _above(scores, highest, FlagConvention("too_few_rows", n_rows=FEWEST_ROWS))
+        return _above(scores, highest, convention)
     return _above(scores, default, convention)
 
 

@@ -17,8 +17,8 @@ from odefs.tables.group_peers import GroupPeers, group_of
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""
 
-COMMON = 0.1
-"""A value is not unusual if this share of the rows has it, or a value that is as rare."""
+COMMON, FEWEST_ALIKE = 0.1, 3
+"""A value is not unusual if this share of the rows, and so many others, have it or one as rare."""
 
 SPARE = 3
 """Further columns that are considered where the first ones have common values."""
@@ -64,6 +64,7 @@ class ReasonFinder:
         self._ordinary = np.clip(columns * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
         self._sorted = lru_cache(maxsize=None)(self._sorted_values)
         self._counted = lru_cache(maxsize=None)(self._counted_values)
+        self._rarity = lru_cache(maxsize=None)(self._rarities)
         self._peers = lru_cache(maxsize=None)(self._peers_of)
 
     def reasons(
@@ -122,21 +123,32 @@ class ReasonFinder:
         self, table: Columns, row: int, named: list[int], peers: GroupPeers | None
     ) -> list[int]:
         """Return the columns whose value is rare by itself; all of them if none is."""
-        rare = [c for c in named if self._commonness(table, row, c, peers) < COMMON]
+        rare = [c for c in named if not self._is_common(table, row, c, peers)]
         return rare or named
 
-    def _commonness(self, table: Columns, row: int, index: int, peers: GroupPeers | None) -> float:
-        """Return the share of rows with the value of a row, or one that is as rare."""
+    def _is_common(self, table: Columns, row: int, index: int, peers: GroupPeers | None) -> bool:
+        """Whether many other rows have the value of a row, or one that is as rare."""
         column = self.table[self.encoder.columns[index]]
         cell = table[column.name].at(row)
+        n_rows = self.table.n_rows if peers is None else peers.rows.size
         if peers is not None:
             _, equal, frequency = peers.place(column, cell)
-            return (equal or 0.0) / 100 if frequency is None else frequency
-        if column.kind in ("number", "time") and cell is not None:
-            return self._place(column.name, float(cell))[1] / 100
-        counts = self._counted(column.name)
-        own = counts.get(cell, 0)
-        return sum(n for n in counts.values() if n <= own) / max(1, self.table.n_rows)
+            share = (equal or 0.0) / 100 if frequency is None else frequency
+        elif cell is None:
+            share = float(column.missing.mean())
+        elif column.kind in ("number", "time"):
+            share = self._place(column.name, float(cell))[1] / 100
+        else:
+            share = self._rarity(column.name).get(cell, 0.0)
+        return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
+
+    def _rarities(self, name: str) -> dict[Any, float]:
+        """Return for each value the share of rows with it, or with one that is as rare."""
+        counts = self._counted(name)
+        ordered = np.sort(list(counts.values()))
+        upto = np.concatenate([[0], np.cumsum(ordered)])
+        places = np.searchsorted(ordered, list(counts.values()), side="right")
+        return dict(zip(counts, (upto[places] / max(1, self.table.n_rows)).tolist(), strict=True))
 
     def _distances(self, scaled: np.ndarray) -> np.ndarray:
         """Return squared distances to the sampled normal rows, columns divided by their spread."""

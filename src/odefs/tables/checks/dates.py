@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from odefs.tables.checks.extreme_values import extreme_suspects
 from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts
-from odefs.tables.checks.far_values import far_suspects
 from odefs.tables.checks.numbers import name_words
 from odefs.tables.checks.record import Suspect
 from odefs.tables.columns import SECONDS_PER_DAY
@@ -51,4 +51,4 @@ def date_suspects(facts: NumberFacts, today: float) -> list[Suspect]:
     if lowest[0] < FIRST_DATE and np.count_nonzero(facts.sample < FIRST_DATE) <= limit:
         low = FIRST_DATE
         found.append(facts.suspect("early_date", 0.85, below=low))
-    return [*found, *far_suspects(facts, (), low, high)]
+    return [*found, *extreme_suspects(facts, (), low, high)]

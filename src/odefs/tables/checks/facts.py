@@ -153,13 +153,27 @@ class NumberFacts:
         below: float = -np.inf,
         above: float = np.inf,
         usual: tuple[Cell, ...] = (),
+        excluded: Collection[float] = (),
     ) -> Suspect:
-        """Describe cells that equal one of some numbers or lie outside of bounds."""
+        """Describe cells that equal one of some numbers or lie outside of bounds.
+
+        Cells that equal an ``excluded`` number are left out.
+        """
         texts = None
         if self.text is not None:
             read = self.text.read
-            chosen = np.isin(read, list(numbers)) | (read < below) | (read > above)
+            beyond = ((read < below) | (read > above)) & ~np.isin(read, list(excluded))
+            chosen = np.isin(read, list(numbers)) | beyond
             texts = frozenset(self.text.levels[k] for k in np.flatnonzero(chosen))
         return Suspect(
-            kind, self.name, certainty, tuple(numbers), below, above, texts, usual, of=self.of
+            kind,
+            self.name,
+            certainty,
+            tuple(numbers),
+            tuple(excluded),
+            below,
+            above,
+            texts,
+            usual,
+            of=self.of,
         )

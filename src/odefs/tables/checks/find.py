@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
@@ -52,7 +52,7 @@ def find_checks(
             suspects += found
             numbers += [] if facts is None else [facts]
         sums = sum_suspects(numbers)
-        located = locate(table, [*suspects, *sums])
+        located = locate(table, [*suspects, *sums], encoder.na)
     checks = [one.check() for one in located if one.suspect.kind != "sum_row"]
     totals = {row for check in checks if check.kind == "total_row" for row in check.rows}
     summed = sum_rows([one for one in located if one.suspect.kind == "sum_row"])
@@ -60,7 +60,9 @@ def find_checks(
     totals.update(row for check in summed for row in check.rows)
     # The numbers of a total are far from those of other rows.
     checks = [
-        check for check in checks if check.kind != "far_value" or not totals.issuperset(check.rows)
+        check
+        for check in checks
+        if check.kind != "extreme_value" or not totals.issuperset(check.rows)
     ]
     copies = copied_rows(gathered)
     checks += [] if copies is None else [copies]
@@ -103,5 +105,6 @@ def _column_suspects(
 
 
 def _today() -> float:
-    now = datetime.now(UTC)
+    """Start of tomorrow in UTC: cells have no time zone, and somewhere it is later."""
+    now = datetime.now(UTC) + timedelta(days=1)
     return now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

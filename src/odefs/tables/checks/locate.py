@@ -7,6 +7,7 @@ import numpy as np
 
 from odefs.tables.checks.record import Cell, Suspect, ValueCheck
 from odefs.tables.columns import Column
+from odefs.tables.encoder.missing import without_words
 from odefs.tables.table import Table
 
 ROWS_KEPT = 1_000
@@ -46,14 +47,18 @@ class Located:
         )
 
 
-def locate(table: Table, suspects: Sequence[Suspect]) -> list[Located]:
-    """Find the cells of all suspects; those of text columns are compared as text."""
+def locate(table: Table, suspects: Sequence[Suspect], na: Collection[str] = ()) -> list[Located]:
+    """Find the cells of all suspects; those of text columns are compared as text.
+
+    Cells with a value in ``na`` are missing.
+    """
     located = [Located(suspect) for suspect in suspects]
     names = list(dict.fromkeys(suspect.column for suspect in suspects))
     if names:
         for start, batch in table.column_batches(names):
+            read = {name: without_words(batch[name], na) for name in names}
             for one in located:
-                one.add(batch[one.suspect.column], start)
+                one.add(read[one.suspect.column], start)
     return [one for one in located if one.count]
 
 
@@ -64,6 +69,8 @@ def _matches(column: Column, suspect: Suspect) -> np.ndarray:
     values = column.values
     with np.errstate(invalid="ignore"):
         found = (values < suspect.below) | (values > suspect.above)
+    for number in suspect.excluded:
+        found &= values != number
     for number in suspect.numbers:
         found |= values == number
     return found

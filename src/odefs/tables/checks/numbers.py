@@ -1,15 +1,15 @@
 """Checks of numbers: codes for missing values, impossible values, zeros and negative numbers.
 
-Far values are in :mod:`odefs.tables.checks.far_values`. A cell is named by one check only, the most
-specific one; the other checks leave it out.
+Extreme values are in :mod:`odefs.tables.checks.extreme_values`. A cell is named by one check only,
+the most specific one; the other checks leave it out.
 """
 
 import re
 
 import numpy as np
 
+from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
 from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, quantiles
-from odefs.tables.checks.far_values import FEW_VALUES, far_suspects
 from odefs.tables.checks.gather import CODES
 from odefs.tables.checks.record import Suspect
 
@@ -70,7 +70,7 @@ def number_suspects(facts: NumberFacts) -> list[Suspect]:
         low = 0.0
     named |= {0.0} if zero else set()
     found += [one for one in (impossible, zero, negative) if one is not None]
-    return [*found, *far_suspects(facts, named, low, high)]
+    return [*found, *extreme_suspects(facts, named, low, high)]
 
 
 def name_words(name: str) -> list[str]:
@@ -125,14 +125,21 @@ def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
     # A column of 0 to 1 with some values above may count percentages.
     if high == 100 and quantiles(in_range, 0.9)[0] <= 1:
         return None
-    return facts.suspect("impossible_value", 0.95, below=low, above=high, usual=(low, high))
+    return facts.suspect(
+        "impossible_value",
+        0.95,
+        excluded=tuple(sorted(named)),
+        below=low,
+        above=high,
+        usual=(low, high),
+    )
 
 
 def _zeros(facts: NumberFacts, named: set[float]) -> Suspect | None:
     """Zeros among sizes: all others are positive and far from zero."""
     count = facts.tally.special[0.0]
     n_negative = facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
-    if not 0 < count <= max(1, ZERO_SHARE * facts.n) or n_negative > NEGATIVE_SHARE * facts.n:
+    if not 0 < count <= max(1, ZERO_SHARE * facts.n) or n_negative:
         return None
     rest = facts.typical(named | {0.0})
     rest = rest[rest > 0]
@@ -176,4 +183,5 @@ def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
         return None
     usual = (float(rest[0]), float(facts.highest(named)[0]))
     certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
-    return facts.suspect("negative", certainty, below=0.0, usual=usual)
+    excluded = tuple(sorted(named))
+    return facts.suspect("negative", certainty, excluded=excluded, below=0.0, usual=usual)

@@ -12,7 +12,7 @@ CheckKind = Literal[
     "code",
     "future_date",
     "early_date",
-    "far_value",
+    "extreme_value",
     "impossible_value",
     "spelling",
     "case_or_spaces",
@@ -76,6 +76,8 @@ class Suspect:
     column: str
     certainty: float
     numbers: tuple[float, ...] = ()
+    excluded: tuple[float, ...] = ()
+    """Numbers beyond ``below`` and ``above`` that another check names."""
     below: float = -float("inf")
     above: float = float("inf")
     texts: frozenset[str] | None = None

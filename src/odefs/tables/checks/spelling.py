@@ -8,6 +8,8 @@ from odefs.tables.checks.record import Suspect
 
 MIN_LETTERS = 5
 """Shorter words are often codes, and differ by one letter without an error."""
+MAX_LETTERS = 60
+"""Longer texts are sentences; the comparison of spellings takes memory quadratic in the length."""
 FREQUENT = 5
 """Least number of rows with the frequent spelling."""
 RATIO, CASE_RATIO = 10, 3
@@ -61,12 +63,12 @@ def _one_edit(counts: dict[str, int], skipped: set[str]) -> dict[str, str]:
     """
     frequent: dict[str, list[str]] = {}
     for level in sorted(counts, key=lambda one: (-counts[one], one)):
-        if counts[level] >= FREQUENT and len(level) >= MIN_LETTERS:
+        if counts[level] >= FREQUENT and MIN_LETTERS <= len(level) <= MAX_LETTERS:
             for shorter in _shortened(_folded(level)):
                 frequent.setdefault(shorter, []).append(level)
     found, n_ordinary = {}, 0
     for level, count in counts.items():
-        if level in skipped or len(level) < MIN_LETTERS:
+        if level in skipped or not MIN_LETTERS <= len(level) <= MAX_LETTERS:
             continue
         close = {
             other

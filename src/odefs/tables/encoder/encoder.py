@@ -268,16 +268,17 @@ class ColumnEncoder(Parameters):
         self._set_names(names)
         return Columns(tuple(role.column for role in used), table.n_rows)
 
-    def learn_groups(self, given: Columns, read: Columns) -> Columns:
+    def learn_groups(self, given: Columns, read: Columns, is_sample: bool = False) -> Columns:
         """Learn what is usual in each group; return the used columns with the groups of the rows.
 
-        ``given`` are the training rows, ``read`` their used columns as :meth:`learn_columns` or
-        :meth:`recognised` returned them. Without group columns, nothing changes.
+        ``given`` are the training rows or a sample of them, ``read`` their used columns as
+        :meth:`learn_columns` or :meth:`recognised` returned them. Without group columns, nothing
+        changes.
         """
         by = group_columns(self.by)
         if not by or not self.specs_:
             return read
-        self.groups_, notes = learn_names(given, by, self.na)
+        self.groups_, notes = learn_names(given, by, self.na, is_sample)
         self.notes_ = [*self.notes_, *notes]
         n_groups, codes = self.groups_.unknown, self.groups_.codes(given, self.na)
         self.specs_ = run_tasks(

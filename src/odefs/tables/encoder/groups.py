@@ -7,7 +7,7 @@ the whole table. What is usual in a group is learned in
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from odefs.tables.encoder.roles import as_category
 from odefs.tables.notes import Note
 
 MAX_GROUPS = 1000
+BOOLEANS = {"0": "false", "1": "true"}
 MIN_MEAN_ROWS = 2
 """With fewer rows per group on average, most rows would be compared with themselves."""
 
@@ -53,9 +54,11 @@ class Groups:
         return tuple(zip(self.columns, self.names[code], strict=True))
 
 
-def group_columns(by: str | Sequence[str]) -> tuple[str, ...]:
-    """The parameter ``by``, which may be one name."""
-    return (by,) if isinstance(by, str) else tuple(map(str, by))
+def group_columns(by: str | int | Sequence[str] | None) -> tuple[str, ...]:
+    """The parameter ``by``, which may be one name or None."""
+    if isinstance(by, str | int):
+        return (str(by),)
+    return () if by is None else tuple(map(str, by))
 
 
 def row_groups(
@@ -79,16 +82,20 @@ def row_groups(
 
 def _category(column: Column, na: Collection[str]) -> Column:
     column = without_words(column, na)
+    if column.kind == "boolean":
+        # Named as in csv files, which a model of a data frame may score.
+        names = as_category(column)
+        return replace(names, levels=tuple(BOOLEANS[level] for level in names.levels))
     return column if column.kind == "category" else as_category(column)
 
 
 def learn_names(
-    table: Columns, columns: Sequence[str], na: Collection[str]
+    table: Columns, columns: Sequence[str], na: Collection[str], is_sample: bool = False
 ) -> tuple[Groups, list[Note]]:
-    """The groups of the training rows, and notes on them."""
+    """The groups of the training rows, or of a sample of them, and notes on them."""
     names, inverse = row_groups(table, columns, na)
     counts = np.bincount(inverse, minlength=len(names)).tolist()
-    if len(names) * MIN_MEAN_ROWS > table.n_rows:
+    if len(names) * MIN_MEAN_ROWS > table.n_rows and not is_sample:
         raise TableError(
             f"the {table.n_rows:,} rows fall into {len(names):,} groups by {_listed(columns)}, too "
             "many to learn what is usual in each: name a column whose values repeat more often."

@@ -98,7 +98,7 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
     if encoder.specs_:
         encoder.specs_ = _specs_of_all_rows(encoder, table)
         encoder.notes_, notes = [], encoder.notes_
-        encoder.learn_groups(sample, encoder.recognised(sample))
+        encoder.learn_groups(sample, encoder.recognised(sample), sample.n_rows < table.n_rows)
         encoder.notes_ = [*notes, *(note.of_sample(numbers) for note in encoder.notes_)]
 
 

@@ -31,10 +31,9 @@ def check_rows(names: Sequence[object], total: int, shown: int = SHOWN_ROWS) -> 
     return f"{'row' if total == 1 else 'rows'} {', '.join(listed)}{more}"
 
 
-def more_checks(n_more: int, in_report: bool = False) -> str:
+def more_checks(n_more: int) -> str:
     """Return how many checks are left out, and where they are."""
-    where = " in the report" if in_report else ""
-    return f"{count(n_more)} more{where}; --checks-out FILE.csv lists all"
+    return f"{count(n_more)} more; --checks-out FILE.csv lists all"
 
 
 def check_cell(check: "ValueCheck", k: int) -> str | None:
@@ -152,7 +151,7 @@ SENTENCES: "dict[CheckKind, Callable[[ValueCheck], str]]" = {
     "impossible_value": _impossible,
     "future_date": _future,
     "early_date": _early,
-    "far_value": _far,
+    "extreme_value": _far,
     "spelling": _spelling,
     "case_or_spaces": _case_or_spaces,
     "number_in_text": _number_in_text,

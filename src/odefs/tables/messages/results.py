@@ -45,6 +45,11 @@ def headline(summary: dict[str, Any]) -> str:
     n_flagged, rows = summary["flagged"], summary["rows"]
     if summary["convention"]["kind"] == "too_few_rows":
         return f"{count(rows, 'row')}, ranked by how much they differ from the others."
+    convention = summary["convention"]
+    is_expected = convention["kind"] == "auto" and "by_training" not in convention
+    if is_expected and 0 < n_flagged <= convention["expected"]:
+        flags = count(n_flagged, "row is", "rows are")
+        return f"{flags} flagged of {count(rows)}, no more than without outliers."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
     columns: list[str] = []

@@ -49,6 +49,7 @@ def result_batches(
     used = found.encoder.input_columns if reasons != "none" else []
     own = table.names if with_data else []
     read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
+    quantiles = found.model.score_quantiles_
     for start, frame in table.batches(read):
         rows = slice(start, start + len(frame))
         flags = np.asarray(extent.is_outlier[rows])
@@ -62,7 +63,7 @@ def result_batches(
             "line": frame[lines[0]] if lines else None,
             "score": scores,
             "rank": np.asarray(ranks[rows]),
-            "percentile": percentiles(found.model.score_quantiles_, scores),
+            "percentile": None if quantiles is None else percentiles(quantiles, scores),
             "p_value": None if found.reference is None else found.reference.p_values(scores),
             "agreement": None if extent.agreement is None else np.asarray(extent.agreement[rows]),
             "outlier": as_yes_no(flags) if spells else flags,

@@ -22,11 +22,13 @@ FEW_VALUES, REACH_OF_FEW = 10, 5.0
 """Columns with few distinct values are grades or small counts; a far value must stand out more."""
 SKEW, HEAVY = 1.3, 4.5
 """Ratio of the upper to the lower tail, and of the middle 98 % to the middle half (normal: 3.4)."""
+LARGEST = 1e150
+"""Differences of larger numbers may overflow: their columns are not checked for far values."""
 
 Transform = Callable[[np.ndarray], np.ndarray]
 
 
-def far_suspects(
+def extreme_suspects(
     facts: NumberFacts, named: Collection[float], low: float = -np.inf, high: float = np.inf
 ) -> list[Suspect]:
     """Return far values, without values ``named`` by other checks, or below or above bounds."""
@@ -36,6 +38,8 @@ def far_suspects(
     highest = highest[(highest <= high) & (highest >= low)]
     lowest = lowest[(lowest >= low) & (lowest <= high)]
     if rest.size < 10 or not highest.size or not lowest.size:
+        return []
+    if max(abs(float(highest[0])), abs(float(lowest[0]))) > LARGEST:
         return []
     most = max(2, min(20, facts.n // 500))
     transform = _scale(rest, float(lowest[0]))
@@ -51,7 +55,7 @@ def far_suspects(
     usual = (float(lowest[found_low]), float(highest[found_high]))
     numbers = {*highest[:found_high].tolist(), *lowest[:found_low].tolist()}
     certainty = 0.75 if len(numbers) <= 3 else 0.65
-    return [facts.suspect("far_value", certainty, sorted(numbers), usual=usual)]
+    return [facts.suspect("extreme_value", certainty, sorted(numbers), usual=usual)]
 
 
 def _scale(rest: np.ndarray, lowest: float) -> Transform:
