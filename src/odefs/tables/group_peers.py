@@ -1,6 +1,7 @@
 """A row compared with the rows of its group: where its value lies there, and what is usual."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ class GroupPeers:
     code: int
     rows: np.ndarray
     """Numbers of the reference rows."""
+    _seen: dict[str, np.ndarray | Counter[Any]] = field(default_factory=dict)
+    """By column: sorted numbers, or how often each other value occurs."""
 
     def usual(self, spec: ColumnSpec) -> tuple[Any, Any] | None:
         """Quartiles of the group in training, or its most frequent value and the share of that."""
@@ -43,13 +46,16 @@ class GroupPeers:
         """
         if not self.rows.size:
             return None, None, None
-        missing = column.missing[self.rows]
         if cell is None:
-            return None, None, float(missing.mean())
-        values = column.values[self.rows][~missing]
-        if column.kind not in ("number", "time"):
-            equal = int(np.count_nonzero(values == cell))
-            return None, None, max(equal, 1) / self.rows.size
-        n_known = max(1, values.size)
-        below, equal = int((values < cell).sum()), int((values == cell).sum())
+            return None, None, float(column.missing[self.rows].mean())
+        if column.name not in self._seen:
+            values = column.values[self.rows][~column.missing[self.rows]]
+            is_ordered = column.kind in ("number", "time")
+            self._seen[column.name] = np.sort(values) if is_ordered else Counter(values.tolist())
+        seen = self._seen[column.name]
+        if isinstance(seen, Counter):
+            return None, None, max(seen[cell], 1) / self.rows.size
+        below = int(np.searchsorted(seen, cell))
+        equal = int(np.searchsorted(seen, cell, side="right")) - below
+        n_known = max(1, seen.size)
         return 100 * (below + equal / 2) / n_known, 100 * equal / n_known, None
