@@ -31,7 +31,8 @@ def test_large_files_are_sampled_and_keep_their_highest_score(monkeypatch):
     scores = np.random.default_rng(0).lognormal(size=20_000)
     in_file = Folder().array(scores.shape, np.float64)
     in_file[:] = scores
-    monkeypatch.setattr(score_percentiles, "CHUNK_ROWS", 1500)
+    monkeypatch.setattr(score_percentiles, "MOST_SCORES", 1500)
+    monkeypatch.setattr(score_percentiles, "CHUNK_ROWS", 4000)
     quantiles = score_quantiles(in_file)
     assert quantiles[-1] == scores.max()
     exact = (scores[:, None] < scores[:100]).mean(axis=0) * 100

@@ -236,7 +236,7 @@ def test_a_model_is_not_asked_for_scores_that_have_no_room(tmp_path):
     done = run("score", "m.odefs", "wide.parquet", "-o", "y.xlsx", "--with-data", cwd=tmp_path)
     assert done.returncode == 1
     assert (
-        "y.xlsx: 16,388 columns are more than the 16,384 that an Excel sheet holds" in done.stderr
+        "y.xlsx: 16,389 columns are more than the 16,384 that an Excel sheet holds" in done.stderr
     )
 
 

@@ -19,12 +19,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from odefs.kernels.row_reductions import (
-    count_and_mean,
-    counts_above,
-    order_statistic,
-    percentile_of_known,
-)
+from odefs.kernels.chunking import row_blocks
+from odefs.kernels.row_reductions import count_and_mean, percentile_of_known
 
 FEWEST_ROWS = 30
 """Quantiles of fewer scores say too little about their tail."""
@@ -36,6 +32,8 @@ SHAPES = 1.0, 1.8
 
 LEAST_SHARE, LARGEST_LOGARITHM = 1e-300, 300.0
 """Bounds that keep the arithmetic finite."""
+
+ROWS_AT_ONCE = 2**16
 
 TIES = 3
 """The k highest scores may be shared by this number of times k rows."""
@@ -87,10 +85,17 @@ def _below_highest(scores: np.ndarray, count: int, k: int) -> float:
     """
     if not 0 < k < count:
         return math.inf
-    # NaN sorts above every number.
-    last = order_statistic(scores, count - k)
-    below = np.array([np.nextafter(last, -math.inf)])
-    reaching = int(counts_above(scores, below)[0]) - (scores.size - count)
-    if reaching > TIES * k or reaching == count:
-        return math.inf
-    return (last + order_statistic(scores, count - 1 - reaching)) / 2
+    top = _highest(scores, TIES * k + 1)
+    reaching = int(np.count_nonzero(top >= top[k - 1]))
+    return float(top[k - 1] + top[reaching]) / 2 if reaching < top.size else math.inf
+
+
+def _highest(scores: np.ndarray, size: int) -> np.ndarray:
+    """Return the highest scores in descending order."""
+    top = np.empty(0)
+    for part in row_blocks(scores.size, ROWS_AT_ONCE):
+        found = np.asarray(scores[part], dtype=np.float64)
+        top = np.concatenate([top, found[~np.isnan(found)]])
+        if top.size > size:
+            top = np.partition(top, top.size - size)[top.size - size :]
+    return np.sort(top)[::-1]

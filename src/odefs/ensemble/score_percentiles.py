@@ -4,6 +4,9 @@ import numpy as np
 
 from odefs.kernels.row_reductions import CHUNK_ROWS
 
+MOST_SCORES = 2**17
+"""Scores that quantiles are computed from."""
+
 SHARES = np.concatenate([np.linspace(0, 0.99, 199), 1 - np.geomspace(0.01, 1e-6, 57)[1:], [1.0]])
 """Shares of the training rows at the stored quantiles: denser where scores are high."""
 
@@ -14,9 +17,9 @@ DIGITS = 4
 def score_quantiles(scores: np.ndarray) -> np.ndarray:
     """Return the scores at ``SHARES``.
 
-    More than a million scores are represented by every k-th of them and the highest one.
+    More than ``MOST_SCORES`` are represented by every k-th of them and the highest one.
     """
-    step = -(-scores.size // CHUNK_ROWS)
+    step = -(-scores.size // MOST_SCORES)
     sample = np.concatenate(
         [np.asarray(scores[k : k + CHUNK_ROWS])[-k % step :: step] for k in _starts(scores.size)]
     )

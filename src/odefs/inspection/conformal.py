@@ -109,7 +109,8 @@ def calibrate(model: Any, X_clean: Any) -> Calibration:
 
     Parameters
     ----------
-    model : fitted ODEFS or LeSiNN, a pipeline that ends with one, or the result of odefs.load
+    model : fitted estimator
+        ``ODEFS``, ``LeSiNN``, a pipeline that ends with one, or a loaded model.
     X_clean : rows as the model takes them
         Rows known to be clean that the model was not fitted to. Their number limits the smallest
         p-value: 1 / (1 + number of rows).

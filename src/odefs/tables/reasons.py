@@ -143,11 +143,14 @@ class ReasonFinder:
         return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
 
     def _rarities(self, name: str) -> dict[Any, float]:
-        """Return for each value the share of rows with it, or with one that is as rare."""
+        """Return for each value the share of rows with it, or with one that is about as rare.
+
+        Up to twice as frequent: frequencies in a sample are not exact.
+        """
         counts = self._counted(name)
         ordered = np.sort(list(counts.values()))
         upto = np.concatenate([[0], np.cumsum(ordered)])
-        places = np.searchsorted(ordered, list(counts.values()), side="right")
+        places = np.searchsorted(ordered, 2 * np.array(list(counts.values())), side="right")
         return dict(zip(counts, (upto[places] / max(1, self.table.n_rows)).tolist(), strict=True))
 
     def _distances(self, scaled: np.ndarray) -> np.ndarray:

@@ -46,8 +46,7 @@ from odefs.tables.notes import Note
 class ColumnEncoder(Parameters):
     """Encodes columns of any type; see :class:`odefs.TableEncoder` for the parameters."""
 
-    groups_: Groups | None = None
-    """Groups within which values are compared."""
+    groups_: Groups | None = None  # the groups within which values are compared
 
     def __init__(
         self,
