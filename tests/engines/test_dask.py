@@ -6,9 +6,10 @@ import signal
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from odefs import ODEFS, FeatureSelection, LeSiNN
+from odefs import ODEFS, FeatureSelection, LeSiNN, TableEncoder
 
 pytest.importorskip("distributed")
 dask_engine = pytest.importorskip("odefs.engines.dask")
@@ -295,3 +296,26 @@ def test_a_worker_killed_during_any_sweep_costs_no_result(X, monkeypatch, kept_s
         there = ODEFS(**settings).fit(rows)
     assert_agree(there, here)
     assert set(killed) == {"measure", "with_rows", "raw_scores", "sample_scores", "judged"}
+
+
+def test_values_compared_within_groups(client):
+    """The encoder is sent to the workers, and every partition is encoded there."""
+    import dask.dataframe as dd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "shop": rng.choice(["Lyon", "Nice"], 1200),
+            "sales": rng.normal(20, 2, 1200),
+            "pay": rng.choice(["card", "cash"], 1200),
+        }
+    )
+    frame.loc[frame["shop"] == "Nice", "sales"] *= 10
+    frame.loc[7, ["shop", "sales"]] = ["Nice", 20.0]
+    encoder = TableEncoder(by="shop").fit(frame)
+    encoded = encoder.transform(frame)
+    there = dd.from_pandas(frame, npartitions=3).map_partitions(encoder.transform, meta=encoded[:0])
+    model = ODEFS(scaling="none", noise_columns="keep", random_state=0)
+    scores = np.asarray(model.fit(there).outlier_scores_)
+    np.testing.assert_allclose(scores, model.fit(encoded).outlier_scores_, rtol=1e-6)
+    assert scores.argmax() == 7

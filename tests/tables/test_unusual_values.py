@@ -38,6 +38,5 @@ def test_a_code_of_which_every_value_is_rare_is_no_reason(frame):
 
 def test_a_rare_missing_cell_is_a_reason(frame):
     frame[3, "size"] = None
-    finder = odefs.detect(frame, mark_missing=True).finder
-    index = finder.encoder.columns.index("size")
-    assert not finder._is_common(finder.table, 3, index, None)
+    found = odefs.detect(frame, mark_missing=True)
+    assert [reason.column for reason in found.reasons([3])[0]] == ["size"]
