@@ -13,6 +13,7 @@ START = """
 import signal, sys
 # A shell that runs the tests in the background has them ignore interrupts, and all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+{before}
 from odefs.cli.main import main
 sys.argv[0] = "odefs"
 main()
@@ -67,10 +68,13 @@ class Server:
         return self.process.returncode, out, err
 
 
-def launch(cwd, *arguments, **environment):
-    """The process of the command, which may fail before there is a page."""
+def launch(cwd, *arguments, before="", **environment):
+    """The process of the command, which may fail before there is a page.
+
+    ``before`` is code that it runs first.
+    """
     return subprocess.Popen(
-        [sys.executable, "-c", START, "review", *map(str, arguments)],
+        [sys.executable, "-c", START.format(before=before), "review", *map(str, arguments)],
         cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -80,9 +84,9 @@ def launch(cwd, *arguments, **environment):
 
 
 @contextmanager
-def review(cwd, *arguments, **environment):
+def review(cwd, *arguments, before="", **environment):
     """A running review; the process has ended after the block."""
-    process = launch(cwd, "--no-browser", *FAST, *arguments, **environment)
+    process = launch(cwd, "--no-browser", *FAST, *arguments, before=before, **environment)
     try:
         line = process.stdout.readline()
         if not line.startswith("Review: "):

@@ -44,6 +44,30 @@ def test_signals_end_the_review_and_keep_its_answers(number, code, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["transactions.answers.csv"]
 
 
+INTERRUPTED = """
+import os, time
+from odefs.review_page.session import ReviewSession
+answer = ReviewSession.answer
+def interrupted(self, *arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.2)
+    return answer(self, *arguments)
+ReviewSession.answer = interrupted
+"""
+
+
+@posix
+def test_a_signal_waits_for_the_answer_being_saved(tmp_path):
+    with review(tmp_path, before=INTERRUPTED) as server:
+        state = server.answer(server.state(), "yes")
+        out, err = server.process.communicate(timeout=60)
+    assert state["sequence"] == 1
+    assert server.process.returncode == 130
+    assert len(messages(err)) == 1
+    assert out.splitlines()[-1] == "Answers: transactions.answers.csv (1)"
+    assert [line["answer"] for line in read(tmp_path / "transactions.answers.csv")] == ["yes"]
+
+
 def test_finishing_on_the_page_is_success(table, tmp_path):
     with review(tmp_path, table, "--category", "hour") as server:
         state = server.answer(server.state(), "no")

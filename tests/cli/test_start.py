@@ -23,8 +23,9 @@ HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "matplotlib"}
 
 REVIEW = """
 from odefs.review_page import server
-async def show_one_row(session, port, started):
-    session.state()
+async def show_one_row(listening, settings):
+    listening.close()
+    settings["session"].state()
 server._serve = show_one_row
 """
 

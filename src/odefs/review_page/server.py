@@ -9,6 +9,8 @@ import json
 import logging
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from socket import socket
 from typing import Any
 
 from tornado.httpserver import HTTPServer
@@ -22,6 +24,8 @@ from odefs.review_page.session import ReviewSession
 LOOPBACK = "127.0.0.1"
 HOST_NAMES = (LOOPBACK, "localhost")
 MAX_BODY = 4096
+SIGNAL_SECONDS = 0.2
+"""Longest wait of the main thread; Windows handles signals only between two of them."""
 ANSWERS: dict[str, bool | None] = {"yes": True, "no": False, "unsure": None}
 HEADERS = {
     "Cache-Control": "no-store",
@@ -37,25 +41,34 @@ HEADERS = {
 def serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> None:
     """Serve the page until it is finished; ``started`` is called with its address.
 
-    Port 0 takes a free one.
+    Port 0 takes a free one. Requests are handled in a thread of their own: a signal, which raises
+    in the main thread, leaves the event loop whole and waits for the request being handled.
     """
     for name in ("tornado.access", "tornado.general"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    asyncio.run(_serve(session, port, started))
-
-
-async def _serve(session: ReviewSession, port: int, started: Callable[[str], None]) -> None:
     try:
-        (socket,) = bind_sockets(port, LOOPBACK)
+        (listening,) = bind_sockets(port, LOOPBACK)
     except OSError as error:
         raise OSError(error.errno, f"port {port} cannot be used ({error.strerror})") from error
-    port, secret = socket.getsockname()[1], secrets.token_urlsafe(24)
+    port, secret = listening.getsockname()[1], secrets.token_urlsafe(24)
     ended = asyncio.Event()
     settings = {"session": session, "port": port, "secret": secret, "ended": ended}
+    with asyncio.Runner() as runner, ThreadPoolExecutor(1) as thread:
+        loop = runner.get_loop()
+        try:
+            serving = thread.submit(runner.run, _serve(listening, settings))
+            started(f"http://{LOOPBACK}:{port}/{secret}/")
+            while not serving.done():
+                wait([serving], SIGNAL_SECONDS)
+        finally:
+            loop.call_soon_threadsafe(ended.set)
+        serving.result()
+
+
+async def _serve(listening: socket, settings: dict[str, Any]) -> None:
     server = HTTPServer(Application([(r"/(.*)", _Handler, settings)]), max_body_size=MAX_BODY)
-    server.add_socket(socket)
-    started(f"http://{LOOPBACK}:{port}/{secret}/")
-    await ended.wait()
+    server.add_socket(listening)
+    await settings["ended"].wait()
     server.stop()
     await server.close_all_connections()
 
