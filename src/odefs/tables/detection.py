@@ -156,14 +156,17 @@ class TableDetection:
             One list for each row, in the order in which rows were named; a list of one for a single
             row.
         """
-        if rows is None:
-            numbers = np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
-        else:
-            labels = row_labels(self.named, self.row_names, self.index)
-            numbers = read_rows(rows).numbers(self.scores.size, labels, self.index)
+        numbers = self._numbers(rows)
         with stage("explaining"):
             report_progress(0, 0)
             return self.finder.reasons(self.table, self.X, self.scores, numbers, k)
+
+    def _numbers(self, rows: object) -> np.ndarray:
+        """Row numbers of what was named; by default those of flagged rows, by their scores."""
+        if rows is None:
+            return np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
+        labels = row_labels(self.named, self.row_names, self.index)
+        return read_rows(rows).numbers(self.scores.size, labels, self.index)
 
     def require_importances(self) -> None:
         if not hasattr(self.model, "feature_importances_"):

@@ -1,13 +1,16 @@
 """``explain`` for scikit-learn pipelines: contributions, summed per input column."""
 
 import copy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
+from odefs.models.base import OutlierModel
+from odefs.tables.columns import Columns
+from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.frames import column_cells, frame_names
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
         If a step mixes columns (as PCA does), so that its output belongs to no single input column.
     """
     if not hasattr(pipeline, "steps"):
-        return cast(Explanation, pipeline.explain(X))
+        return pipeline.explain(X)
     X = unmasked(X)
     rows, names = X, _names_of(X)
     sources = np.arange(len(names))
@@ -45,16 +48,49 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
         sources = sources[_sources(step, sources.size, encoded.shape[1], given)]
         rows = encoded
     found = pipeline.steps[-1][1].explain(rows)
-    membership = sources[:, None] == np.arange(len(names))
-    used = membership.any(axis=0)
-    values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
-    data = _cells(X, names)[:, used]
     known = ~np.isnan(
         np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     )
-    filled = (known @ membership[:, used]) > 0
+    return _by_column(found, sources, names, _cells(X, names), known)
+
+
+def explain_encoded(
+    model: OutlierModel,
+    encoder: ColumnEncoder,
+    table: Columns,
+    X: np.ndarray,
+    rows: np.ndarray,
+) -> Explanation:
+    """Return contributions of a table's columns to the scores of rows, of which ``X`` is encoded.
+
+    Cells are those of the table: categories as text, times as seconds since 1970.
+    """
+    names = encoder.columns
+    cells = np.empty((rows.size, len(names)), dtype=object)
+    for k, name in enumerate(names):
+        cells[:, k] = [table[name].at(row) for row in rows.tolist()]
+    found = model.explain(X[rows])
+    return _by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]))
+
+
+def _by_column(
+    found: Explanation, sources: np.ndarray, names: list[str], cells: np.ndarray, known: np.ndarray
+) -> Explanation:
+    """Sum contributions of encoded columns over the input columns that they come from.
+
+    ``known`` are the encoded cells that are not missing.
+    """
+    membership = sources[:, None] == np.arange(len(names))
+    used = membership.any(axis=0)
+    membership = membership[:, used]
     return Explanation(
-        values, baseline, data, np.array(names, dtype=object)[used], found.attribution, filled
+        np.asarray(found) @ membership,
+        found.baseline @ membership,
+        cells[:, used],
+        np.array(names, dtype=object)[used],
+        found.attribution,
+        (known @ membership) > 0,
+        found.answers,
     )
 
 
