@@ -23,6 +23,7 @@ from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import name_rows, row_labels, shown_names, table_index
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.flagging import require_one_rule
 from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
 from odefs.tables.pipelines import explain_encoded
@@ -181,7 +182,13 @@ def detect(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     checks: bool = True,
-    **encoding: Any,
+    number: Sequence[str] = (),
+    category: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    na: Sequence[str] = (),
+    max_categories: int = 50,
+    mark_missing: bool = False,
 ) -> Detection:
     """Find the outliers of a data frame and explain why they stand out.
 
@@ -212,9 +219,8 @@ def detect(
         Whether to look for values to check, such as zeros among sizes or dates in the future.
     encoder : TableEncoder, optional
         An unfitted encoder with custom parameters.
-    **encoding
-        Parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``),
-        if ``encoder`` is not given.
+    number, category, drop, keep, na, max_categories, mark_missing
+        Parameters of :class:`TableEncoder`, if ``encoder`` is not given.
 
     Examples
     --------
@@ -226,12 +232,18 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    if encoder is not None and encoding:
-        raise TableError(
-            f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
-        )
-    if encoder is not None and by:
-        raise TableError("by cannot be combined with encoder: set it on the encoder.")
+    require_one_rule(contamination, threshold, flag, max_false_flags)
+    own = TableEncoder(
+        number=number,
+        category=category,
+        drop=drop,
+        keep=keep,
+        na=na,
+        max_categories=max_categories,
+        mark_missing=mark_missing,
+        by=by,
+    )
+    encoder = own if encoder is None else _alone(encoder, own)
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
@@ -239,12 +251,11 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
-    grouped = by if encoder is None else encoder.by
     model = (
         ODEFS(
             scaling="none",
             # Without the levels of groups, columns of clean tables look like noise.
-            noise_columns="keep" if group_columns(grouped) else "damp",
+            noise_columns="keep" if group_columns(encoder.by) else "damp",
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -252,15 +263,11 @@ def detect(
         else clone(model)
     )
     if max_false_flags is not None:
-        given = {"contamination": contamination, "threshold": threshold, "flag": flag}
-        for name, value in given.items():
-            if value is not None:
-                raise TableError(f"max_false_flags and {name} contradict each other: give one.")
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
     found = detect_table(
         table,
         model,
-        TableEncoder(by=by, **encoding) if encoder is None else clone(encoder),
+        encoder,
         id=id,
         known=_row_numbers(
             table, id, {"known_outliers": known_outliers, "known_normal": known_normal}
@@ -273,6 +280,17 @@ def detect(
         checks=checks,
     )
     return Detection.of(found, library_of(frame))
+
+
+def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:
+    """The given encoder, unfitted; raise if parameters of another one, ``own``, are given too."""
+    plain = TableEncoder().get_params()
+    given = [name for name, value in own.get_params().items() if value != plain[name]]
+    if given:
+        raise TableError(
+            f"{', '.join(given)} cannot be combined with encoder: set them on the encoder."
+        )
+    return clone(encoder)
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import odefs
 from odefs.datasets.transactions import transactions_path
+from odefs.exceptions import TableError
 from odefs.tables.messages.reasons import kind
 from odefs.tables.messages.values import HIDDEN
 
@@ -163,3 +164,47 @@ def test_explanations_show_reasons(found):
         assert "distance_km" in shown
         assert len(shown) < 60_000
     assert "array(" not in repr(explanation)
+
+
+class Tensor:
+    """An array of another library: no columns, but its data can be exchanged."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __dlpack__(self, **options):
+        return self.data.__dlpack__(**options)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.data, dtype=dtype)
+
+
+def test_arrays_of_other_libraries_are_tables():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    found = odefs.detect(Tensor(X))
+    np.testing.assert_array_equal(found.scores, odefs.detect(X).scores)
+    np.testing.assert_array_equal(found.score(Tensor(X)), found.scores)
+
+
+def test_a_misspelt_option_is_refused_under_its_name():
+    with pytest.raises(TypeError, match=r"detect\(\).*contaminaton"):
+        odefs.detect(np.zeros((50, 2)), contaminaton=0.1)
+
+
+@pytest.mark.parametrize(
+    "rules", [{"threshold": 1.0, "flag": 2}, {"max_false_flags": 1, "contamination": 0.1}]
+)
+def test_contradicting_rules_are_refused_before_the_fit(rules):
+    class Unfit(odefs.ODEFS):
+        def fit(self, X, y=None, **known):
+            raise AssertionError("the model was fitted")
+
+    with pytest.raises(TableError, match="contradict"):
+        odefs.detect(np.zeros((50, 2)), model=Unfit(), **rules)
+
+
+def test_columns_of_the_same_name_are_named():
+    frame = pd.DataFrame(np.zeros((50, 3)), columns=["a", "b", "a"])
+    for refuse in (odefs.ODEFS().fit, odefs.detect, odefs.TableEncoder().fit):
+        with pytest.raises(ValueError, match="called 'a'"):
+            refuse(frame)
