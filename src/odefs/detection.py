@@ -13,6 +13,7 @@ from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
 from odefs.inspection.explanation import Explanation
 from odefs.models.base import OutlierModel
+from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report import build_report
 from odefs.report.light_table import render_light
 from odefs.report.report import Report
@@ -36,7 +37,7 @@ REASONS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Detection(TableDetection):
+class Detection(PlotShortcuts, TableDetection):
     """Scores of all rows of a table, which of them stand out, and why.
 
     Attributes
@@ -137,7 +138,7 @@ class Detection(TableDetection):
         rows : int, str, or array-like of int, bool or str, optional
             As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
         """
-        return explain_encoded(self.model, self.encoder, self.table, self.X, self._numbers(rows))
+        return explain_encoded(self.model, self.encoder, self.table, self.X, self.numbers(rows))
 
     def with_answers(self, review: Review) -> Self:
         """The detection after a review: its model has learned from the answers."""

@@ -156,12 +156,12 @@ class TableDetection:
             One list for each row, in the order in which rows were named; a list of one for a single
             row.
         """
-        numbers = self._numbers(rows)
+        numbers = self.numbers(rows)
         with stage("explaining"):
             report_progress(0, 0)
             return self.finder.reasons(self.table, self.X, self.scores, numbers, k)
 
-    def _numbers(self, rows: object) -> np.ndarray:
+    def numbers(self, rows: object) -> np.ndarray:
         """Row numbers of what was named; by default those of flagged rows, by their scores."""
         if rows is None:
             return np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
