@@ -11,7 +11,6 @@ from sklearn.base import clone
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
-from odefs.inspection.explanation import Explanation
 from odefs.models.base import OutlierModel
 from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report import build_report
@@ -27,7 +26,6 @@ from odefs.tables.encoder.transformer import TableEncoder
 from odefs.tables.flagging import require_one_rule
 from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
-from odefs.tables.pipelines import explain_encoded
 from odefs.tables.result_frame import Library, as_frame, library_of
 from odefs.tables.table import Table, table_of
 from odefs.tables.with_answers import with_answers
@@ -129,16 +127,6 @@ class Detection(PlotShortcuts, TableDetection):
     def predict(self, frame: object) -> np.ndarray:
         """-1 for other rows that score above :attr:`threshold`, 1 for those that do not."""
         return np.where(self.score(frame) > self.threshold, -1, 1)
-
-    def explain(self, rows: object = None) -> Explanation:
-        """Contributions of the table's columns to the scores of rows.
-
-        Parameters
-        ----------
-        rows : int, str, or array-like of int, bool or str, optional
-            As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
-        """
-        return explain_encoded(self.model, self.encoder, self.table, self.X, self.numbers(rows))
 
     def with_answers(self, review: Review) -> Self:
         """The detection after a review: its model has learned from the answers."""

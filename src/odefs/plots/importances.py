@@ -9,7 +9,7 @@ from odefs.plots.base import FLAGGED, ORDINARY, Display, bar_height, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from odefs.detection import Detection
+    from odefs.tables.detection import TableDetection
 
 COLUMNS = 15
 
@@ -46,7 +46,7 @@ class ImportancesDisplay(Display):
 
     @classmethod
     def from_detection(
-        cls, detection: "Detection", *, n_columns: int = COLUMNS, ax: "Axes | None" = None
+        cls, detection: "TableDetection", *, n_columns: int = COLUMNS, ax: "Axes | None" = None
     ) -> Self:
         """Draw the columns with the largest share in the scores of flagged rows."""
         from odefs.report.columns import collect_importances

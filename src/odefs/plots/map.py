@@ -9,7 +9,7 @@ from odefs.plots.base import FLAGGED, ORDINARY, Display
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from odefs.detection import Detection
+    from odefs.tables.detection import TableDetection
 
 LABELLED = 5
 
@@ -41,7 +41,7 @@ class MapDisplay(Display):
         self.names, self.named, self.explained = names, np.asarray(named, dtype=int), explained
 
     @classmethod
-    def from_detection(cls, detection: "Detection", *, ax: "Axes | None" = None) -> Self:
+    def from_detection(cls, detection: "TableDetection", *, ax: "Axes | None" = None) -> Self:
         """Draw a sample of the rows, with all of the top-ranked ones."""
         from odefs.report.pca_map import map_of
 

@@ -10,9 +10,9 @@ from odefs.tables.messages.values import HIDDEN
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from odefs.detection import Detection
     from odefs.inspection.explanation import Explanation
     from odefs.models.base import OutlierModel
+    from odefs.tables.detection import TableDetection
 
 COLUMNS = 10
 
@@ -73,7 +73,7 @@ class ReasonsDisplay(Display):
     @classmethod
     def from_detection(
         cls,
-        detection: "Detection",
+        detection: "TableDetection",
         row: object = None,
         *,
         n_columns: int = COLUMNS,

@@ -9,8 +9,8 @@ from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from odefs.detection import Detection
     from odefs.models.base import OutlierModel
+    from odefs.tables.detection import TableDetection
 
 COLUMNS = 10
 FURTHEST = 12.0
@@ -52,7 +52,7 @@ class RowDisplay(Display):
     @classmethod
     def from_detection(
         cls,
-        detection: "Detection",
+        detection: "TableDetection",
         row: object = None,
         *,
         n_columns: int = COLUMNS,

@@ -8,9 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
-from odefs.models.base import OutlierModel
-from odefs.tables.columns import Columns
-from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.column_contributions import by_column
 from odefs.tables.frames import column_cells, frame_names
 
 if TYPE_CHECKING:
@@ -51,47 +49,7 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
     known = ~np.isnan(
         np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     )
-    return _by_column(found, sources, names, _cells(X, names), known)
-
-
-def explain_encoded(
-    model: OutlierModel,
-    encoder: ColumnEncoder,
-    table: Columns,
-    X: np.ndarray,
-    rows: np.ndarray,
-) -> Explanation:
-    """Return contributions of a table's columns to the scores of rows, of which ``X`` is encoded.
-
-    Cells are those of the table: categories as text, times as seconds since 1970.
-    """
-    names = encoder.columns
-    cells = np.empty((rows.size, len(names)), dtype=object)
-    for k, name in enumerate(names):
-        cells[:, k] = [table[name].at(row) for row in rows.tolist()]
-    found = model.explain(X[rows])
-    return _by_column(found, encoder.sources, names, cells, ~np.isnan(X[rows]))
-
-
-def _by_column(
-    found: Explanation, sources: np.ndarray, names: list[str], cells: np.ndarray, known: np.ndarray
-) -> Explanation:
-    """Sum contributions of encoded columns over the input columns that they come from.
-
-    ``known`` are the encoded cells that are not missing.
-    """
-    membership = sources[:, None] == np.arange(len(names))
-    used = membership.any(axis=0)
-    membership = membership[:, used]
-    return Explanation(
-        np.asarray(found) @ membership,
-        found.baseline @ membership,
-        cells[:, used],
-        np.array(names, dtype=object)[used],
-        found.attribution,
-        (known @ membership) > 0,
-        found.answers,
-    )
+    return by_column(found, sources, names, _cells(X, names), known)
 
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:
