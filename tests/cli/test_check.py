@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
         pl.when(first).then(pl.lit("ZZ")).otherwise("country").alias("country")
     )
     moved.write_csv(folder / "drift.csv")
-    misspelt = pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("grocceries"))
+    misspelt = pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("restaurannt"))
     wrong = good.with_columns(misspelt.otherwise("category").alias("category"))
     wrong.write_csv(folder / "values.csv")
     return folder
