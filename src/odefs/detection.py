@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -12,19 +12,30 @@ from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
 from odefs.models.base import OutlierModel
-from odefs.report import build_report, missing_packages
+from odefs.plots.shortcuts import PlotShortcuts
+from odefs.report import build_report
+from odefs.report.light_table import render_light
 from odefs.report.report import Report
+from odefs.report.row_kinds import row_kinds
 from odefs.review import Review
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import name_rows, row_labels, table_index
+from odefs.tables.displayed_rows import name_rows, row_labels, shown_names, table_index
 from odefs.tables.encoder.groups import group_columns
 from odefs.tables.encoder.transformer import TableEncoder
+from odefs.tables.flagging import require_one_rule
+from odefs.tables.messages.reasons import reason_texts
 from odefs.tables.model_files import save_detection
+from odefs.tables.result_frame import Library, as_frame, library_of
 from odefs.tables.table import Table, table_of
+from odefs.tables.with_answers import with_answers
+
+REASONS = 3
+"""Most reasons of a row in a frame."""
 
 
-class Detection(TableDetection):
+@dataclass(frozen=True, eq=False, repr=False)
+class Detection(PlotShortcuts, TableDetection):
     """Scores of all rows of a table, which of them stand out, and why.
 
     Attributes
@@ -51,10 +62,76 @@ class Detection(TableDetection):
     index : the frame's own index, where it has one
     """
 
+    library: Library | None = None
+    """Data frame library of the table; ``None`` for arrays."""
+
     @classmethod
-    def of(cls, found: TableDetection) -> Self:
-        """The same result with a report."""
-        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
+    def of(cls, found: TableDetection, library: Library | None = None) -> Self:
+        """The same result with frames, a report and scores of other rows."""
+        known = {field.name: getattr(found, field.name) for field in fields(TableDetection)}
+        return cls(**known, library=library)
+
+    def to_frame(self) -> Any:
+        """All rows in the order of the table, as a frame of the library that the table came in.
+
+        Returns
+        -------
+        data frame
+            ``score``, ``rank`` (1 for the most outlying), ``percentile``, ``outlier``, ``kind``
+            (what flagged rows have in common) and ``reasons``, the last two missing for rows that
+            are not flagged. A pandas frame has the table's index; other frames name the rows first,
+            by the id column or the row number from 1.
+        """
+        return self._frame(np.arange(self.scores.size), np.flatnonzero(self.is_outlier))
+
+    def top(self, n: int = 10) -> Any:
+        """The ``n`` most outlying rows, most outlying first, with columns as :meth:`to_frame`.
+
+        All of them have reasons, flagged or not.
+        """
+        rows = self.order[: max(int(n), 0)]
+        return self._frame(rows, rows)
+
+    def _frame(self, rows: np.ndarray, explained: np.ndarray) -> Any:
+        """Rows of the table as a frame; those ``explained`` have reasons."""
+        reasons = self.reasons(explained.tolist(), k=REASONS) if explained.size else []
+        texts = dict(
+            zip(
+                explained.tolist(),
+                ("; ".join(reason_texts(found, self.hidden)) for found in reasons),
+                strict=True,
+            )
+        )
+        kinds = dict(zip(explained.tolist(), row_kinds(self, explained, reasons), strict=True))
+        name, names = shown_names(self)
+        has_index = self.index is not None
+        results = {
+            "score": self.scores[rows],
+            "rank": self.ranks[rows],
+            "percentile": self.percentiles[rows],
+            "outlier": self.is_outlier[rows],
+            "kind": [kinds.get(row) for row in rows.tolist()],
+            "reasons": [texts.get(row) for row in rows.tolist()],
+        }
+        if not has_index or self.named:
+            name = f"{name} (id)" if name in results else name
+            results = {name: [names[row] for row in rows.tolist()], **results}
+        index: Any = self.index
+        return as_frame(results, self.library, index[rows] if has_index else None)
+
+    def score(self, frame: object) -> np.ndarray:
+        """Scores of other rows with the same columns; high is abnormal, as in :attr:`scores`."""
+        encoder: Any = self.encoder
+        return np.asarray(self.model.outlier_scores(encoder.transform(frame)))
+
+    def predict(self, frame: object) -> np.ndarray:
+        """-1 for other rows that score above :attr:`threshold`, 1 for those that do not."""
+        return np.where(self.score(frame) > self.threshold, -1, 1)
+
+    def with_answers(self, review: Review) -> Self:
+        """The detection after a review: its model has learned from the answers."""
+        learned = with_answers(self, review.asked, review.answers)
+        return type(self).of(learned, self.library)
 
     def report(self) -> Report:
         """The report: ``.save("page.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
@@ -72,11 +149,9 @@ class Detection(TableDetection):
         """Write model and encoder to one file; :func:`odefs.load` returns them as a pipeline."""
         save_detection(self, path)
 
-    def _repr_html_(self) -> str | None:
-        """The report, if it can be made; otherwise notebooks show ``repr``."""
-        if missing_packages() or not hasattr(self.model, "feature_importances_"):
-            return None
-        return build_report(self)._repr_html_()
+    def _repr_html_(self) -> str:
+        """The most outlying rows with their reasons; :meth:`report` is the whole page."""
+        return render_light(self)
 
 
 def detect(
@@ -96,7 +171,13 @@ def detect(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     checks: bool = True,
-    **encoding: Any,
+    number: Sequence[str] = (),
+    category: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    na: Sequence[str] = (),
+    max_categories: int = 50,
+    mark_missing: bool = False,
 ) -> Detection:
     """Find the outliers of a data frame and explain why they stand out.
 
@@ -127,9 +208,8 @@ def detect(
         Whether to look for values to check, such as zeros among sizes or dates in the future.
     encoder : TableEncoder, optional
         An unfitted encoder with custom parameters.
-    **encoding
-        Parameters of :class:`TableEncoder` (``number``, ``category``, ``drop``, ``keep``, ``na``),
-        if ``encoder`` is not given.
+    number, category, drop, keep, na, max_categories, mark_missing
+        Parameters of :class:`TableEncoder`, if ``encoder`` is not given.
 
     Examples
     --------
@@ -141,12 +221,18 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    if encoder is not None and encoding:
-        raise TableError(
-            f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
-        )
-    if encoder is not None and by:
-        raise TableError("by cannot be combined with encoder: set it on the encoder.")
+    require_one_rule(contamination, threshold, flag, max_false_flags)
+    own = TableEncoder(
+        number=number,
+        category=category,
+        drop=drop,
+        keep=keep,
+        na=na,
+        max_categories=max_categories,
+        mark_missing=mark_missing,
+        by=by,
+    )
+    encoder = own if encoder is None else _alone(encoder, own)
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
@@ -154,12 +240,11 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
-    grouped = by if encoder is None else encoder.by
     model = (
         ODEFS(
             scaling="none",
             # Without the levels of groups, columns of clean tables look like noise.
-            noise_columns="keep" if group_columns(grouped) else "damp",
+            noise_columns="keep" if group_columns(encoder.by) else "damp",
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -167,15 +252,11 @@ def detect(
         else clone(model)
     )
     if max_false_flags is not None:
-        given = {"contamination": contamination, "threshold": threshold, "flag": flag}
-        for name, value in given.items():
-            if value is not None:
-                raise TableError(f"max_false_flags and {name} contradict each other: give one.")
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
     found = detect_table(
         table,
         model,
-        TableEncoder(by=by, **encoding) if encoder is None else clone(encoder),
+        encoder,
         id=id,
         known=_row_numbers(
             table, id, {"known_outliers": known_outliers, "known_normal": known_normal}
@@ -187,7 +268,18 @@ def detect(
         seed=random_state if isinstance(random_state, int) else 0,
         checks=checks,
     )
-    return Detection.of(found)
+    return Detection.of(found, library_of(frame))
+
+
+def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:
+    """The given encoder, unfitted; raise if parameters of another one, ``own``, are given too."""
+    plain = TableEncoder().get_params()
+    given = [name for name, value in own.get_params().items() if value != plain[name]]
+    if given:
+        raise TableError(
+            f"{', '.join(given)} cannot be combined with encoder: set them on the encoder."
+        )
+    return clone(encoder)
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ replacement. Rounds are combined by the cumulative sum of their normalised score
 every round's best row, then every round's second, and so on.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -122,6 +122,10 @@ class RandFS(ColumnSelector):
         ]
         return np.log(n_rounds * (n_rows + 1)) - np.log1p(np.min(places, axis=0))
 
+    @overload
+    def explain(self, X: Any, top: None = None) -> Explanation: ...
+    @overload
+    def explain(self, X: Any, top: int) -> TopExplanation: ...
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         if self.combination != "cumulative":
             raise TypeError(

@@ -15,7 +15,7 @@ from odefs._extras import require_extra
 if TYPE_CHECKING:
     import click
 
-COMMANDS = ("detect", "review", "score", "explain", "report", "datasets", "reproduce")
+COMMANDS = ("detect", "review", "score", "check", "explain", "report", "datasets", "reproduce")
 """Names of the modules with the commands, in the order of the help text."""
 
 

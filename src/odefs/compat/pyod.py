@@ -7,7 +7,7 @@ work. Parameters are those of :class:`odefs.ODEFS` and :class:`odefs.LeSiNN`, ex
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -90,6 +90,10 @@ class _Adapter(BaseDetector):
         scores: np.ndarray = self.estimator_.outlier_scores(X)
         return scores
 
+    @overload
+    def explain(self, X: Any, top: None = None) -> Explanation: ...
+    @overload
+    def explain(self, X: Any, top: int) -> TopExplanation: ...
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         """Return the contributions of the columns to each row's score; see
         :meth:`odefs.ODEFS.explain`.

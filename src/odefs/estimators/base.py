@@ -15,7 +15,7 @@ from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import unmasked
 from odefs.estimators.callbacks import CallbackSupport
 from odefs.models.base import OutlierModel
-from odefs.models.validation import hint_for, require_no_dates
+from odefs.models.validation import hint_for, require_distinct_names, require_no_dates
 
 
 class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, OutlierModel):
@@ -61,6 +61,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
         least = 2 if reset else 1
         X = unmasked(X)
         try:
+            require_distinct_names(X)
             require_no_dates(X)
             # The check for infinity sums all values, and huge ones may overflow.
             with np.errstate(over="ignore", invalid="ignore"):

@@ -85,8 +85,8 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
         Detectors other than LeSiNN, sparse tables and tables with missing cells then run as
         "local", with a warning.
     n_jobs : int or None, default=None
-        Number of threads; None uses every core available to the process. Results do not depend
-        on it.
+        Number of threads; None uses every core available to the process, whereas scikit-learn's
+        None is one. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of all random draws. The same seed gives the same scores, bit for bit.
     verbose : int, default=0

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from odefs._row_selection import read_rows
+from odefs.inspection.explanation_table import ROWS, Line, as_html, as_text
 from odefs.inspection.resemblances import AnswerParts, Resemblance
 
 
@@ -75,7 +76,7 @@ class Reason:
         return round(max(self.percentile, 100 - self.percentile) - (self.equal or 0) / 2, 6)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """Contributions of all columns; ``numpy.asarray`` of it is ``values``.
 
@@ -102,6 +103,12 @@ class Explanation:
     filled: np.ndarray | None = None
     """For the input of a pipeline: which missing cells its steps replaced by numbers."""
     answers: AnswerParts | None = None
+
+    def __repr__(self) -> str:
+        return as_text(_title(self), _lines(self), len(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(_title(self), _lines(self), len(self))
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -195,7 +202,7 @@ def _as_array(values: np.ndarray, dtype: npt.DTypeLike | None, copy: bool | None
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopExplanation:
     """The top columns of each row: arrays have ``k`` columns, best first.
 
@@ -210,6 +217,12 @@ class TopExplanation:
     attribution: str = ""
     filled: np.ndarray | None = None
     answers: AnswerParts | None = None
+
+    def __repr__(self) -> str:
+        return as_text(_title(self), _lines(self), len(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(_title(self), _lines(self), len(self))
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return _as_array(self.values, dtype, copy)
@@ -262,6 +275,19 @@ class TopExplanation:
         return _is_missing(self.data[row, place]) and (
             self.filled is None or not self.filled[row, place]
         )
+
+
+def _title(found: "Explanation | TopExplanation") -> str:
+    rows, columns = len(found), found.feature_names.size
+    return f"{type(found).__name__} of {rows:,} rows and {columns:,} columns"
+
+
+def _lines(found: "Explanation | TopExplanation") -> list[Line]:
+    shown = found.reasons(np.arange(min(len(found), ROWS)), k=3)
+    return [
+        (row, [(reason.column, reason.value, reason.excess) for reason in reasons])
+        for row, reasons in enumerate(shown)
+    ]
 
 
 def _resembled(

@@ -7,7 +7,7 @@ High scores are abnormal. Rows are numeric matrices here; input from users is va
 import numbers
 import os
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -149,6 +149,10 @@ class OutlierModel(Parameters):
         self._require_fitted()
         return (lines[0] for lines in open_blocks(self, blocks).judged_blocks(self._model))
 
+    @overload
+    def explain(self, X: Any, top: None = None) -> Explanation: ...
+    @overload
+    def explain(self, X: Any, top: int) -> TopExplanation: ...
     def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
         """Contributions of the columns to the outlier score of each row, including new rows.
 

@@ -1,5 +1,6 @@
 """Validation of the input of ``fit``: the detector, the types of the columns, and known rows."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +52,14 @@ def require_no_dates(X: Any) -> None:
     found = next((kind for kind in _kinds(X) if _is_date(kind)), None)
     if found is not None:
         raise ValueError(f"Dates and times ({found}) are not converted to numbers automatically.")
+
+
+def require_distinct_names(X: Any) -> None:
+    """Reject a data frame with two columns of the same name."""
+    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"Two columns are called {twice!r}: rename one of them.")
 
 
 def _kinds(X: Any) -> list[object]:

@@ -6,14 +6,16 @@ point. Hidden columns are left out, because coordinates could reveal their value
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from odefs.report.columns import sample_rows
+from odefs.report.rows import foremost_rows
 from odefs.report.scores import plain
 from odefs.system.threads import one_blas_thread
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent
+from odefs.tables.displayed_rows import Extent, extent_of, shown_names
 
 ORDINARY_ROWS = 2_000
 FLAGGED_ROWS = 1_000
@@ -21,9 +23,16 @@ MAX_COLUMNS = 200
 BOUND = 6.0
 
 
+def map_of(detection: TableDetection) -> dict[str, Any] | None:
+    """Return the map of a detection, with all rows that the report lists."""
+    extent = extent_of(detection)
+    top = [group[0] for group in foremost_rows(detection, extent.order)]
+    return collect_map(detection, extent, top, shown_names(detection)[1])
+
+
 def collect_map(
     detection: TableDetection, extent: Extent, top: Sequence[int], names: Sequence[object]
-) -> dict[str, object] | None:
+) -> dict[str, Any] | None:
     """Return points of a sample of rows and of the top-ranked rows; None for under two columns."""
     importances = detection.feature_shares
     hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)

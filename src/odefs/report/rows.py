@@ -73,7 +73,7 @@ def collect_rows(
             "flagged": bool(detection.is_outlier[row]),
             "count": len(group),
             "twins": [plain(names[twin]) for twin in group[1 : NAMED_TWINS + 1]],
-            "reasons": [_reason(reason, detection.hidden) for reason in _main_reasons(found)],
+            "reasons": [reason_record(reason, detection.hidden) for reason in _main_reasons(found)],
         }
         for row, rank, place, group, found in zip(
             first, extent.ranks(first), extent.places(first), groups, reasons, strict=True
@@ -101,7 +101,7 @@ def _main_reasons(reasons: Sequence[Reason]) -> list[Reason]:
     ]
 
 
-def _reason(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
+def reason_record(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
     """Keep only name and weight of a hidden column: percentiles would reveal its values."""
     known: dict[str, Any] = {
         "column": reason.column,

@@ -10,10 +10,11 @@ from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.conformal import Reference
-from odefs.inspection.explanation import Reason
+from odefs.inspection.explanation import Explanation, Reason
 from odefs.inspection.importances import MOST_ROWS, shares_of_rows
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
+from odefs.tables.column_contributions import explain_encoded
 from odefs.tables.columns import Columns
 from odefs.tables.displayed_rows import Extent, all_rows, row_labels
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -156,14 +157,27 @@ class TableDetection:
             One list for each row, in the order in which rows were named; a list of one for a single
             row.
         """
-        if rows is None:
-            numbers = np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
-        else:
-            labels = row_labels(self.named, self.row_names, self.index)
-            numbers = read_rows(rows).numbers(self.scores.size, labels, self.index)
+        numbers = self.numbers(rows)
         with stage("explaining"):
             report_progress(0, 0)
             return self.finder.reasons(self.table, self.X, self.scores, numbers, k)
+
+    def explain(self, rows: object = None) -> Explanation:
+        """Contributions of the table's columns to the scores of rows.
+
+        Parameters
+        ----------
+        rows : int, str, or array-like of int, bool or str, optional
+            As in :meth:`reasons`; by default the flagged rows, in the order of their scores.
+        """
+        return explain_encoded(self.model, self.encoder, self.table, self.X, self.numbers(rows))
+
+    def numbers(self, rows: object) -> np.ndarray:
+        """Row numbers of what was named; by default those of flagged rows, by their scores."""
+        if rows is None:
+            return np.array([row for row in self.order if self.is_outlier[row]], dtype=np.intp)
+        labels = row_labels(self.named, self.row_names, self.index)
+        return read_rows(rows).numbers(self.scores.size, labels, self.index)
 
     def require_importances(self) -> None:
         if not hasattr(self.model, "feature_importances_"):

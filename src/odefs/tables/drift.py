@@ -28,6 +28,12 @@ class ColumnDrift(NamedTuple):
     missing_now: float
 
     @property
+    def largest(self) -> float:
+        """The largest of the three differences, as a share of the rows."""
+        change = abs(self.missing_now - self.missing_before)
+        return max(self.out_of_range, self.unseen_share, change)
+
+    @property
     def is_notable(self) -> bool:
         return (
             self.out_of_range > 0

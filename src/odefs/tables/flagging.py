@@ -63,20 +63,13 @@ def flag_rows(
     By default the threshold is ``default``, which the model chose by ``convention``. No row of a
     table that is too small for a rule of its own is flagged by default.
     """
-    choices = {"contamination": contamination, "threshold": threshold, "flag": flag}
-    given = [name for name, value in choices.items() if value is not None]
-    if len(given) > 1:
-        raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
+    require_one_rule(contamination, threshold, flag)
     if threshold is not None:
         return _above(scores, float(threshold), FlagConvention("threshold"))
     if contamination is not None:
-        if not 0 < contamination <= 0.5:
-            raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
         limit = percentile(scores, 100 * (1 - contamination))
         return _above(scores, limit, FlagConvention("contamination", share=float(contamination)))
     if flag is not None:
-        if not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1:
-            raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
         lowest = order_statistic(scores, scores.size - min(flag, scores.size))
         return _above(
             scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
@@ -85,6 +78,30 @@ def flag_rows(
         highest = float(np.nanmax(scores)) if not np.isnan(scores).all() else default
         return _above(scores, highest, convention)
     return _above(scores, default, convention)
+
+
+def require_one_rule(
+    contamination: float | None,
+    threshold: float | None,
+    flag: int | None,
+    max_false_flags: float | None = None,
+) -> None:
+    """Raise TableError unless at most one rule is given, with a possible value."""
+    choices = {
+        "contamination": contamination,
+        "threshold": threshold,
+        "flag": flag,
+        "max_false_flags": max_false_flags,
+    }
+    given = [name for name, value in choices.items() if value is not None]
+    if len(given) > 1:
+        raise TableError(f"{' and '.join(given)} contradict each other: give one of them.")
+    if contamination is not None and not 0 < contamination <= 0.5:
+        raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
+    if flag is not None and (
+        not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1
+    ):
+        raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
 
 
 def _above(scores: np.ndarray, threshold: float, convention: FlagConvention) -> Flagging:

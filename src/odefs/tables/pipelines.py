@@ -1,13 +1,14 @@
 """``explain`` for scikit-learn pipelines: contributions, summed per input column."""
 
 import copy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer
 
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
+from odefs.tables.column_contributions import by_column
 from odefs.tables.frames import column_cells, frame_names
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
         If a step mixes columns (as PCA does), so that its output belongs to no single input column.
     """
     if not hasattr(pipeline, "steps"):
-        return cast(Explanation, pipeline.explain(X))
+        return pipeline.explain(X)
     X = unmasked(X)
     rows, names = X, _names_of(X)
     sources = np.arange(len(names))
@@ -45,17 +46,10 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
         sources = sources[_sources(step, sources.size, encoded.shape[1], given)]
         rows = encoded
     found = pipeline.steps[-1][1].explain(rows)
-    membership = sources[:, None] == np.arange(len(names))
-    used = membership.any(axis=0)
-    values, baseline = np.asarray(found) @ membership[:, used], found.baseline @ membership[:, used]
-    data = _cells(X, names)[:, used]
     known = ~np.isnan(
         np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
     )
-    filled = (known @ membership[:, used]) > 0
-    return Explanation(
-        values, baseline, data, np.array(names, dtype=object)[used], found.attribution, filled
-    )
+    return by_column(found, sources, names, _cells(X, names), known)
 
 
 def _cells(X: Any, names: list[str]) -> np.ndarray:

@@ -20,7 +20,7 @@ from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
 from odefs.tables.columns import Column, Columns
-from odefs.tables.frames import checked_frame, columns_of, frame_names
+from odefs.tables.frames import checked_frame, columns_of, frame_names, numpy_of
 from odefs.tables.readers.common_types import as_schema, common_schema
 from odefs.tables.readers.quotes import first_line
 
@@ -120,6 +120,7 @@ def table_of(frame: Any) -> Table:
     """Make a table of a data frame or a numeric matrix; tables are returned unchanged."""
     if isinstance(frame, Table):
         return frame
+    frame = numpy_of(frame)
     if isinstance(frame, np.ndarray | Columns):
         columns = columns_of(frame)
         return HeldTable(columns, _converted={column.name: column for column in columns})

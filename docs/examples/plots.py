@@ -1,0 +1,68 @@
+"""
+Plots of a detection
+====================
+
+The bundled example has 800 card transactions. ``odefs.detect`` finds those that stand out, and the
+methods ``plot_*`` of the result draw what it found. Each is a display in the manner of
+scikit-learn: it holds what it draws, ``ax=`` chooses the axes, and ``odefs.plots`` has the classes.
+"""
+
+# %%
+# Scores
+# ------
+#
+# Most rows score about 1. The dashed line is the threshold above which rows are flagged.
+
+import numpy as np
+import polars as pl
+
+import odefs
+from odefs import ODEFS, plots
+from odefs.datasets.transactions import transactions_path
+
+found = odefs.detect(
+    pl.read_csv(transactions_path(), try_parse_dates=True), id="transaction"
+)
+found.plot_scores()
+found.top(5)
+
+# %%
+# Why the first row stands out
+# ----------------------------
+#
+# Contributions of its columns to its score, above what is usual for each column, and its values
+# beside the middle half of all rows.
+
+found.plot_reasons()
+
+# %%
+
+found.plot_row()
+
+# %%
+# Which columns give rows away
+# ----------------------------
+#
+# Bars show the share of each column in the scores of flagged rows, points the share of the model's
+# components that selected the column.
+
+found.plot_importances()
+
+# %%
+# A map of the rows
+# -----------------
+#
+# Two principal components of the columns that matter.
+
+found.plot_map()
+
+# %%
+# Without a table
+# ---------------
+#
+# The classes of ``odefs.plots`` take estimators and arrays as well.
+
+X = np.random.default_rng(0).normal(size=(1000, 20))
+X[:10, 3] += 9
+model = ODEFS(random_state=0).fit(X)
+plots.ReasonsDisplay.from_estimator(model, X, row=0)

@@ -1,0 +1,178 @@
+"""What ``odefs check`` finds, and how it is written: text, GitHub annotations, JUnit, metrics."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from odefs.tables import messages
+from odefs.tables.messages.values import without_controls
+
+if TYPE_CHECKING:
+    from odefs.tables.checks.record import ValueCheck
+    from odefs.tables.drift import ColumnDrift
+
+Samples = Sequence[tuple[Sequence[tuple[str, str]], float]]
+"""Labels and value of each gauge of a family."""
+
+RULES = ("flagged", "values", "drift")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found, and whether it makes the check fail."""
+
+    rule: str
+    """One of ``RULES``."""
+    name: str
+    """What it is about: a column, a kind of value."""
+    message: str
+    fails: bool
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The results for one table."""
+
+    table: str
+    n_rows: int
+    n_flagged: int
+    findings: tuple[Finding, ...]
+    checks: "tuple[ValueCheck, ...]"
+    drift: "tuple[ColumnDrift, ...]"
+    rules: tuple[str, ...]
+    """Rules that can make the check fail."""
+
+    def has_failed(self, rule: str | None = None) -> bool:
+        """Whether the check failed, by one rule or by any."""
+        return any(one.fails and rule in (None, one.rule) for one in self.findings)
+
+
+def as_text(checked: Checked) -> str:
+    """One line for each finding, failures first, and the verdict."""
+    lines = [
+        f"{'FAILED' if one.fails else 'note'} {one.rule}: {one.message}"
+        for one in sorted(checked.findings, key=lambda one: not one.fails)
+    ]
+    failed = [rule for rule in RULES if checked.has_failed(rule)]
+    verdict = f"failed: {', '.join(failed)}" if failed else "passed"
+    counts = f"{checked.n_rows:,} rows, {checked.n_flagged:,} flagged"
+    return "\n".join([*lines, f"{without_controls(checked.table)}: {verdict} ({counts})."]) + "\n"
+
+
+def as_annotations(checked: Checked) -> str:
+    """Commands by which GitHub Actions shows annotations: errors for failures, else warnings."""
+    lines = [
+        f"::{'error' if one.fails else 'warning'} file={_property(checked.table)},"
+        f"title={_property(f'odefs {one.rule}')}::{_data(one.message)}"
+        for one in checked.findings
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_junit(checked: Checked) -> str:
+    """A test suite with one case for each finding, and one for each rule without any."""
+    cases = [
+        *checked.findings,
+        *(
+            Finding(rule, rule, "", False)
+            for rule in checked.rules
+            if not any(one.rule == rule for one in checked.findings)
+        ),
+    ]
+    failures = sum(one.fails for one in cases)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"odefs check {without_controls(checked.table)}",
+        tests=str(len(cases)),
+        failures=str(failures),
+        errors="0",
+        skipped="0",
+    )
+    for one in cases:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=f"odefs.{one.rule}", name=without_controls(one.name)
+        )
+        if one.fails:
+            text = without_controls(one.message)
+            ElementTree.SubElement(case, "failure", message=text, type=one.rule).text = text
+        elif one.message:
+            ElementTree.SubElement(case, "system-out").text = without_controls(one.message)
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+FORMATS = {"text": as_text, "github": as_annotations, "junit": as_junit}
+
+
+def as_metrics(checked: Checked) -> str:
+    """Gauges in the text format of Prometheus, as its node exporter reads them from a file."""
+    table = ("table", checked.table)
+    share = checked.n_flagged / max(checked.n_rows, 1)
+    drift = [
+        ([table, ("column", entry.column), ("kind", kind)], value)
+        for entry in checked.drift
+        for kind, value in (
+            ("out_of_range", entry.out_of_range),
+            ("unseen", entry.unseen_share),
+            ("missing_change", entry.missing_now - entry.missing_before),
+        )
+    ]
+    families: list[tuple[str, str, Samples]] = [
+        ("odefs_rows", "Rows of the table.", [([table], checked.n_rows)]),
+        ("odefs_flagged_rows", "Rows that the model flags.", [([table], checked.n_flagged)]),
+        ("odefs_flagged_ratio", "Share of the rows that are flagged.", [([table], share)]),
+        (
+            "odefs_values_to_check",
+            "Values that are probably wrong.",
+            [
+                ([table, ("column", check.column or ""), ("kind", check.kind)], check.count)
+                for check in checked.checks
+            ],
+        ),
+        ("odefs_drift_ratio", "Difference from the training table, as a share of rows.", drift),
+        (
+            "odefs_check_failed",
+            "Whether a rule of the check failed.",
+            [([table, ("rule", rule)], int(checked.has_failed(rule))) for rule in checked.rules],
+        ),
+    ]
+    return "".join(_family(*family) for family in families)
+
+
+def value_findings(checks: "Iterable[ValueCheck]", fails: bool) -> list[Finding]:
+    return [
+        Finding("values", f"{check.column or 'rows'} {check.kind}", str(check), fails)
+        for check in checks
+    ]
+
+
+def drift_findings(drift: "Iterable[ColumnDrift]", allowed: float, fails: bool) -> list[Finding]:
+    """Findings on columns that differ from training; those within the allowed share only inform."""
+    return [
+        Finding("drift", entry.column, messages.drift(entry), fails and entry.largest > allowed)
+        for entry in drift
+        if entry.is_notable
+    ]
+
+
+def _family(name: str, what: str, samples: Samples) -> str:
+    if not samples:
+        return ""
+    lines = [f"# HELP {name} {what}", f"# TYPE {name} gauge"]
+    for labels, value in samples:
+        text = ",".join(f'{key}="{_label(cell)}"' for key, cell in labels)
+        lines.append(f"{name}{{{text}}} {value:.10g}")
+    return "\n".join(lines) + "\n"
+
+
+def _label(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,70 @@
+"""A small table of the most outlying rows for notebooks: bounded in size whatever the table."""
+
+from collections.abc import Sequence
+from html import escape
+
+from odefs.report.rows import cell
+from odefs.tables.detection import TableDetection
+from odefs.tables.displayed_rows import shown_checks, shown_names
+from odefs.tables.messages.reasons import reason_texts
+
+ROWS = 10
+CHECKS = 3
+LONGEST = 120
+"""Characters of a cell or reason."""
+
+NEXT = (
+    "<code>.report()</code> shows the whole page, <code>.report().save('page.html')</code> writes "
+    "it, <code>.to_frame()</code> returns all rows."
+)
+
+STYLE = "text-align: left; vertical-align: top"
+
+
+def render_light(detection: TableDetection) -> str:
+    """Return the most outlying rows with their reasons as HTML, and what to do next."""
+    name, names = shown_names(detection)
+    rows = [int(row) for row in detection.order[:ROWS]]
+    reasons = detection.reasons(rows) if rows else []
+    header = _line("th", [name, "score", "flagged", "reasons"])
+    lines = [
+        _line(
+            "td",
+            [
+                str(names[row]),
+                f"{detection.scores[row]:.3g}",
+                "yes" if detection.is_outlier[row] else "",
+                "\n".join(reason_texts(found, detection.hidden)),
+            ],
+        )
+        for row, found in zip(rows, reasons, strict=True)
+    ]
+    checks = shown_checks(detection)[:CHECKS]
+    listed = "".join(f"<li>{_text(str(check))}</li>" for check in checks)
+    return "".join(
+        [
+            f"<div><p>{_text(_headline(detection))}</p>",
+            f"<p>Values to check:</p><ul>{listed}</ul>" if listed else "",
+            f"<table><thead>{header}</thead><tbody>{''.join(lines)}</tbody></table>",
+            f"<p>{NEXT}</p></div>",
+        ]
+    )
+
+
+def _headline(detection: TableDetection) -> str:
+    return (
+        f"{detection.n_flagged:,} of {detection.n_rows:,} rows stand out "
+        f"({len(detection.encoder.columns):,} columns used)."
+    )
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    inner = "".join(
+        f'<{tag} style="{STYLE}">{"<br>".join(_text(line) for line in one.splitlines())}</{tag}>'
+        for one in cells
+    )
+    return f"<tr>{inner}</tr>"
+
+
+def _text(text: str) -> str:
+    return escape(str(cell(text, LONGEST)))

@@ -1,0 +1,111 @@
+"""``odefs check``: exit codes, and findings as text, annotations, JUnit and metrics."""
+
+import re
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+from command import messages, odefs
+from odefs.cli.check_results import Checked, Finding, as_annotations, as_junit, as_metrics
+from odefs.datasets.transactions import transactions_path
+
+SAMPLE = re.compile(r'^[a-z_]+\{(?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+\} -?[0-9.e+-]+$')
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("check")
+    (folder / "good.csv").write_bytes(transactions_path().read_bytes())
+    done = odefs(
+        *("detect", "good.csv", "--id", "transaction", "--save", "m.odefs", "--no-report"),
+        *("--quiet", "--set", "n_estimators=3"),
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    good = pl.read_csv(folder / "good.csv")
+    first = pl.int_range(pl.len()) < 100
+    moved = good.with_columns(
+        pl.when(first).then(pl.lit("ZZ")).otherwise("country").alias("country")
+    )
+    moved.write_csv(folder / "drift.csv")
+    misspelt = pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("restaurannt"))
+    wrong = good.with_columns(misspelt.otherwise("category").alias("category"))
+    wrong.write_csv(folder / "values.csv")
+    return folder
+
+
+def check(folder, *arguments):
+    return odefs("check", *arguments, "--model", "m.odefs", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("good.csv",), 0),
+        (("good.csv", "--max-flagged", "2x", "--fail-on", "values,drift"), 0),
+        (("good.csv", "--max-flagged", "0.5%"), 3),
+        (("drift.csv",), 0),
+        (("drift.csv", "--fail-on", "drift"), 3),
+        (("drift.csv", "--fail-on", "drift", "--max-drift", "0.5"), 0),
+        (("drift.csv", "--fail-on", "values"), 0),
+        (("values.csv", "--fail-on", "values"), 3),
+        (("values.csv", "--fail-on", "drift", "--max-drift", "0.01"), 0),
+        (("good.csv", "--fail-on", "everything"), 2),
+        (("absent.csv",), 1),
+    ],
+)
+def test_exit_codes(folder, arguments, code):
+    done = check(folder, *arguments)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    if code == 0:
+        assert messages(done) == []
+
+
+def test_without_a_model_the_command_is_refused(folder):
+    assert odefs("check", "good.csv", cwd=folder).returncode == 2
+
+
+def test_formats_name_the_same_findings(folder):
+    rules = ("drift.csv", "--max-flagged", "0.5%", "--fail-on", "values,drift")
+    text = check(folder, *rules).stdout
+    failed = [line.split(": ")[0] for line in text.splitlines() if line.startswith("FAILED")]
+    assert failed == ["FAILED flagged", "FAILED drift"]
+    lines = check(folder, *rules, "--format", "github").stdout.splitlines()
+    errors = [line for line in lines if line.startswith("::error file=drift.csv,title=odefs ")]
+    assert len(errors) == 2
+    suite = ElementTree.fromstring(check(folder, *rules, "--format", "junit").stdout.encode())
+    assert suite.get("failures") == "2"
+    assert {failure.get("type") for failure in suite.iter("failure")} == {"flagged", "drift"}
+    names = {case.get("classname") for case in suite.iter("testcase")}
+    assert names == {"odefs.flagged", "odefs.values", "odefs.drift"}
+
+
+def test_metrics_are_written_and_replaced(folder):
+    (folder / "m.prom").write_text("old")
+    done = check(folder, "drift.csv", "--fail-on", "drift", "--metrics", "m.prom", "--quiet")
+    assert (done.returncode, done.stdout) == (3, "")
+    lines = (folder / "m.prom").read_text().splitlines()
+    samples = [line for line in lines if not line.startswith("#")]
+    assert all(SAMPLE.match(line) for line in samples)
+    assert 'odefs_rows{table="drift.csv"} 800' in samples
+    assert 'odefs_drift_ratio{table="drift.csv",column="country",kind="unseen"} 0.125' in samples
+    assert 'odefs_check_failed{table="drift.csv",rule="drift"} 1' in samples
+
+
+def test_hidden_columns_are_not_quoted(folder):
+    done = check(folder, "drift.csv", "--fail-on", "drift", "--hide", "country")
+    assert done.returncode == 3
+    assert "ZZ" not in done.stdout
+
+
+def test_odd_names_do_not_break_the_formats():
+    name = 'a"b\\c\n::error::<x>&,%'
+    finding = Finding("drift", name, f"{name}\x00: 3%", True)
+    checked = Checked(name, 10, 1, (finding,), (), (), ("drift",))
+    assert as_annotations(checked).count("\n") == 1
+    suite = ElementTree.fromstring(as_junit(checked).encode())
+    assert len(list(suite.iter("failure"))) == 1
+    samples = [line for line in as_metrics(checked).splitlines() if not line.startswith("#")]
+    assert all(SAMPLE.match(line) for line in samples)

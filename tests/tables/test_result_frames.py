@@ -1,0 +1,210 @@
+"""A detection as frames, and scores, verdicts and contributions of rows."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import odefs
+from odefs.datasets.transactions import transactions_path
+from odefs.exceptions import TableError
+from odefs.tables.messages.reasons import kind
+from odefs.tables.messages.values import HIDDEN
+
+NAMES = ["score", "rank", "percentile", "outlier", "kind", "reasons"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pl.read_csv(transactions_path(), try_parse_dates=True)
+
+
+@pytest.fixture(scope="module")
+def found(table):
+    return odefs.detect(table, id="transaction")
+
+
+@pytest.mark.parametrize(
+    ("as_library", "library"),
+    [
+        (lambda table: table, pl.DataFrame),
+        (lambda table: table.to_pandas(), pd.DataFrame),
+        (lambda table: table.to_arrow(), pa.Table),
+    ],
+)
+def test_frames_are_of_the_tables_library(as_library, library, table, found):
+    own = odefs.detect(as_library(table), id="transaction")
+    frame = own.to_frame()
+    assert isinstance(frame, library)
+    assert isinstance(own.top(3), library)
+    columns = pl.from_pandas(frame) if library is pd.DataFrame else pl.DataFrame(frame)
+    assert columns.columns == ["transaction", *NAMES]
+    assert columns.equals(found.to_frame())
+
+
+def test_a_pandas_frame_keeps_its_index(table):
+    frame = table.to_pandas().set_index("transaction")
+    result = odefs.detect(frame).to_frame()
+    assert list(result.columns) == NAMES
+    assert result.index.equals(frame.index)
+    assert frame.join(result)["score"].notna().all()
+    numbered = frame.reset_index(drop=True)
+    numbered.index += 7
+    assert odefs.detect(numbered).top(5).index.isin(numbered.index).all()
+
+
+def test_frames_say_what_the_detection_says(found):
+    frame = found.to_frame()
+    assert frame["transaction"].to_list() == list(found.row_names)
+    np.testing.assert_array_equal(frame["score"], found.scores)
+    np.testing.assert_array_equal(frame["rank"], found.ranks)
+    np.testing.assert_array_equal(frame["percentile"], found.percentiles)
+    np.testing.assert_array_equal(frame["outlier"], found.is_outlier)
+    explained = frame["reasons"].is_not_null().to_numpy()
+    np.testing.assert_array_equal(explained, found.is_outlier)
+    np.testing.assert_array_equal(frame["kind"].is_not_null().to_numpy(), found.is_outlier)
+    for row, reasons in zip(
+        np.flatnonzero(found.is_outlier), found.reasons(found.is_outlier), strict=True
+    ):
+        assert frame["reasons"][int(row)].startswith(f"{reasons[0].column} = ")
+
+
+def test_kinds_are_those_of_the_report(found):
+    summary = found.report().summary
+    words = {
+        row["name"]: kind(summary["kinds"][row["kind"]]) for row in summary["top"] if row["flagged"]
+    }
+    frame = found.to_frame().filter(pl.col("outlier"))
+    assert dict(zip(frame["transaction"], frame["kind"], strict=True)) == words
+
+
+def test_flagged_rows_beyond_the_report_have_kinds(table):
+    many = odefs.detect(pl.concat([table] * 2).drop("transaction"), flag=500)
+    frame = many.to_frame().filter(pl.col("outlier"))
+    assert frame.height >= 500
+    assert frame["kind"].null_count() == 0
+    assert frame["kind"].n_unique() > 1
+
+
+def test_the_top_rows_come_first_and_have_reasons(found):
+    top = found.top(40)
+    assert top["rank"].is_sorted()
+    assert top.height == 40
+    assert top["reasons"].null_count() == 0
+    assert top["transaction"].to_list() == [found.row_names[row] for row in found.order[:40]]
+    assert found.top(0).height == 0
+    assert found.top(10**6).height == found.n_rows
+
+
+def test_an_array_gets_numbered_rows():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    frame = odefs.detect(X).to_frame()
+    assert list(frame["row"]) == list(range(1, 201))
+
+
+def test_an_id_called_as_a_result_is_kept(table):
+    frame = odefs.detect(table.rename({"transaction": "score"}), id="score").top(2)
+    assert frame.columns == ["score (id)", *NAMES]
+
+
+def test_hidden_values_stay_hidden(table):
+    hidden = odefs.detect(table, id="transaction", hide=["distance_km", "transaction"])
+    frame = hidden.to_frame()
+    assert frame.columns[0] == "row"
+    texts = " ".join(frame["reasons"].drop_nulls())
+    assert f"distance_km = {HIDDEN}" in texts
+    assert "9500" not in texts
+
+
+def test_other_rows_are_scored_as_the_table_was(table, found):
+    np.testing.assert_array_equal(found.score(table), found.scores)
+    np.testing.assert_array_equal(found.predict(table) == -1, found.is_outlier)
+    np.testing.assert_array_equal(found.score(table[5:9]), found.scores[5:9])
+
+
+def test_contributions_add_up_to_the_scores(found):
+    flagged = found.explain()
+    order = [row for row in found.order if found.is_outlier[row]]
+    np.testing.assert_allclose(np.asarray(flagged).sum(axis=1), found.scores[order], rtol=1e-5)
+    assert list(flagged.feature_names) == found.encoder.columns
+    one = found.explain("T0422")
+    assert len(one) == 1
+    assert one.data[0, list(one.feature_names).index("country")] == "SG"
+
+
+def test_answers_of_a_review_are_taken_up(found):
+    review = found.review()
+    first = review.next()
+    review.tell(first, [False])
+    learned = found.with_answers(review)
+    assert isinstance(learned, odefs.Detection)
+    assert learned.scores[first[0]] < found.scores[first[0]]
+    assert isinstance(learned.top(1), pl.DataFrame)
+
+
+def test_notebooks_show_a_small_table(table, found):
+    shown = found._repr_html_()
+    assert "T0422" in shown
+    assert len(shown) < 10_000
+    names = {
+        f"<script>{'n' * 400}{k}</script>": [f"<b>{k}{'v' * 500}{i % 9}" for i in range(300)]
+        for k in range(60)
+    }
+    long = odefs.detect(pl.DataFrame({**names, "x": np.arange(300.0) ** 3}))
+    shown = long._repr_html_()
+    assert len(shown) < 60_000
+    assert "<script>" not in shown
+    assert "<b>" not in shown
+
+
+def test_explanations_show_reasons(found):
+    explanation = found.explain()
+    for shown in (repr(explanation), explanation._repr_html_(), repr(explanation.top(2))):
+        assert "distance_km" in shown
+        assert len(shown) < 60_000
+    assert "array(" not in repr(explanation)
+
+
+class Tensor:
+    """An array of another library: no columns, but its data can be exchanged."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __dlpack__(self, **options):
+        return self.data.__dlpack__(**options)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.data, dtype=dtype)
+
+
+def test_arrays_of_other_libraries_are_tables():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    found = odefs.detect(Tensor(X))
+    np.testing.assert_array_equal(found.scores, odefs.detect(X).scores)
+    np.testing.assert_array_equal(found.score(Tensor(X)), found.scores)
+
+
+def test_a_misspelt_option_is_refused_under_its_name():
+    with pytest.raises(TypeError, match=r"detect\(\).*contaminaton"):
+        odefs.detect(np.zeros((50, 2)), contaminaton=0.1)
+
+
+@pytest.mark.parametrize(
+    "rules", [{"threshold": 1.0, "flag": 2}, {"max_false_flags": 1, "contamination": 0.1}]
+)
+def test_contradicting_rules_are_refused_before_the_fit(rules):
+    class Unfit(odefs.ODEFS):
+        def fit(self, X, y=None, **known):
+            raise AssertionError("the model was fitted")
+
+    with pytest.raises(TableError, match="contradict"):
+        odefs.detect(np.zeros((50, 2)), model=Unfit(), **rules)
+
+
+def test_columns_of_the_same_name_are_named():
+    frame = pd.DataFrame(np.zeros((50, 3)), columns=["a", "b", "a"])
+    for refuse in (odefs.ODEFS().fit, odefs.detect, odefs.TableEncoder().fit):
+        with pytest.raises(ValueError, match="called 'a'"):
+            refuse(frame)
