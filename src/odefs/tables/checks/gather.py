@@ -58,11 +58,7 @@ class NumberTally:
         if low < 0:
             self.n_negative += _count(values < 0, counts)
         self.n_positive += _count(values > 0, counts)
-        ordinary = np.ones(values.size, dtype=bool)
-        for special in SPECIAL:
-            if low <= special <= high and (is_special := values == special).any():
-                self.special[special] += _count(is_special, counts)
-                ordinary &= ~is_special
+        ordinary = self._add_special(values, counts, low, high)
         if not ordinary.all():
             values = values[ordinary]
             counts = counts if counts is None else counts[ordinary]
@@ -71,6 +67,17 @@ class NumberTally:
         lowest, highest = _ends(values)
         self.lowest = np.sort(np.concatenate([self.lowest, lowest]))[:KEPT]
         self.highest = np.sort(np.concatenate([self.highest, highest]))[::-1][:KEPT]
+
+    def _add_special(
+        self, values: np.ndarray, counts: np.ndarray | None, low: float, high: float
+    ) -> np.ndarray:
+        """Count special values from ``low`` to ``high``; return which values are ordinary."""
+        ordinary = np.ones(values.size, dtype=bool)
+        for special in SPECIAL:
+            if low <= special <= high and (is_special := values == special).any():
+                self.special[special] += _count(is_special, counts)
+                ordinary &= ~is_special
+        return ordinary
 
 
 def _count(chosen: np.ndarray, counts: np.ndarray | None) -> int:

@@ -92,7 +92,7 @@ def sum_rows(located: Sequence[Located]) -> list[ValueCheck]:
     """Return rows that are the sum of the others in at least two columns."""
     by_row: dict[int, list[Located]] = {}
     for one in located:
-        for row in one.rows:
+        for row in one.rows if one.suspect.kind == "sum_row" else ():
             by_row.setdefault(row, []).append(one)
     return [
         ValueCheck(

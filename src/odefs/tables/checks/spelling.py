@@ -61,27 +61,39 @@ def _one_edit(counts: dict[str, int], skipped: set[str]) -> dict[str, str]:
 
     None where as many pairs of common values are that close: gene names, for instance.
     """
-    frequent: dict[str, list[str]] = {}
-    for level in sorted(counts, key=lambda one: (-counts[one], one)):
-        if counts[level] >= FREQUENT and MIN_LETTERS <= len(level) <= MAX_LETTERS:
-            for shorter in _shortened(_folded(level)):
-                frequent.setdefault(shorter, []).append(level)
+    frequent = _frequent_by_shortened(counts)
     found, n_ordinary = {}, 0
     for level, count in counts.items():
         if level in skipped or not MIN_LETTERS <= len(level) <= MAX_LETTERS:
             continue
-        close = {
-            other
-            for shorter in _shortened(_folded(level))
-            for other in frequent.get(shorter, ())
-            if _is_slip(_folded(level), _folded(other))
-        }
+        close = _one_letter_away(level, frequent)
         best = max(close, key=lambda other: (counts[other], other), default=None)
         if best is not None and counts[best] >= RATIO * count:
             found[level] = best
         elif best is not None:
             n_ordinary += 1
     return found if len(found) > n_ordinary else {}
+
+
+def _frequent_by_shortened(counts: dict[str, int]) -> dict[str, list[str]]:
+    """Return the frequent spellings by what is left of them without one of their letters."""
+    frequent: dict[str, list[str]] = {}
+    for level in sorted(counts, key=lambda one: (-counts[one], one)):
+        if counts[level] >= FREQUENT and MIN_LETTERS <= len(level) <= MAX_LETTERS:
+            for shorter in _shortened(_folded(level)):
+                frequent.setdefault(shorter, []).append(level)
+    return frequent
+
+
+def _one_letter_away(level: str, frequent: dict[str, list[str]]) -> set[str]:
+    """Return the frequent spellings of which ``level`` is a slip."""
+    folded = _folded(level)
+    return {
+        other
+        for shorter in _shortened(folded)
+        for other in frequent.get(shorter, ())
+        if _is_slip(folded, _folded(other))
+    }
 
 
 def _shortened(word: str) -> Iterator[str]:
@@ -95,18 +107,25 @@ def _is_slip(rare: str, frequent: str) -> bool:
     """Whether one letter was left out, added, replaced or swapped with the next in a long word."""
     if rare == frequent:
         return False
-    start = 0
-    while start < min(len(rare), len(frequent)) and rare[start] == frequent[start]:
-        start += 1
-    end = 0
-    while end < min(len(rare), len(frequent)) - start and rare[-1 - end] == frequent[-1 - end]:
-        end += 1
+    start, end = _common_ends(rare, frequent)
     one, other = rare[start : len(rare) - end], frequent[start : len(frequent) - end]
     is_edit = max(len(one), len(other)) == 1 or (len(one) == 2 and one == other[::-1])
     # The first letter is hardly ever wrong: mother is not a misspelled other.
     if not is_edit or not (one + other).isalpha() or start == 0:
         return False
     return len(_word_at(frequent, start)) >= MIN_LETTERS and len(_word_at(rare, start)) >= 4
+
+
+def _common_ends(one: str, other: str) -> tuple[int, int]:
+    """Return how many letters two words share at the start, and how many further ones at the end."""
+    shorter = min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return start, end
 
 
 def _word_at(text: str, place: int) -> str:

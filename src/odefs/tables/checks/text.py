@@ -58,11 +58,9 @@ def _numbers(facts: TextFacts) -> Suspect | None:
 def _totals(facts: TextFacts) -> Suspect | None:
     """Rows labelled as totals among the data."""
     counts = dict(zip(facts.levels, facts.counts.tolist(), strict=True))
+    is_long = facts.n >= LEAST_CELLS
     labels = [
-        level
-        for level, count in counts.items()
-        if TOTALS.fullmatch(level.strip())
-        or (count == 1 and facts.n >= LEAST_CELLS and SUMMARIES.fullmatch(level.strip()))
+        level for level, count in counts.items() if _is_total(level.strip(), is_long and count == 1)
     ]
     count = sum(counts[label] for label in labels)
     if not labels or count > TOTAL_SHARE * facts.n or len(facts.levels) < 3:
@@ -70,3 +68,8 @@ def _totals(facts: TextFacts) -> Suspect | None:
     # In a column of names, "Total" may be one of them.
     is_name = len(facts.levels) > 0.9 * facts.n
     return facts.suspect("total_row", 0.5 if is_name else 0.95, labels)
+
+
+def _is_total(label: str, is_single: bool) -> bool:
+    """Whether a cell is the label of a total; some words are only if a single cell has them."""
+    return bool(TOTALS.fullmatch(label) or (is_single and SUMMARIES.fullmatch(label)))
