@@ -63,22 +63,8 @@ def save_model(
     """
     kind = kind_of(estimator)
     is_bare = type(estimator) in BARE.values()
-    if kind not in KINDS or type(estimator) is not class_of(kind, is_bare):
-        inner = type(getattr(estimator, "estimator_", None)).__name__
-        advice = " Save its estimator_, which is one." if inner in KINDS else ""
-        where = f"{type(estimator).__module__}.{kind}"
-        raise TypeError(
-            f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}"
-        )
-    estimator._require_fitted()
-    reason = estimator._why_not_saved()
-    if reason is not None:
-        raise ValueError(reason)
-    estimator._parameters()
-    if extra is not None:
-        if type(extra) is not dict:
-            raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
-        require_plain(extra, "extra")
+    _require_storable(estimator, kind, is_bare)
+    _require_object(extra)
     arrays: dict[str, np.ndarray] = {}
     names = getattr(estimator, "feature_names_in_", None)
     header: dict[str, Any] = {
@@ -107,6 +93,28 @@ def save_model(
     except ModelFileError as error:
         raise ModelFileError(f"This {kind} cannot be saved: {error}") from None
     write_file(path, header, arrays)
+
+
+def _require_storable(estimator: Any, kind: str, is_bare: bool) -> None:
+    """Reject estimators that files do not hold, unfitted ones and invalid parameters."""
+    if kind not in KINDS or type(estimator) is not class_of(kind, is_bare):
+        inner = type(getattr(estimator, "estimator_", None)).__name__
+        advice = " Save its estimator_, which is one." if inner in KINDS else ""
+        where = f"{type(estimator).__module__}.{kind}"
+        raise TypeError(
+            f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}"
+        )
+    estimator._require_fitted()
+    reason = estimator._why_not_saved()
+    if reason is not None:
+        raise ValueError(reason)
+    estimator._parameters()
+
+
+def _require_object(extra: object) -> None:
+    if extra is not None and type(extra) is not dict:
+        raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
+    require_plain(extra, "extra")
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:

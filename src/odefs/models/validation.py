@@ -58,20 +58,29 @@ def _kinds(X: Any) -> list[object]:
     if type(X).__module__.startswith("pyarrow") and hasattr(X, "schema"):
         return list(X.schema.types)
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        kinds: list[object] = list(X.dtypes)
-        return kinds + [
-            kind
-            for k, dtype in enumerate(kinds)
-            if str(dtype) == "object"
-            for kind in _of_cells(X.iloc[:, k].to_numpy())
-        ]
+        return _kinds_of_pandas(X)
     if hasattr(X, "collect") and not hasattr(X, "__len__"):  # a lazy frame of polars
         return []
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return list(X.dtypes)
-    dtype = getattr(X, "dtype", None)
+    return _kinds_of_array(X)
+
+
+def _kinds_of_pandas(X: Any) -> list[object]:
+    """Types of the columns, and of dates among the cells of columns of objects."""
+    kinds: list[object] = list(X.dtypes)
+    return kinds + [
+        kind
+        for k, dtype in enumerate(kinds)
+        if str(dtype) == "object"
+        for kind in _of_cells(X.iloc[:, k].to_numpy())
+    ]
+
+
+def _kinds_of_array(X: object) -> list[object]:
     if isinstance(X, np.ndarray) and X.dtype.kind == "O":
         return _of_cells(X.ravel())
+    dtype = getattr(X, "dtype", None)
     return [] if dtype is None else [dtype]
 
 
