@@ -141,12 +141,8 @@ def detect(
     >>> int(found.order[0]), found.reasons([99])[0][0].column
     (99, 'price')
     """
-    if encoder is not None and encoding:
-        raise TableError(
-            f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
-        )
-    if encoder is not None and by:
-        raise TableError("by cannot be combined with encoder: set it on the encoder.")
+    if encoder is not None:
+        _require_unset(by, encoding)
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
     table = table_of(frame)
@@ -154,28 +150,16 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
-    grouped = by if encoder is None else encoder.by
-    model = (
-        ODEFS(
-            scaling="none",
-            # Without the levels of groups, columns of clean tables look like noise.
-            noise_columns="keep" if group_columns(grouped) else "damp",
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        if model is None
-        else clone(model)
-    )
+    encoder = TableEncoder(by=by, **encoding) if encoder is None else clone(encoder)
+    model = _default_model(encoder.by, random_state, n_jobs) if model is None else clone(model)
     if max_false_flags is not None:
-        given = {"contamination": contamination, "threshold": threshold, "flag": flag}
-        for name, value in given.items():
-            if value is not None:
-                raise TableError(f"max_false_flags and {name} contradict each other: give one.")
+        limits = {"contamination": contamination, "threshold": threshold, "flag": flag}
+        _require_none(limits, "max_false_flags")
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
     found = detect_table(
         table,
         model,
-        TableEncoder(by=by, **encoding) if encoder is None else clone(encoder),
+        encoder,
         id=id,
         known=_row_numbers(
             table, id, {"known_outliers": known_outliers, "known_normal": known_normal}
@@ -188,6 +172,35 @@ def detect(
         checks=checks,
     )
     return Detection.of(found)
+
+
+def _default_model(
+    by: str | Sequence[str], random_state: int | np.random.RandomState | None, n_jobs: int | None
+) -> ODEFS:
+    return ODEFS(
+        scaling="none",
+        # Without the levels of groups, columns of clean tables look like noise.
+        noise_columns="keep" if group_columns(by) else "damp",
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def _require_unset(by: str | Sequence[str], encoding: Mapping[str, object]) -> None:
+    """Reject parameters of an encoder next to an encoder."""
+    if encoding:
+        raise TableError(
+            f"{', '.join(encoding)} cannot be combined with encoder: set them on the encoder."
+        )
+    if by:
+        raise TableError("by cannot be combined with encoder: set it on the encoder.")
+
+
+def _require_none(limits: Mapping[str, object], given: str) -> None:
+    """Reject another limit of the flags next to the given one."""
+    for name, value in limits.items():
+        if value is not None:
+            raise TableError(f"{given} and {name} contradict each other: give one.")
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:
