@@ -117,7 +117,7 @@ def _is_slip(rare: str, frequent: str) -> bool:
 
 
 def _common_ends(one: str, other: str) -> tuple[int, int]:
-    """Return how many letters two words share at the start, and how many further ones at the end."""
+    """Return how many letters two words share at the start, and how many more at the end."""
     shorter = min(len(one), len(other))
     start = 0
     while start < shorter and one[start] == other[start]:
