@@ -115,19 +115,22 @@ class AnswerFile:
         found: dict[int, tuple[int, Answer]] = {}
         for (line, cells), name in zip(lines, named, strict=True):
             row = self._row_of_id(line, cells, name, places) if by_id else self._row(line, cells)
-            own = {key: cells.get(key, "") for key in OWN_NAMES}
-            word = self._word(line, own["answer"])
+            kept = self._answer(row, line, cells)
             before = found.pop(row, None)
-            if before is not None and before[1].word not in ("", word):
+            if before is not None and before[1].word not in ("", kept.word):
                 raise self._error(
                     f"the row of line {line} also has an answer in line {before[0]}, "
                     f"{before[1].word!r}: keep one of the two lines."
                 )
-            known = {*OWN_NAMES, self._key_column}
-            other = {key: cell for key, cell in cells.items() if key not in known}
-            kept = Answer(row, word, own["score"], own["reasons"], own["time"], other)
             found[row] = line, kept
         return [answer for _, answer in found.values()]
+
+    def _answer(self, row: int, line: int, cells: Mapping[str, str]) -> Answer:
+        own = {key: cells.get(key, "") for key in OWN_NAMES}
+        known = {*OWN_NAMES, self._key_column}
+        other = {key: cell for key, cell in cells.items() if key not in known}
+        word = self._word(line, own["answer"])
+        return Answer(row, word, own["score"], own["reasons"], own["time"], other)
 
     @property
     def _key_column(self) -> str | None:
@@ -201,6 +204,18 @@ class AnswerFile:
                 f"there is no column {name}, which says whose answers these are; the columns are "
                 f"{', '.join(cells)}."
             )
+        self._require_numbers(line, cells)
+        text = cells["row"].strip().removesuffix(".0")
+        last = self.table.n_rows
+        if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):
+            raise self._error(
+                f"there is no row {cells['row']!r} (line {line}): rows are numbered from 1 to "
+                f"{last:,}."
+            )
+        return int(text) - 1
+
+    def _require_numbers(self, line: int, cells: Mapping[str, str]) -> None:
+        """Reject numbers of rows of another table, and what may be ids."""
         given = cells.get("table", "").strip().lower().removeprefix(FINGERPRINT)
         if given and given != self.fingerprint:
             raise self._error(
@@ -214,14 +229,6 @@ class AnswerFile:
                 f"{self.identifier!r} (line {line}): call it {self._key_column!r} if it holds ids; "
                 "give no --id if it holds row numbers."
             )
-        text = cells["row"].strip().removesuffix(".0")
-        last = self.table.n_rows
-        if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):
-            raise self._error(
-                f"there is no row {cells['row']!r} (line {line}): rows are numbered from 1 to "
-                f"{last:,}."
-            )
-        return int(text) - 1
 
     def _word(self, line: int, cell: str) -> str:
         text = cell.strip().lower()

@@ -70,21 +70,29 @@ def flag_rows(
     if threshold is not None:
         return _above(scores, float(threshold), FlagConvention("threshold"))
     if contamination is not None:
-        if not 0 < contamination <= 0.5:
-            raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
-        limit = percentile(scores, 100 * (1 - contamination))
-        return _above(scores, limit, FlagConvention("contamination", share=float(contamination)))
+        return _flag_share(scores, contamination)
     if flag is not None:
-        if not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1:
-            raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
-        lowest = order_statistic(scores, scores.size - min(flag, scores.size))
-        return _above(
-            scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
-        )
+        return _flag_top(scores, flag)
     if convention.kind == "too_few_rows":
         highest = float(np.nanmax(scores)) if not np.isnan(scores).all() else default
         return _above(scores, highest, convention)
     return _above(scores, default, convention)
+
+
+def _flag_share(scores: np.ndarray, contamination: float) -> Flagging:
+    if not 0 < contamination <= 0.5:
+        raise TableError(f"contamination={contamination} must be above 0 and at most 0.5.")
+    limit = percentile(scores, 100 * (1 - contamination))
+    return _above(scores, limit, FlagConvention("contamination", share=float(contamination)))
+
+
+def _flag_top(scores: np.ndarray, flag: int) -> Flagging:
+    if not isinstance(flag, numbers.Integral) or isinstance(flag, bool) or flag < 1:
+        raise TableError(f"flag={flag!r} must be a whole number of at least 1.")
+    lowest = order_statistic(scores, scores.size - min(flag, scores.size))
+    return _above(
+        scores, float(np.nextafter(lowest, -np.inf)), FlagConvention("top", count=int(flag))
+    )
 
 
 def _above(scores: np.ndarray, threshold: float, convention: FlagConvention) -> Flagging:

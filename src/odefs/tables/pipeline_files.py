@@ -53,19 +53,22 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         save_model(model, path)
 
 
+def _two_steps(pipeline: Pipeline) -> tuple[TableEncoder, BaseOutlierEstimator]:
+    """Return encoder and estimator of a pipeline that files can hold."""
+    match [step for _, step in pipeline.steps]:
+        case [TableEncoder() as encoder, BaseOutlierEstimator() as model]:
+            return encoder, model
+        case steps:
+            named = [step if isinstance(step, str) else type(step).__name__ for step in steps]
+            raise TypeError(
+                "model files hold an estimator, or a pipeline of a TableEncoder and one, not one "
+                f"of {', '.join(named)}: save the last step alone, and the other steps by other "
+                "means."
+            )
+
+
 def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
-    steps = [step for _, step in pipeline.steps]
-    if (
-        len(steps) != 2
-        or not isinstance(steps[0], TableEncoder)
-        or not isinstance(steps[1], BaseOutlierEstimator)
-    ):
-        named = ", ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
-        raise TypeError(
-            "model files hold an estimator, or a pipeline of a TableEncoder and one, "
-            f"not one of {named}: save the last step alone, and the other steps by other means."
-        )
-    encoder, model = steps
+    encoder, model = _two_steps(pipeline)
     check_is_fitted(encoder, "specs_")
     check_is_fitted(model)
     width = sum(len(spec.feature_names()) for spec in encoder.specs_)

@@ -4,7 +4,7 @@ Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, get_args
 
@@ -118,13 +118,16 @@ def _fits_groups(spec: ColumnSpec, groups: Groups | None) -> bool:
     if spec.kind in ("number", "time"):
         numbers = len(spec.centres) == len(spec.scales) == n_held and not spec.group_units
         return numbers and all(scale > 0 for scale in spec.scales)
+    return not spec.centres and not spec.scales and _fits_group_values(spec, n_held)
+
+
+def _fits_group_values(spec: ColumnSpec, n_held: int) -> bool:
+    """Whether categories or booleans have their usual value and distances in each group."""
     n_values = 2 if spec.kind == "boolean" else len(spec.levels) + 1
     if not all(place in range(n_values) and 0 <= share <= 1 for place, share in spec.group_usual):
         return False
     return (
-        not spec.centres
-        and not spec.scales
-        and len(spec.group_units) == n_held
+        len(spec.group_units) == n_held
         and all(len(distances) == n_values for distances in spec.group_units)
         and all(0 <= one <= MAX_ENCODED for distances in spec.group_units for one in distances)
     )
@@ -165,8 +168,7 @@ def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def _read_spec(found: Any) -> ColumnSpec:
-    require(isinstance(found, dict), "a column of its encoder is not an object")
+def _require_fields(found: dict[str, object]) -> None:
     # Fields added after the first version have a default, which older files get.
     parts = {
         field.name: field.default is MISSING and field.default_factory is MISSING
@@ -174,17 +176,26 @@ def _read_spec(found: Any) -> ColumnSpec:
     }
     needed = {name for name, is_needed in parts.items() if is_needed}
     require(needed <= found.keys() <= parts.keys(), "a column of its encoder has unknown fields")
+
+
+def _is_format(style: str, kind: str) -> bool:
+    """Whether a column of a kind may have a text format; the empty one is none."""
+    if not style:
+        return True
+    is_read = kind in ("number", "time")
+    return style in TEXT_FORMATS and (not is_read or TEXT_FORMATS[style].kind == kind)
+
+
+def _read_spec(found: Any) -> ColumnSpec:
+    require(isinstance(found, dict), "a column of its encoder is not an object")
+    _require_fields(found)
     name, kind, style = (
         need(found, "name", str),
         need(found, "kind", str),
         need(found, "style", str),
     )
     require(kind in get_args(Kind), f"its column {name!r} is of an unknown kind")
-    fits = not style or (
-        style in TEXT_FORMATS
-        and (kind not in ("number", "time") or TEXT_FORMATS[style].kind == kind)
-    )
-    require(fits, f"its column {name!r} has an unknown text format")
+    require(_is_format(style, kind), f"its column {name!r} has an unknown text format")
     levels, units = need(found, "levels", list), need(found, "units", list)
     require(
         _texts(levels) and len(set(levels)) == len(levels),
@@ -252,15 +263,21 @@ def _can_encode(spec: ColumnSpec) -> bool:
         return False
     if spec.kind == "category":
         filled = spec.marks_missing or spec.fill_level in spec.levels
-        return bool(spec.levels) and filled and all(0 <= unit <= MAX_ENCODED for unit in spec.units)
-    if spec.levels or spec.grouped:
-        return False
+        return bool(spec.levels) and filled and _are_encoded(spec.units)
+    return not spec.levels and not spec.grouped and _can_encode_numbers(spec)
+
+
+def _can_encode_numbers(spec: ColumnSpec) -> bool:
     n_divided = 0 if spec.kind == "boolean" else 1 + spec.by_hour
     divided, others = spec.units[:n_divided], spec.units[n_divided:]
     smallest = (0.0, SMALLEST_HOUR_UNIT)
-    return all(unit > least for unit, least in zip(divided, smallest, strict=False)) and all(
-        0 <= unit <= MAX_ENCODED for unit in others
-    )
+    can_divide = all(unit > least for unit, least in zip(divided, smallest, strict=False))
+    return can_divide and _are_encoded(others)
+
+
+def _are_encoded(values: Sequence[float]) -> bool:
+    """Whether all are numbers that encoded cells may have."""
+    return all(0 <= value <= MAX_ENCODED for value in values)
 
 
 def _texts(values: list[object]) -> bool:

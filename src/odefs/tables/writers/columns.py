@@ -49,29 +49,39 @@ def result_batches(
     used = found.encoder.input_columns if reasons != "none" else []
     own = table.names if with_data else []
     read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
-    quantiles = found.model.score_quantiles_
     for start, frame in table.batches(read):
         rows = slice(start, start + len(frame))
         flags = np.asarray(extent.is_outlier[rows])
-        texts = None
-        if reasons != "none":
-            wanted = np.arange(flags.size) if reasons == "all" else np.flatnonzero(flags)
-            texts = _reason_texts(found, frame, rows, wanted)
-        scores = np.asarray(extent.scores[rows])
         results = {
             "row": np.arange(start + 1, rows.stop + 1),
             "line": frame[lines[0]] if lines else None,
-            "score": scores,
+            "score": np.asarray(extent.scores[rows]),
             "rank": np.asarray(ranks[rows]),
-            "percentile": None if quantiles is None else percentiles(quantiles, scores),
-            "p_value": None if found.reference is None else found.reference.p_values(scores),
-            "agreement": None if extent.agreement is None else np.asarray(extent.agreement[rows]),
+            **_measures(found, rows),
             "outlier": as_yes_no(flags) if spells else flags,
-            "reasons": texts,
+            "reasons": _reason_texts(found, frame, rows, _explained_rows(flags, reasons)),
         }
         names = _names(frame, named[0]) if named else None
         yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
         report_progress(rows.stop, extent.n_rows)
+
+
+def _measures(found: TableDetection, rows: slice) -> dict[str, np.ndarray | None]:
+    """Return what the model tells about some rows besides their scores; ``None`` if it does not."""
+    scores, agreement = np.asarray(found.extent.scores[rows]), found.extent.agreement
+    quantiles = found.model.score_quantiles_
+    return {
+        "percentile": None if quantiles is None else percentiles(quantiles, scores),
+        "p_value": None if found.reference is None else found.reference.p_values(scores),
+        "agreement": None if agreement is None else np.asarray(agreement[rows]),
+    }
+
+
+def _explained_rows(flags: np.ndarray, reasons: str) -> np.ndarray | None:
+    """Return which rows of a batch get reasons; ``None`` if the result has no such column."""
+    if reasons == "none":
+        return None
+    return np.arange(flags.size) if reasons == "all" else np.flatnonzero(flags)
 
 
 def _ranks(found: TableDetection) -> np.ndarray:
@@ -97,9 +107,11 @@ def _names(frame: Any, id: str) -> "pa.ChunkedArray | pl.Series":
 
 
 def _reason_texts(
-    found: TableDetection, frame: Any, rows: slice, wanted: np.ndarray
-) -> "pl.Series":
+    found: TableDetection, frame: Any, rows: slice, wanted: np.ndarray | None
+) -> "pl.Series | None":
     """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
+    if wanted is None:
+        return None
     n_rows = rows.stop - rows.start
     if not wanted.size:
         reasons: Sequence[Sequence[Reason]] = []
@@ -148,11 +160,17 @@ def arranged(
     out |= {name: column for name, column in results.items() if column is not None}
     taken = {same(name) for name in out}
     for column, cells in data.items():
-        if column not in found.hidden and not (found.named and column == found.identifier):
+        if _is_shown(column, found):
             name = _free(column, taken, same)
             taken.add(same(name))
             out[name] = cells
     return out
+
+
+def _is_shown(column: str, found: TableDetection) -> bool:
+    """Whether a column of the table appears under its own name."""
+    is_name = found.named and column == found.identifier
+    return column not in found.hidden and not is_name
 
 
 def _free(name: str, taken: set[str], same: Callable[[str], str]) -> str:
