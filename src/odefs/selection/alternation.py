@@ -100,13 +100,13 @@ def alternate(
         n_steps = n_steps + steps
         pace = pacing.next(point.example_losses, pace)
         now = point.value(pace)
-        _extend(traces, point.who, now)
+        extend_traces(traces, point.who, now.tolist())
         converged = pace.settled & (last - now <= tol * np.maximum(1.0, np.abs(now)))
         leaving = converged if round_ < MAX_ROUNDS else np.ones_like(converged)
         final = _Final(point, pace, n_steps, converged, point.w).of(np.flatnonzero(leaving))
         if final.who.size and tol < EARLY_STOPPING:
             final = _finish(final, solver, pacing, tol, max_steps)
-            _extend(traces, final.who, final.point.value(final.pace))
+            extend_traces(traces, final.who, final.point.value(final.pace).tolist())
         for k, i in enumerate(final.who.tolist()):
             learned[i] = _outcome(final, k, traces[i])
         stay = np.flatnonzero(~leaving)
@@ -118,9 +118,9 @@ def alternate(
     return [learned[i] for i in range(n)]
 
 
-def _extend(traces: list[list[float]], who: np.ndarray, values: np.ndarray) -> None:
+def extend_traces(traces: list[list[float]], who: np.ndarray, values: list[float]) -> None:
     """Append a value of the objective to the trace of each of these components."""
-    for i, value in zip(who.tolist(), values.tolist(), strict=True):
+    for i, value in zip(who.tolist(), values, strict=True):
         traces[i].append(value)
 
 
