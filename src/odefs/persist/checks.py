@@ -130,6 +130,20 @@ def need_count(header: Mapping[str, object], key: str, least: int, most: int) ->
     return value
 
 
+def as_object(value: object, problem: str) -> dict[str, object]:
+    """Return a JSON object; ``problem`` is what is wrong with the file if it is none."""
+    if not isinstance(value, dict):
+        raise ModelFileError(f"it is not a valid model: {problem}.")
+    return value
+
+
+def as_list(value: object, problem: str) -> list[object]:
+    """Return a JSON list; ``problem`` is what is wrong with the file if it is none."""
+    if type(value) is not list:
+        raise ModelFileError(f"it is not a valid model: {problem}.")
+    return value
+
+
 def _finite(value: float) -> bool:
     try:
         return math.isfinite(value)
