@@ -14,6 +14,7 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.exceptions import ModelFileError
+from odefs.models.base import OutlierModel
 from odefs.models.file_contents import (
     BARE,
     KINDS,
@@ -29,7 +30,15 @@ from odefs.models.file_contents import (
     put_learned,
     put_parameters,
 )
-from odefs.persist.checks import Arrays, need, need_count, need_number, require, require_plain
+from odefs.persist.checks import (
+    Arrays,
+    as_object,
+    need,
+    need_count,
+    need_number,
+    require,
+    require_plain,
+)
 from odefs.persist.detectors import is_built_in
 from odefs.persist.file_format import VERSION, write_file
 from odefs.persist.models import get_model, put_model
@@ -44,16 +53,16 @@ MAX_MESSAGE = 400
 class Loaded:
     """Contents of a model file: the estimator, the data stored with it, and the raw header."""
 
-    estimator: Any
+    estimator: OutlierModel
     extra: dict[str, Any] | None
     extra_arrays: dict[str, np.ndarray]
-    header: dict[str, Any]
+    header: dict[str, object]
 
 
 def save_model(
-    estimator: Any,
+    estimator: OutlierModel,
     path: str | os.PathLike[str],
-    extra: dict[str, Any] | None = None,
+    extra: Mapping[str, object] | None = None,
     extra_arrays: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write a fitted estimator to one file, with an optional JSON object and named arrays.
@@ -67,7 +76,7 @@ def save_model(
     _require_object(extra)
     arrays: dict[str, np.ndarray] = {}
     names = getattr(estimator, "feature_names_in_", None)
-    header: dict[str, Any] = {
+    header: dict[str, object] = {
         "format": VERSION,
         "kind": kind,
         "parameters": put_parameters(estimator),
@@ -95,7 +104,7 @@ def save_model(
     write_file(path, header, arrays)
 
 
-def _require_storable(estimator: Any, kind: str, is_bare: bool) -> None:
+def _require_storable(estimator: OutlierModel, kind: str, is_bare: bool) -> None:
     """Reject estimators that files do not hold, unfitted ones and invalid parameters."""
     if kind not in KINDS or type(estimator) is not class_of(kind, is_bare):
         inner = type(getattr(estimator, "estimator_", None)).__name__
@@ -166,7 +175,7 @@ def refused(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileErr
 
 
 def _restore(
-    header: dict[str, Any],
+    header: dict[str, object],
     stored: dict[str, np.ndarray],
     handed_over: Detector | None,
     bare: bool = False,
@@ -177,7 +186,7 @@ def _restore(
     arrays = Arrays(stored)
     n_columns = need_count(header, "n_features_in", 1, 2**40)
     model = get_model(need(header, "model", dict), arrays, n_columns, handed_over)
-    estimator = make_estimator(
+    estimator: Any = make_estimator(
         kind, need(header, "parameters", dict), handed_over, model.detector, bare
     )
     estimator._model = model
@@ -199,7 +208,8 @@ def _restore(
     if kind == "ODEFS":
         estimator.noise_columns_ = get_noise_columns(estimator.fit_info_, estimator.n_features_in_)
     extra = header.get("extra")
-    require(extra is None or type(extra) is dict, "the data stored with the model is not an object")
+    if extra is not None:
+        extra = as_object(extra, "the data stored with the model is not an object")
     extra_arrays = arrays.take_all("extra/")
     arrays.require_empty()
     return Loaded(estimator, extra, extra_arrays, header)

@@ -36,14 +36,14 @@ def detector_of(parameters: Mapping[str, Any]) -> Detector:
     return found
 
 
-def hint_for(X: Any, error: Exception) -> str | None:
+def hint_for(X: object, error: Exception) -> str | None:
     """A hint on how to fix the error, or ``None``."""
     if "contains NaN" in str(error):
         return "With missing='ignore', rows are scored on their observed cells."
     return _not_numbers(X, error)
 
 
-def require_no_dates(X: Any) -> None:
+def require_no_dates(X: object) -> None:
     """Reject dates and durations, which NumPy and polars would convert to integers.
 
     Their unit may differ between tables, and missing dates would become the lowest integer.
@@ -53,7 +53,7 @@ def require_no_dates(X: Any) -> None:
         raise ValueError(f"Dates and times ({found}) are not converted to numbers automatically.")
 
 
-def _kinds(X: Any) -> list[object]:
+def _kinds(X: object) -> list[object]:
     """Types of the columns of a data frame or of the cells of an array."""
     if type(X).__module__.startswith("pyarrow") and hasattr(X, "schema"):
         return list(X.schema.types)
@@ -98,7 +98,7 @@ def _is_date(kind: object) -> bool:
     )
 
 
-def _not_numbers(X: Any, error: Exception) -> str | None:
+def _not_numbers(X: object, error: Exception) -> str | None:
     """A hint that names the columns of a pandas or polars frame that are not numeric."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
@@ -131,7 +131,7 @@ class NamedCases:
     ``X`` may have an index with labels for its rows.
     """
 
-    def __init__(self, X: Any, outliers: Any, normal: Any) -> None:
+    def __init__(self, X: object, outliers: object, normal: object) -> None:
         self.outliers = None if outliers is None else read_rows(outliers, "known_outliers")
         self.normal = None if normal is None else read_rows(normal, "known_normal")
         self.index = frame_index(X)
