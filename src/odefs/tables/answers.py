@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from odefs.exceptions import TableError
 from odefs.tables.answer_lines import MAX_BYTES, OWN_NAMES, csv_line, key_name, own_name, read_lines
@@ -59,7 +58,7 @@ def answered(answers: Sequence[Answer]) -> tuple[list[int], list[bool | None]]:
     return [one.row for one in given], [one.is_outlier for one in given]
 
 
-def table_fingerprint(source: Mapping[str, Any], table: Table) -> str:
+def table_fingerprint(source: Mapping[str, object], table: Table) -> str:
     """Return 16 hex digits of the file's sha256, or of the shape and names of a table without one.
 
     ``source`` is that of a :class:`~odefs.tables.detection.TableDetection`.

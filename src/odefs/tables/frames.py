@@ -43,7 +43,7 @@ tables would pay thousands of times."""
 Series = nw.Series[Any]
 
 
-def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
+def columns_of(frame: object, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
     """Convert a frame: numbers, booleans and times keep their kind, text becomes categories.
 
     Columns of other types, and those not ``wanted``, are not read.
@@ -61,7 +61,7 @@ def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) ->
     return Columns(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
 
 
-def checked_frame(frame: Any) -> "nw.DataFrame[Any]":
+def checked_frame(frame: object) -> "nw.DataFrame[Any]":
     """Wrap a data frame in narwhals; raise if it is not one, or if names repeat."""
     if hasattr(frame, "toarray"):
         raise TableError("sparse input is not supported here: pass a data frame.")
@@ -86,7 +86,7 @@ def _readers(native: "nw.DataFrame[Any]") -> int:
     return min(READERS, available_threads()) if is_arrow and len(native) > SHORT_COLUMN_ROWS else 1
 
 
-def frame_names(frame: Any) -> list[str] | None:
+def frame_names(frame: object) -> list[str] | None:
     """Return the column names, or ``None``. pyarrow's ``columns`` are arrays, not names."""
     names = getattr(frame, "column_names", getattr(frame, "columns", None))
     return None if names is None else [str(name) for name in names]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from odefs.tables.encoder.encoder import ColumnEncoder
 
 
-def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
+def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanation:
     """Return contributions of a fitted pipeline's input columns; the last step is an odefs model.
 
     Parameters

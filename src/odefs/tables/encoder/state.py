@@ -6,9 +6,17 @@ Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
-from odefs.persist.checks import need, need_count, need_number, require, to_plain
+from odefs.persist.checks import (
+    as_list,
+    as_object,
+    need,
+    need_count,
+    need_number,
+    require,
+    to_plain,
+)
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.groups import Groups
@@ -33,11 +41,11 @@ class EncoderState:
     groups: Groups | None = None
 
 
-def write_state(known: EncoderState) -> dict[str, Any]:
+def write_state(known: EncoderState) -> dict[str, object]:
     """Plain values of an encoder, from which :func:`read_state` restores its parts."""
     # Without groups, earlier versions can read the file: they do not know the parameter.
     given = {name: v for name, v in known.parameters.items() if name != "by" or v}
-    found = {
+    found: dict[str, object] = {
         "parameters": {name: to_plain(_listed(value), name) for name, value in given.items()},
         "specs": [_spec_state(spec) for spec in known.specs],
         "left_out": {name: asdict(why) for name, why in known.left_out.items()},
@@ -47,14 +55,14 @@ def write_state(known: EncoderState) -> dict[str, Any]:
     return found if groups is None else found | {"groups": [list(name) for name in groups.names]}
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     """A list of the names in any container (set, index, array)."""
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
-def _spec_state(spec: ColumnSpec) -> dict[str, Any]:
+def _spec_state(spec: ColumnSpec) -> dict[str, object]:
     """Plain values of a column; without those of groups where there are none."""
     found = {field.name: getattr(spec, field.name) for field in fields(spec)}
     plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
@@ -65,9 +73,9 @@ def _spec_state(spec: ColumnSpec) -> dict[str, Any]:
     return {name: v for name, v in plain.items() if name not in OF_GROUPS or v}
 
 
-def read_state(state: Any) -> EncoderState:
+def read_state(stored: object) -> EncoderState:
     """Validate the parts of an encoder."""
-    require(isinstance(state, dict), "its encoder is not an object")
+    state = as_object(stored, "its encoder is not an object")
     columns = need(state, "columns", list)
     require(
         _texts(columns) and len(set(columns)) == len(columns),
@@ -89,7 +97,7 @@ def read_state(state: Any) -> EncoderState:
     return EncoderState(parameters, specs, left_out, columns, groups)
 
 
-def _read_groups(state: dict[str, Any], by: tuple[str, ...]) -> Groups | None:
+def _read_groups(state: dict[str, object], by: tuple[str, ...]) -> Groups | None:
     """The known groups; files of versions without groups have none."""
     if not by:
         require("groups" not in state, "it has groups without group columns")
@@ -133,11 +141,10 @@ def _fits_group_values(spec: ColumnSpec, n_held: int) -> bool:
     )
 
 
-def _read_exclusion(found: Any) -> Exclusion:
-    require(
-        isinstance(found, dict) and found.keys() == {"kind", "share"},
-        "a column that it left out has no reason",
-    )
+def _read_exclusion(stored: object) -> Exclusion:
+    problem = "a column that it left out has no reason"
+    found: dict[str, Any] = as_object(stored, problem)
+    require(found.keys() == {"kind", "share"}, problem)
     kind, share = found["kind"], found["share"]
     require(
         kind in get_args(ExclusionKind),
@@ -148,7 +155,7 @@ def _read_exclusion(found: Any) -> Exclusion:
     return Exclusion(kind, share)
 
 
-def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
+def _read_parameters(found: dict[str, object]) -> dict[str, Any]:
     require(
         found.keys() <= PARAMETERS, "its encoder has parameters that this version does not know"
     )
@@ -186,8 +193,8 @@ def _is_format(style: str, kind: str) -> bool:
     return style in TEXT_FORMATS and (not is_read or TEXT_FORMATS[style].kind == kind)
 
 
-def _read_spec(found: Any) -> ColumnSpec:
-    require(isinstance(found, dict), "a column of its encoder is not an object")
+def _read_spec(stored: object) -> ColumnSpec:
+    found = as_object(stored, "a column of its encoder is not an object")
     _require_fields(found)
     name, kind, style = (
         need(found, "name", str),
@@ -236,18 +243,20 @@ def _read_spec(found: Any) -> ColumnSpec:
     return spec
 
 
-def _numbers(found: Any, name: str) -> tuple[float, ...]:
-    are_numbers = type(found) is list and all(_is_number(value) for value in found)
-    require(are_numbers, f"the groups of its column {name!r} are not described by numbers")
-    return tuple(float(value) for value in found)
+def _numbers(stored: object, name: str) -> tuple[float, ...]:
+    problem = f"the groups of its column {name!r} are not described by numbers"
+    found = as_list(stored, problem)
+    numbers = [float(value) for value in found if _is_number(value)]
+    require(len(numbers) == len(found), problem)
+    return tuple(numbers)
 
 
-def _number_lists(found: Any, name: str) -> tuple[tuple[float, ...], ...]:
-    require(type(found) is list, f"the groups of its column {name!r} are not described by lists")
+def _number_lists(stored: object, name: str) -> tuple[tuple[float, ...], ...]:
+    found = as_list(stored, f"the groups of its column {name!r} are not described by lists")
     return tuple(_numbers(numbers, name) for numbers in found)
 
 
-def _pairs(found: Any, name: str) -> tuple[tuple[float, ...], ...]:
+def _pairs(found: object, name: str) -> tuple[tuple[float, ...], ...]:
     pairs = _number_lists(found, name)
     are_pairs = all(len(pair) == 2 for pair in pairs)
     require(are_pairs, f"what is usual in the groups of its column {name!r} are not pairs")
@@ -284,14 +293,14 @@ def _texts(values: list[object]) -> bool:
     return all(type(value) is str for value in values)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     try:
         return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
 
 
-def _read_boolean(found: Mapping[str, Any], key: str) -> bool:
+def _read_boolean(found: Mapping[str, object], key: str) -> bool:
     """Return a boolean, which may also be stored as 0 or 1."""
     value = found.get(key)
     require(

@@ -95,7 +95,7 @@ def _usual_in_group(
     return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
-def short_reason(reason: dict[str, Any]) -> str:
+def short_reason(reason: dict[str, object]) -> str:
     """Return a reason in a few words, for tables."""
     if reason["hidden"]:
         return f"{reason['column']} {HIDDEN}"

@@ -107,7 +107,7 @@ def _names(frame: Any, id: str) -> "pa.ChunkedArray | pl.Series":
 
 
 def _reason_texts(
-    found: TableDetection, frame: Any, rows: slice, wanted: np.ndarray | None
+    found: TableDetection, frame: object, rows: slice, wanted: np.ndarray | None
 ) -> "pl.Series | None":
     """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
     if wanted is None:
@@ -146,9 +146,9 @@ def shows_names(found: TableDetection) -> bool:
 
 def arranged(
     found: TableDetection,
-    names: Any,
-    results: Mapping[str, Any],
-    data: Mapping[str, Any],
+    names: object,
+    results: Mapping[str, object],
+    data: Mapping[str, object],
     folds: bool = False,
 ) -> dict[str, Any]:
     """Arrange row names, results and input in order, under unique names."""
