@@ -54,7 +54,7 @@ class RowSelection:
     """Whether the values are themselves a pandas index."""
 
     def numbers(
-        self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None
+        self, n_rows: int, labels: Iterable[object] | None = None, index: object = None
     ) -> np.ndarray:
         """Return row numbers in the given order, with repeats; those of a mask ascend.
 
@@ -86,7 +86,7 @@ class RowSelection:
             )
         return self.values.astype(np.intp)
 
-    def _of_mask(self, n_rows: int, index: Any) -> np.ndarray:
+    def _of_mask(self, n_rows: int, index: object) -> np.ndarray:
         if self.values.size != n_rows:
             raise ValueError(
                 f"{self.name} is a boolean mask of length {self.values.size}, but the table has "
@@ -100,7 +100,7 @@ class RowSelection:
             )
         return np.flatnonzero(self.values)
 
-    def _of_labels(self, labels: Iterable[Any] | None) -> np.ndarray:
+    def _of_labels(self, labels: Iterable[object] | None) -> np.ndarray:
         wanted = [str(label) for label in self.values]
         if labels is None:
             raise ValueError(
@@ -166,14 +166,14 @@ def _of_series(name: str, rows: Any) -> RowSelection:
     return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
 
 
-def frame_index(frame: Any) -> Any:
+def frame_index(frame: object) -> Any:
     """Return the index of a pandas frame, ``None`` for other tables."""
     index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
     # The index of a Dask frame has no get_indexer: its labels are not on this machine.
     return index if hasattr(index, "get_indexer") else None
 
 
-def index_labels(index: Any) -> Any:
+def index_labels(index: object) -> Any:
     """Return the labels of a pandas index; ``None`` if it only counts rows."""
     return None if index is None or type(index).__name__ == "RangeIndex" else index
 

@@ -156,7 +156,7 @@ class _Handler(RequestHandler):
             return
         self._send(self.session.state(notice))
 
-    def write_error(self, status_code: int, **details: Any) -> None:
+    def write_error(self, status_code: int, **details: object) -> None:
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{status_code} {self._reason}\n")
 

@@ -91,7 +91,7 @@ def _frame_partitions(X: "DataFrame") -> Partitions:
     )
 
 
-def _as_rows(part: Any, dtype: np.dtype) -> np.ndarray:
+def _as_rows(part: object, dtype: np.dtype) -> np.ndarray:
     if hasattr(part, "to_numpy"):
         return np.ascontiguousarray(part.to_numpy(dtype=dtype, na_value=np.nan))
     return np.ascontiguousarray(np.asarray(unmasked(part), dtype=dtype))
