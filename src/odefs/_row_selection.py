@@ -54,7 +54,7 @@ class RowSelection:
     """Whether the values are themselves a pandas index."""
 
     def numbers(
-        self, n_rows: int, labels: Iterable[Any] | None = None, index: Any = None
+        self, n_rows: int, labels: Iterable[object] | None = None, index: object = None
     ) -> np.ndarray:
         """Return row numbers in the given order, with repeats; those of a mask ascend.
 
@@ -86,7 +86,7 @@ class RowSelection:
             )
         return self.values.astype(np.intp)
 
-    def _of_mask(self, n_rows: int, index: Any) -> np.ndarray:
+    def _of_mask(self, n_rows: int, index: object) -> np.ndarray:
         if self.values.size != n_rows:
             raise ValueError(
                 f"{self.name} is a boolean mask of length {self.values.size}, but the table has "
@@ -100,19 +100,14 @@ class RowSelection:
             )
         return np.flatnonzero(self.values)
 
-    def _of_labels(self, labels: Iterable[Any] | None) -> np.ndarray:
+    def _of_labels(self, labels: Iterable[object] | None) -> np.ndarray:
         wanted = [str(label) for label in self.values]
         if labels is None:
             raise ValueError(
                 f"{self.name} holds {wanted[0]!r}, but the rows have no labels: pass "
                 f"{WITHOUT_LABELS}."
             )
-        places: dict[str, list[int]] = {label: [] for label in wanted}
-        for row, label in enumerate(labels):
-            # A missing label is not the text "nan".
-            if not _is_missing(label) and (found := places.get(str(label))) is not None:
-                found.append(row)
-        places |= _rows_of_dates([label for label, rows in places.items() if not rows], labels)
+        places = _rows_of_labels(wanted, labels)
         unknown = [label for label, rows in places.items() if not rows]
         if unknown:
             more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
@@ -126,16 +121,9 @@ class RowSelection:
         return np.array([places[label][0] for label in wanted], dtype=np.intp)
 
 
-def read_rows(rows: Any, name: str = "rows") -> RowSelection:
+def read_rows(rows: object, name: str = "rows") -> RowSelection:
     """Read one row, or a sequence, an array or a Series (pandas, polars, pyarrow) of rows."""
-    if isinstance(rows, np.ma.MaskedArray):
-        if np.ma.getmaskarray(rows).any():
-            raise ValueError(
-                f"{name} has masked entries: fill them first, as in mask.filled(False)."
-            )
-        rows = rows.data
-    if isinstance(rows, np.ndarray) and rows.ndim == 0:
-        rows = rows[()]
+    rows = _unwrapped(rows, name)
     if isinstance(rows, bool | np.bool_):
         raise TypeError(f"{name}={rows} is a single boolean; it takes {ALLOWED}.")
     if isinstance(rows, np.generic):
@@ -150,6 +138,22 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
         raise TypeError(
             f"{name} is of type {type(rows).__name__}; it takes {ALLOWED}, in a list or an array."
         )
+    return _of_series(name, rows)
+
+
+def _unwrapped(rows: object, name: str) -> object:
+    """Return the data of a masked array without masked entries, and the entry of a 0-d array."""
+    if isinstance(rows, np.ma.MaskedArray):
+        if np.ma.getmaskarray(rows).any():
+            raise ValueError(
+                f"{name} has masked entries: fill them first, as in mask.filled(False)."
+            )
+        rows = rows.data
+    return rows[()] if isinstance(rows, np.ndarray) and rows.ndim == 0 else rows
+
+
+def _of_series(name: str, rows: Any) -> RowSelection:
+    """Read an array, or a Series or an index of pandas or polars."""
     array = np.asarray(rows.to_numpy() if hasattr(rows, "to_numpy") else rows)
     # Single pandas durations are formatted like those of its index; NumPy's are not.
     is_pandas = hasattr(rows, "iloc") or hasattr(rows, "get_indexer")
@@ -162,14 +166,14 @@ def read_rows(rows: Any, name: str = "rows") -> RowSelection:
     return replace(found, series_index=series_index, is_index=hasattr(rows, "get_indexer"))
 
 
-def frame_index(frame: Any) -> Any:
+def frame_index(frame: object) -> Any:
     """Return the index of a pandas frame, ``None`` for other tables."""
     index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
     # The index of a Dask frame has no get_indexer: its labels are not on this machine.
     return index if hasattr(index, "get_indexer") else None
 
 
-def index_labels(index: Any) -> Any:
+def index_labels(index: object) -> Any:
     """Return the labels of a pandas index; ``None`` if it only counts rows."""
     return None if index is None or type(index).__name__ == "RangeIndex" else index
 
@@ -245,6 +249,17 @@ def _refuse_codes(name: str, values: np.ndarray) -> None:
             )
 
 
+def _rows_of_labels(wanted: Iterable[str], labels: Iterable[object]) -> dict[str, list[int]]:
+    """Return the rows of each label; where none is the same text, those of the same date."""
+    places: dict[str, list[int]] = {label: [] for label in wanted}
+    for row, label in enumerate(labels):
+        # A missing label is not the text "nan".
+        if not _is_missing(label) and (found := places.get(str(label))) is not None:
+            found.append(row)
+    without = [label for label, rows in places.items() if not rows]
+    return places | _rows_of_dates(without, labels)
+
+
 def _rows_of_dates(wanted: Iterable[str], labels: Iterable[object]) -> dict[str, list[int]]:
     """Return the rows whose labels are the given dates or durations, in any notation.
 
@@ -252,22 +267,28 @@ def _rows_of_dates(wanted: Iterable[str], labels: Iterable[object]) -> dict[str,
     mean either.
     """
     dates = {label: match for label in wanted if (match := DATE.fullmatch(label))}
-    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {
-        match["day"]: [] for match in dates.values()
-    }
-    for row, label in enumerate(labels if dates else ()):
-        if (
-            not _is_missing(label)
-            and (match := DATE.fullmatch(str(label)))
-            and match["day"] in days
-        ):
+    if not dates:
+        return {}
+    days = _rows_of_days({match["day"] for match in dates.values()}, labels)
+    return {label: _rows_at(match, days[match["day"]]) for label, match in dates.items()}
+
+
+def _rows_at(wanted: re.Match[str], same_day: Sequence[tuple[int, tuple[str, ...]]]) -> list[int]:
+    """Return which rows of a day have the wanted time; all of them if it may mean the day."""
+    rows = [row for row, time in same_day if time == _time_of(wanted)]
+    return rows if wanted["time"] or not rows else [row for row, _ in same_day]
+
+
+def _rows_of_days(
+    wanted: Iterable[str], labels: Iterable[object]
+) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
+    """Return the rows of some days or durations, and the time of each row."""
+    days: dict[str, list[tuple[int, tuple[str, ...]]]] = {day: [] for day in wanted}
+    for row, label in enumerate(labels):
+        match = None if _is_missing(label) else DATE.fullmatch(str(label))
+        if match and match["day"] in days:
             days[match["day"]].append((row, _time_of(match)))
-    found = {}
-    for label, match in dates.items():
-        same_day = days[match["day"]]
-        rows = [row for row, time in same_day if time == _time_of(match)]
-        found[label] = rows if match["time"] or not rows else [row for row, _ in same_day]
-    return found
+    return days
 
 
 def _time_of(match: re.Match[str]) -> tuple[str, ...]:

@@ -240,17 +240,7 @@ def detect(
     id, hide = None if id is None else str(id), [str(column) for column in hide]
     table.require_columns([] if id is None else [id])
     _require_hidden(table, hide)
-    model = (
-        ODEFS(
-            scaling="none",
-            # Without the levels of groups, columns of clean tables look like noise.
-            noise_columns="keep" if group_columns(encoder.by) else "damp",
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        if model is None
-        else clone(model)
-    )
+    model = _default_model(encoder.by, random_state, n_jobs) if model is None else clone(model)
     if max_false_flags is not None:
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
     found = detect_table(
@@ -280,6 +270,18 @@ def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:
             f"{', '.join(given)} cannot be combined with encoder: set them on the encoder."
         )
     return clone(encoder)
+
+
+def _default_model(
+    by: str | Sequence[str], random_state: int | np.random.RandomState | None, n_jobs: int | None
+) -> ODEFS:
+    return ODEFS(
+        scaling="none",
+        # Without the levels of groups, columns of clean tables look like noise.
+        noise_columns="keep" if group_columns(by) else "damp",
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class ColumnSelector(BaseOutlierEstimator):
 
     @observed
     @whole
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Choose columns and score the training rows.
 
         Parameters

@@ -6,7 +6,7 @@ error falls. Rounds are averaged with weights from one minus their normalised er
 """
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class CINFO(ColumnSelector):
         missing: str = "error",
         contamination: float | str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.candidate_threshold = candidate_threshold

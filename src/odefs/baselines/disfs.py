@@ -6,7 +6,7 @@ of single rows into subsets to score on. Here, each of several rounds averages t
 half of the candidates, drawn at random, and keeps the fewest columns that hold 80 % of the sum.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class DisFS(ColumnSelector):
         missing: str = "error",
         contamination: float | str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators

@@ -5,7 +5,7 @@ replacement. Rounds are combined by the cumulative sum of their normalised score
 every round's best row, then every round's second, and so on.
 """
 
-from typing import Any, ClassVar, overload
+from typing import ClassVar, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -61,7 +61,7 @@ class RandFS(ColumnSelector):
         missing: str = "error",
         contamination: float | str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
@@ -103,7 +103,7 @@ class RandFS(ColumnSelector):
         self._usual = float(combined.mean()) or 1.0
         return combined / self._usual
 
-    def outlier_scores(self, X: Any) -> np.ndarray:
+    def outlier_scores(self, X: object) -> np.ndarray:
         if self.combination == "cumulative":
             return super().outlier_scores(X)
         check_is_fitted(self)
@@ -123,10 +123,10 @@ class RandFS(ColumnSelector):
         return np.log(n_rounds * (n_rows + 1)) - np.log1p(np.min(places, axis=0))
 
     @overload
-    def explain(self, X: Any, top: None = None) -> Explanation: ...
+    def explain(self, X: object, top: None = None) -> Explanation: ...
     @overload
-    def explain(self, X: Any, top: int) -> TopExplanation: ...
-    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
+    def explain(self, X: object, top: int) -> TopExplanation: ...
+    def explain(self, X: object, top: int | None = None) -> Explanation | TopExplanation:
         if self.combination != "cumulative":
             raise TypeError(
                 "explain requires combination='cumulative': ranks cannot be split over the columns."

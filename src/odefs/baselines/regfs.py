@@ -71,7 +71,7 @@ class RegFS(ColumnSelector):
         self,
         *,
         n_features: str | float = "auto",
-        regressor: Any = "ridge",
+        regressor: object = "ridge",
         alpha: float = 1.0,
         groups: Any = "auto",
         max_rows: int = 20_000,
@@ -83,7 +83,7 @@ class RegFS(ColumnSelector):
         missing: str = "error",
         contamination: float | str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features

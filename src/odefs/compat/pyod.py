@@ -43,7 +43,7 @@ def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
     ]
     signature = inspect.Signature(parameters)
 
-    def construct(self: Any, *args: Any, **kwargs: Any) -> None:
+    def construct(self: object, *args: object, **kwargs: object) -> None:
         given = signature.bind(self, *args, **kwargs)
         given.apply_defaults()
         BaseDetector.__init__(self, contamination=given.arguments["contamination"])
@@ -70,7 +70,7 @@ class _Adapter(BaseDetector):
         del parameters["contamination"]
         return self._wrapped(**parameters)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Fit, score the training rows and compute the threshold; ``y`` is ignored."""
         if isinstance(self.contamination, str):
             raise ValueError(
@@ -84,17 +84,17 @@ class _Adapter(BaseDetector):
         self._process_decision_scores()
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """Return outlier scores: high = abnormal, 1.0 = an ordinary training row."""
         check_is_fitted(self, ["decision_scores_", "threshold_", "labels_"])
         scores: np.ndarray = self.estimator_.outlier_scores(X)
         return scores
 
     @overload
-    def explain(self, X: Any, top: None = None) -> Explanation: ...
+    def explain(self, X: object, top: None = None) -> Explanation: ...
     @overload
-    def explain(self, X: Any, top: int) -> TopExplanation: ...
-    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
+    def explain(self, X: object, top: int) -> TopExplanation: ...
+    def explain(self, X: object, top: int | None = None) -> Explanation | TopExplanation:
         """Return the contributions of the columns to each row's score; see
         :meth:`odefs.ODEFS.explain`.
         """
@@ -110,7 +110,7 @@ class ODEFS(NestedSelection, _Adapter):
     __init__ = _constructor(_ODEFS)
 
     @classmethod
-    def paper(cls, **overrides: Any) -> Self:
+    def paper(cls, **overrides: object) -> Self:
         """The method of the paper; see :meth:`odefs.ODEFS.paper`."""
         given = {**PAPER, "contamination": CONTAMINATION}
         return cls(**given, selection=FeatureSelection.paper()).set_params(**overrides)

@@ -105,21 +105,22 @@ def matrix_dtype(schema: "pyarrow.Schema", names: Sequence[str]) -> np.dtype:
     twice = [name for name in names if held[name] > 1]
     if twice:
         raise ValueError(f"two columns are called {twice[0]!r}: give each a unique name.")
-    found = []
-    for name in names:
-        kind = schema.field(name).type
-        if pa.types.is_null(kind):
-            continue
-        if not (
-            pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-        ):
-            raise ValueError(
-                f"column {name!r} holds {kind}, not numbers: "
-                "select other columns, or encode the table (TableEncoder, odefs detect)."
-            )
-        found.append(np.dtype(kind.to_pandas_dtype()))
     # Columns without any value have no type.
+    typed = [name for name in names if not pa.types.is_null(schema.field(name).type)]
+    found = [_number_dtype(name, schema.field(name).type) for name in typed]
     return working_dtype(np.result_type(*found) if found else np.dtype(np.float32))
+
+
+def _number_dtype(name: str, kind: "pyarrow.DataType") -> np.dtype:
+    """NumPy's type for a column of numbers or booleans; raises for other columns."""
+    import pyarrow as pa
+
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise ValueError(
+            f"column {name!r} holds {kind}, not numbers: "
+            "select other columns, or encode the table (TableEncoder, odefs detect)."
+        )
+    return np.dtype(kind.to_pandas_dtype())
 
 
 def as_matrix(batch: "pyarrow.RecordBatch | pyarrow.Table", dtype: np.dtype) -> np.ndarray:

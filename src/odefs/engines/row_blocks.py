@@ -116,7 +116,7 @@ class RowBlocks:
             yield rows
 
     @classmethod
-    def from_arrays(cls, arrays: Any, names: Sequence[str] | None = None) -> "RowBlocks":
+    def from_arrays(cls, arrays: object, names: Sequence[str] | None = None) -> "RowBlocks":
         """Create from a 2-D array, a sequence of them, or a function that returns an iterator.
 
         The type can hold all arrays of a sequence; for a function it is that of the first block.
@@ -206,7 +206,7 @@ def rechunk(
         yield held[:n_held]
 
 
-def unmasked(X: Any) -> Any:
+def unmasked(X: object) -> Any:
     """Return ``X`` with NaN in masked cells; anything but masked arrays is returned unchanged.
 
     A list of masked arrays counts as one. Integers and booleans become floats if a cell is masked,

@@ -33,7 +33,7 @@ def check_engine(engine: object) -> None:
 
 
 def out_of_core_engine(
-    X: Any, engine: str, n_jobs: int | None, missing: bool
+    X: object, engine: str, n_jobs: int | None, missing: bool
 ) -> "StreamEngine | DaskEngine | None":
     """The engine for rows that are not in memory, ``None`` for those that are.
 
@@ -120,7 +120,7 @@ def _kind(X: object) -> str:
     return "dask" if type(X).__module__.split(".")[0] in ("dask", "dask_expr") else "local"
 
 
-def _as_blocks(X: Any) -> RowBlocks:
+def _as_blocks(X: object) -> RowBlocks:
     if isinstance(X, RowBlocks):
         return X
     if isinstance(X, str | os.PathLike):

@@ -4,8 +4,6 @@ Outlier scores of models are high for abnormal rows. Scikit-learn's signs are op
 ``score_samples`` is the negated outlier score.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
@@ -29,19 +27,19 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
         tags.input_tags.sparse = True
         return tags
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: object) -> np.ndarray:
         """Negated outlier scores: low = abnormal, as in scikit-learn."""
         return -self.outlier_scores(X)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: object) -> np.ndarray:
         """``score_samples(X) - offset_``: negative for outliers."""
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """-1 for outliers, 1 for inliers."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: object = None, **more: object) -> np.ndarray:
+    def fit_predict(self, X: object, y: object = None, **more: object) -> np.ndarray:
         """Fit the model and return -1 for outliers and 1 for inliers of the training rows.
 
         Further arguments are passed to ``fit``.
@@ -56,7 +54,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
     def _require_fitted(self) -> None:
         check_is_fitted(self)
 
-    def _validate(self, X: Any, reset: bool) -> Any:
+    def _validate(self, X: object, reset: bool) -> object:
         finite = "allow-nan" if self.missing == "ignore" else True
         least = 2 if reset else 1
         X = unmasked(X)

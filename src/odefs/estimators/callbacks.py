@@ -29,7 +29,7 @@ if AVAILABLE:
     class CallbackSupport:
         """``sklearn.callback.CallbackSupportMixin``, imported on first use."""
 
-        def set_callbacks(self, *callbacks: Any) -> Self:
+        def set_callbacks(self, *callbacks: object) -> Self:
             """Set scikit-learn callbacks that follow the progress of ``fit``.
 
             Without arguments, all callbacks are removed.
@@ -54,8 +54,8 @@ def observed(fit: Fit) -> Fit:
 
     @functools.wraps(fit)
     def observed_fit(
-        self: CallbackSupport, X: Any, y: object = None, *further: Any, **named: Any
-    ) -> Any:
+        self: CallbackSupport, X: object, y: object = None, *further: object, **named: object
+    ) -> object:
         if not _has_callbacks(self):
             return fit(self, X, y, *further, **named)
         return _managed(
@@ -69,7 +69,7 @@ def observed(fit: Fit) -> Fit:
     return cast(Fit, observed_fit)
 
 
-def fit_inside(outer: CallbackSupport, inner: Any, X: Any, y: object = None) -> Any:
+def fit_inside(outer: CallbackSupport, inner: Any, X: object, y: object = None) -> Any:
     """Fit an inner estimator and report its progress to the callbacks of the outer one."""
     if not _has_callbacks(outer):
         return inner.fit(X, y)
@@ -83,7 +83,7 @@ def _has_callbacks(estimator: CallbackSupport) -> bool:
     )
 
 
-def _managed(fit: Callable[..., Any], estimator: CallbackSupport, *arguments: object) -> Any:
+def _managed(fit: Callable[..., Any], estimator: CallbackSupport, *arguments: object) -> object:
     """Call ``fit`` and tear the callbacks down afterwards, even if it fails."""
     from sklearn.callback import with_callbacks
 
@@ -102,7 +102,7 @@ def _started(
 
 def _fit_with_tasks(
     estimator: CallbackSupport, fit: Callable[..., Any], X: object, y: object
-) -> Any:
+) -> object:
     context = _started(estimator, None, X, y)
     tasks = _Tasks(estimator, context)
     with listening(tasks):
@@ -113,7 +113,7 @@ def _fit_with_tasks(
     return fitted
 
 
-def _fit_inner_with_tasks(outer: CallbackSupport, inner: Any, X: object, y: object) -> Any:
+def _fit_inner_with_tasks(outer: CallbackSupport, inner: Any, X: object, y: object) -> object:
     context = _started(outer, 1, X, y)
     task = context.subcontext(task_name="fit")
     with task.propagate_callback_context(inner):

@@ -1,6 +1,6 @@
 """LeSiNN estimator: the detector on all columns, without feature selection."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class LeSiNN(BaseOutlierEstimator):
 
     @observed
     @whole
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Sample the subsets and score the training rows.
 
         Parameters

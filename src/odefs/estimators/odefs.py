@@ -1,6 +1,6 @@
 """ODEFS estimator: the outlier detection ensemble with embedded feature selection."""
 
-from typing import Any, Self
+from typing import Self
 
 from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import observed
@@ -154,7 +154,11 @@ class ODEFS(NestedSelection, BaseOutlierEstimator, ODEFSMethod):
 
     @observed
     def fit(
-        self, X: Any, y: object = None, known_outliers: Any = None, known_normal: Any = None
+        self,
+        X: object,
+        y: object = None,
+        known_outliers: object = None,
+        known_normal: object = None,
     ) -> Self:
         """Train the ensemble and score the training rows.
 

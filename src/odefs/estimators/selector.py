@@ -97,7 +97,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         return tags
 
     @whole
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Select the columns.
 
         Parameters
@@ -119,7 +119,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         self.estimator_, self.support_ = fitted, support
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Return the selected columns.
 
         Parameters
@@ -142,7 +142,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         return self.support_
 
 
-def _importances(estimator: BaseOutlierEstimator, X: Any) -> np.ndarray:
+def _importances(estimator: BaseOutlierEstimator, X: object) -> np.ndarray:
     learned: np.ndarray = estimator.feature_importances_
     if getattr(estimator, "trust_", None) != 0:
         return learned
@@ -152,7 +152,7 @@ def _importances(estimator: BaseOutlierEstimator, X: Any) -> np.ndarray:
     return learned if shares is None else shares
 
 
-def _rows(X: Any, numbers: np.ndarray) -> Any:
+def _rows(X: object, numbers: np.ndarray) -> object:
     """Rows of an array, data frame or sparse matrix by number."""
     if sparse.issparse(X):
         table: Any = X

@@ -118,28 +118,17 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
     """Return the tables of an experiment by file name."""
     methods = present(records, [*built_in(), *peers()], "method")
     datasets = present(records, list(BY_NAME), "dataset")
-    failed = (
-        {f"{experiment}-failures": failures_table(records)}
-        if any("error" in r for r in records)
-        else {}
-    )
     if experiment == "table1":
-        others = [method for method in methods if method not in METHODS["table1"]]
-        extra = {
-            "table1-others": measures_table(
-                "Other methods", records, others, datasets, ["auc", "p@k", "ap"]
-            )
-        }
-        return {"table1": improvement_table(records, datasets)} | (extra if others else {}) | failed
+        return _improvement_tables(records, methods, datasets) | _failures(experiment, records)
     if experiment in ("table2", "selfpaced"):
-        return failed | {
+        return _failures(experiment, records) | {
             f"{experiment}-{measure.replace('@', '')}": comparison_table(
                 records, methods, datasets, measure, "ODEFS-paper"
             )
             for measure in ("auc", "p@k", "ap", "seconds")
         }
     if experiment == "competitors":
-        return failed | {
+        return _failures(experiment, records) | {
             f"competitors-{measure.replace('@', '')}": readings_table(records, measure)
             for measure in ("auc", "p@k")
         }
@@ -159,6 +148,25 @@ def tables_of(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
             f"{experiment}: all measures", records, methods, datasets, measures
         )
     }
+
+
+def _failures(experiment: str, records: Sequence[Record]) -> dict[str, Table]:
+    """The table of failed runs, if some failed."""
+    has_failed = any("error" in record for record in records)
+    return {f"{experiment}-failures": failures_table(records)} if has_failed else {}
+
+
+def _improvement_tables(
+    records: Sequence[Record], methods: Sequence[str], datasets: Sequence[str]
+) -> dict[str, Table]:
+    """Table 1, and one of the methods that it does not have."""
+    tables = {"table1": improvement_table(records, datasets)}
+    others = [method for method in methods if method not in METHODS["table1"]]
+    if others:
+        tables["table1-others"] = measures_table(
+            "Other methods", records, others, datasets, ["auc", "p@k", "ap"]
+        )
+    return tables
 
 
 def _with_ratio(record: Record) -> Record:

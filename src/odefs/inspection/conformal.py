@@ -72,7 +72,7 @@ class Calibration:
     model: Any
     reference: Reference
 
-    def p_values(self, X: Any) -> np.ndarray:
+    def p_values(self, X: object) -> np.ndarray:
         """Probability that a clean row scores as high as each row, or less than that.
 
         Parameters
@@ -86,7 +86,7 @@ class Calibration:
         """
         return self.reference.p_values(_scores(self.model, X))
 
-    def predict(self, X: Any, level: float = LEVEL) -> np.ndarray:
+    def predict(self, X: object, level: float = LEVEL) -> np.ndarray:
         """Flag rows so that few of the flagged ones are clean: -1 for outliers, 1 for inliers.
 
         The rows are judged together by the rule of Benjamini and Hochberg. To judge each row by
@@ -104,7 +104,7 @@ class Calibration:
         return np.where(scores > self.reference.threshold(scores, level), -1, 1)
 
 
-def calibrate(model: Any, X_clean: Any) -> Calibration:
+def calibrate(model: object, X_clean: object) -> Calibration:
     """Measure a fitted model on clean rows, so that scores of new rows become p-values.
 
     Parameters
@@ -132,7 +132,7 @@ def calibrate(model: Any, X_clean: Any) -> Calibration:
     return Calibration(model, Reference.of(_scores(model, X_clean)))
 
 
-def _scores(model: Any, X: Any) -> np.ndarray:
+def _scores(model: object, X: object) -> np.ndarray:
     if hasattr(model, "outlier_scores"):
         return np.asarray(model.outlier_scores(X))
     if hasattr(model, "score_samples"):

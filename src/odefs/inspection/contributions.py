@@ -5,8 +5,6 @@ weight and normaliser, so the contributions of a row add up to its outlier score
 and new ones alike.
 """
 
-from typing import Any
-
 import numpy as np
 
 from odefs.detectors.base import Detector
@@ -51,7 +49,11 @@ _BYTES_PER_CELL = 48
 
 
 def explain_all(
-    engine: InMemoryEngine, model: Model, baseline: np.ndarray, data: Any, feature_names: np.ndarray
+    engine: InMemoryEngine,
+    model: Model,
+    baseline: np.ndarray,
+    data: object,
+    feature_names: np.ndarray,
 ) -> Explanation:
     """Contributions of every column."""
     values = np.empty((engine.n_rows, engine.n_columns))

@@ -44,7 +44,7 @@ MOST_ROWS = 256
 """Enough top-ranked rows for a stable result, few enough to explain quickly."""
 
 
-def shares_of_rows(estimator: Any, X: Any) -> np.ndarray | None:
+def shares_of_rows(estimator: Any, X: object) -> np.ndarray | None:
     """Mean share of each column in the excess of some rows, with sum 1.
 
     ``None`` if no row exceeds the usual score. Importances of the learned components describe what

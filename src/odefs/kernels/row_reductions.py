@@ -187,7 +187,8 @@ def fill_ranks(values: np.ndarray, out: np.ndarray) -> np.ndarray:
             place + int(np.searchsorted(negated[place : part.stop], end, side="right"))
             for place, part in zip(done, parts, strict=True)
         ]
-        before += _rank_range(negated, out, list(zip(done, ends, strict=True)), before)
+        slices = [(start, stop) for start, stop in zip(done, ends, strict=True) if stop > start]
+        before += _rank_range(negated, out, slices, before)
         done = ends
     for part in parts:
         order = np.argsort(-np.asarray(values[part], dtype=np.float64), kind="stable")
@@ -216,12 +217,15 @@ def _range_ends(values: np.ndarray) -> Iterator[float]:
 def _rank_range(
     negated: np.ndarray, out: np.ndarray, slices: list[tuple[int, int]], before: int
 ) -> int:
-    """Replace the values of a range by their ranks and return their number."""
-    slices = [(start, stop) for start, stop in slices if stop > start]
+    """Replace the values of a range by their ranks and return their number.
+
+    ``slices`` are where the sorted chunks hold values of the range; none is empty.
+    """
     count = sum(stop - start for start, stop in slices)
     if not count:
         return 0
-    if len({float(negated[place]) for start, stop in slices for place in (start, stop - 1)}) == 1:
+    ends = [place for start, stop in slices for place in (start, stop - 1)]
+    if len(set(negated[ends].tolist())) == 1:
         # A single value may be too frequent to sort in memory, and needs no sorting.
         for start, stop in slices:
             out[start:stop] = before + 1

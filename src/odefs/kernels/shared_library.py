@@ -108,11 +108,7 @@ def level_for(n_columns: int, has_missing: bool = False) -> str | None:
 def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
     here, wish = levels_here(), wish.strip().lower()
     if wish in ("", "auto"):
-        return (
-            here[-1]
-            if here and (has_missing or n_columns <= MOST_COLUMNS[here[-1]]) and n_columns
-            else None
-        )
+        return _automatic_level(here, n_columns, has_missing)
     if wish == "numpy" or not n_columns:
         return None
     if wish == "compiled" and here:
@@ -120,6 +116,13 @@ def _level(wish: str, n_columns: int, has_missing: bool) -> str | None:
     if wish in here:
         return wish
     raise ValueError(_refusal(wish, here))
+
+
+def _automatic_level(here: tuple[str, ...], n_columns: int, has_missing: bool) -> str | None:
+    """Return the last of some levels, if it is worth while for so many columns."""
+    if not here or not n_columns:
+        return None
+    return here[-1] if has_missing or n_columns <= MOST_COLUMNS[here[-1]] else None
 
 
 def _refusal(wish: str, here: tuple[str, ...]) -> str:

@@ -93,7 +93,7 @@ class OutlierModel(Parameters):
         if not self.__sklearn_is_fitted__():
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
 
-    def _validate(self, X: Any, reset: bool) -> Any:
+    def _validate(self, X: Any, reset: bool) -> object:
         """Return the rows as a numeric matrix; ``reset`` is true in ``fit``."""
         if reset:
             self.n_features_in_ = X.shape[1]
@@ -103,7 +103,7 @@ class OutlierModel(Parameters):
         """Whether a fit completed; attributes set by an interrupted fit do not count."""
         return "_model" in self.__dict__
 
-    def outlier_scores(self, X: Any) -> np.ndarray:
+    def outlier_scores(self, X: object) -> np.ndarray:
         """Outlyingness of each row: high = abnormal, 1.0 = an ordinary training row.
 
         Parameters
@@ -119,7 +119,7 @@ class OutlierModel(Parameters):
         self._require_fitted()
         return open_rows(self, X).outlier_scores(self._model)
 
-    def score_percentiles(self, X: Any) -> np.ndarray:
+    def score_percentiles(self, X: object) -> np.ndarray:
         """Percentage of the training rows that score lower than each row, from 0 to 100.
 
         It is interpolated between 256 quantiles of the training scores.
@@ -150,10 +150,10 @@ class OutlierModel(Parameters):
         return (lines[0] for lines in open_blocks(self, blocks).judged_blocks(self._model))
 
     @overload
-    def explain(self, X: Any, top: None = None) -> Explanation: ...
+    def explain(self, X: object, top: None = None) -> Explanation: ...
     @overload
-    def explain(self, X: Any, top: int) -> TopExplanation: ...
-    def explain(self, X: Any, top: int | None = None) -> Explanation | TopExplanation:
+    def explain(self, X: object, top: int) -> TopExplanation: ...
+    def explain(self, X: object, top: int | None = None) -> Explanation | TopExplanation:
         """Contributions of the columns to the outlier score of each row, including new rows.
 
         Parameters
@@ -217,7 +217,7 @@ class OutlierModel(Parameters):
         words = random_state_of(self.random_state).randint(0, 2**31 - 1, size=4)
         return Seeds(int.from_bytes(words.astype("<u4").tobytes(), "little"))
 
-    def _parameters(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, object]:
         """The validated parameters; NumPy scalars, as grid searches pass them, become Python's."""
         return checked(self, self._constraints)
 

@@ -21,7 +21,7 @@ class Constraint:
     def allows(self, value: object) -> bool:
         raise NotImplementedError
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> object:
         """Convert an allowed value to a plain Python object."""
         return value
 
@@ -42,7 +42,7 @@ class Choice(Constraint):
         value = self.convert(value)
         return any(isinstance(value, type(choice)) and value == choice for choice in self.values)
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> object:
         # Grid searches over arrays pass NumPy's booleans.
         return bool(value) if isinstance(value, np.bool_) else value
 
@@ -62,7 +62,7 @@ class Integer(Constraint):
             return False
         return self.low is None or int(value) >= self.low
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: Any) -> int:
         return int(value)
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Number(Constraint):
         below = number < self.high if self.open_high else number <= self.high
         return above and below and math.isfinite(number)
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: Any) -> float:
         return float(value)
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ class Either(Constraint):
     def allows(self, value: object) -> bool:
         return self.first.allows(value) or self.second.allows(value)
 
-    def convert(self, value: Any) -> Any:
+    def convert(self, value: object) -> object:
         return (self.first if self.first.allows(value) else self.second).convert(value)
 
     def __str__(self) -> str:
@@ -148,7 +148,7 @@ RANDOM_STATE = Satisfies(
 )
 
 
-def checked(holder: object, constraints: Constraints) -> dict[str, Any]:
+def checked(holder: object, constraints: Constraints) -> dict[str, object]:
     """Parameters of an object as plain values; raises ``ValueError`` if one is not allowed."""
     values = {}
     for name, constraint in constraints.items():
@@ -177,7 +177,7 @@ class Parameters:
             found[name] = value
         return found
 
-    def set_params(self, **parameters: Any) -> Self:
+    def set_params(self, **parameters: object) -> Self:
         """Set parameters by name, those of a parameter as ``<parameter>__<name>``."""
         known = self._get_param_names()
         nested: dict[str, dict[str, Any]] = {}

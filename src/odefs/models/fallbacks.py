@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from odefs.detectors import Detector
 from odefs.engines.select import on_device, why_not_on_device
@@ -79,6 +79,13 @@ def training_fallbacks(training: Sequence[TrainingRecord]) -> list[Fallback]:
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
+
+class Fitted(Protocol):
+    """An estimator that knows whether it is fitted."""
+
+    def __sklearn_is_fitted__(self) -> bool: ...
+
+
 PRIVATE_FITTED = ("_model", "_baseline", "_from_file", "_noted")
 """Attributes that a fit sets in addition to those with a trailing underscore."""
 
@@ -87,7 +94,7 @@ def whole(fit: Fit) -> Fit:
     """Decorate ``fit`` to leave the estimator fitted or unfitted, even if it is interrupted."""
 
     @functools.wraps(fit)
-    def whole_fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def whole_fit(self: Fitted, *args: object, **kwargs: object) -> object:
         _reset(self)
         try:
             return fit(self, *args, **kwargs)

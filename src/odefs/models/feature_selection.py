@@ -183,7 +183,7 @@ class NestedSelection:
             parameters |= {f"selection__{name}": value for name, value in defaults.items()}
         return parameters
 
-    def set_params(self, **parameters: Any) -> Self:
+    def set_params(self, **parameters: object) -> Self:
         """Set parameters by name, including those of ``selection`` as ``selection__<name>``."""
         nested = any(name.startswith("selection__") for name in parameters)
         if nested and parameters.get("selection", self.selection) is None:

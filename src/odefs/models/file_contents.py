@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from odefs.detectors.base import Detector
 from odefs.ensemble.score_percentiles import SHARES
 from odefs.exceptions import Fallback, ModelFileError
 from odefs.models.base import OutlierModel
+from odefs.models.constraints import Parameters
 from odefs.models.feature_selection import FeatureSelection
 from odefs.models.odefs import ODEFSModel
 from odefs.models.validation import detector_of
@@ -75,7 +76,7 @@ def kind_of(estimator: object) -> str:
     return bare.get(found, found.__name__) if issubclass(found, OutlierModel) else found.__name__
 
 
-def put_parameters(estimator: Any) -> dict[str, Any]:
+def put_parameters(estimator: Parameters) -> dict[str, object]:
     stored: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=False).items():
         if isinstance(value, Detector):
@@ -91,8 +92,12 @@ def put_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def make_estimator(
-    kind: str, stored: dict[str, Any], handed_over: Detector | None, detector: Detector, bare: bool
-) -> Any:
+    kind: str,
+    stored: dict[str, object],
+    handed_over: Detector | None,
+    detector: Detector,
+    bare: bool,
+) -> OutlierModel:
     """An unfitted estimator with validated parameters; defaults where the file has none."""
     estimator = _constructed(class_of(kind, bare), stored, handed_over)
     try:
@@ -117,7 +122,12 @@ def make_estimator(
     return estimator
 
 
-def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | None) -> Any:
+Made = TypeVar("Made", bound=Parameters)
+
+
+def _constructed(
+    chosen: type[Made], stored: dict[str, object], handed_over: Detector | None
+) -> Made:
     """An object with the stored parameters, of which only the names are validated."""
     known = set(chosen._get_param_names())
     parameters = {}
@@ -136,7 +146,7 @@ def _constructed(chosen: Any, stored: dict[str, Any], handed_over: Detector | No
     return chosen(**parameters)
 
 
-def get_names(names: list[Any], n_columns: int) -> np.ndarray:
+def get_names(names: list[object], n_columns: int) -> np.ndarray:
     require(
         len(names) == n_columns and all(type(name) is str for name in names),
         "feature names do not match the columns",
@@ -146,7 +156,7 @@ def get_names(names: list[Any], n_columns: int) -> np.ndarray:
     return found
 
 
-def put_learned(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def put_learned(estimator: OutlierModel, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """Learned attributes of the columns.
 
     Subsets are the columns of the first components, so only their number is stored.
@@ -165,7 +175,7 @@ def put_learned(estimator: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]
     return learned
 
 
-def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None:
+def get_learned(estimator: Any, learned: dict[str, object], arrays: Arrays) -> None:
     components, n_columns = estimator._model.components, estimator.n_features_in_
     n_subsets = 0
     if "n_subsets" in learned:
@@ -189,7 +199,7 @@ def get_learned(estimator: Any, learned: dict[str, Any], arrays: Arrays) -> None
         require(hasattr(estimator, name), f"it lacks {name}")
 
 
-def put_fit_info(info: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def put_fit_info(info: Mapping[str, object], arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """The fit summary; its arrays are stored as arrays, everything else as JSON."""
     stored: dict[str, Any] = {}
     for name, value in info.items():
@@ -223,7 +233,7 @@ def get_quantiles(arrays: Arrays) -> np.ndarray | None:
     return found
 
 
-def get_fit_info(stored: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+def get_fit_info(stored: dict[str, Any], arrays: Arrays) -> dict[str, object]:
     info = {name: from_plain(value) for name, value in stored.items()} | arrays.take_all(
         "training/"
     )

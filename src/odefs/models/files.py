@@ -14,6 +14,7 @@ import numpy as np
 
 from odefs.detectors.base import Detector
 from odefs.exceptions import ModelFileError
+from odefs.models.base import OutlierModel
 from odefs.models.file_contents import (
     BARE,
     KINDS,
@@ -29,7 +30,15 @@ from odefs.models.file_contents import (
     put_learned,
     put_parameters,
 )
-from odefs.persist.checks import Arrays, need, need_count, need_number, require, require_plain
+from odefs.persist.checks import (
+    Arrays,
+    as_object,
+    need,
+    need_count,
+    need_number,
+    require,
+    require_plain,
+)
 from odefs.persist.detectors import is_built_in
 from odefs.persist.file_format import VERSION, write_file
 from odefs.persist.models import get_model, put_model
@@ -44,16 +53,16 @@ MAX_MESSAGE = 400
 class Loaded:
     """Contents of a model file: the estimator, the data stored with it, and the raw header."""
 
-    estimator: Any
+    estimator: OutlierModel
     extra: dict[str, Any] | None
     extra_arrays: dict[str, np.ndarray]
-    header: dict[str, Any]
+    header: dict[str, object]
 
 
 def save_model(
-    estimator: Any,
+    estimator: OutlierModel,
     path: str | os.PathLike[str],
-    extra: dict[str, Any] | None = None,
+    extra: Mapping[str, object] | None = None,
     extra_arrays: Mapping[str, np.ndarray] | None = None,
 ) -> None:
     """Write a fitted estimator to one file, with an optional JSON object and named arrays.
@@ -63,25 +72,11 @@ def save_model(
     """
     kind = kind_of(estimator)
     is_bare = type(estimator) in BARE.values()
-    if kind not in KINDS or type(estimator) is not class_of(kind, is_bare):
-        inner = type(getattr(estimator, "estimator_", None)).__name__
-        advice = " Save its estimator_, which is one." if inner in KINDS else ""
-        where = f"{type(estimator).__module__}.{kind}"
-        raise TypeError(
-            f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}"
-        )
-    estimator._require_fitted()
-    reason = estimator._why_not_saved()
-    if reason is not None:
-        raise ValueError(reason)
-    estimator._parameters()
-    if extra is not None:
-        if type(extra) is not dict:
-            raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
-        require_plain(extra, "extra")
+    _require_storable(estimator, kind, is_bare)
+    _require_object(extra)
     arrays: dict[str, np.ndarray] = {}
     names = getattr(estimator, "feature_names_in_", None)
-    header: dict[str, Any] = {
+    header: dict[str, object] = {
         "format": VERSION,
         "kind": kind,
         "parameters": put_parameters(estimator),
@@ -107,6 +102,28 @@ def save_model(
     except ModelFileError as error:
         raise ModelFileError(f"This {kind} cannot be saved: {error}") from None
     write_file(path, header, arrays)
+
+
+def _require_storable(estimator: OutlierModel, kind: str, is_bare: bool) -> None:
+    """Reject estimators that files do not hold, unfitted ones and invalid parameters."""
+    if kind not in KINDS or type(estimator) is not class_of(kind, is_bare):
+        inner = type(getattr(estimator, "estimator_", None)).__name__
+        advice = " Save its estimator_, which is one." if inner in KINDS else ""
+        where = f"{type(estimator).__module__}.{kind}"
+        raise TypeError(
+            f"{where} cannot be saved: model files hold {', '.join(KINDS)} of this library.{advice}"
+        )
+    estimator._require_fitted()
+    reason = estimator._why_not_saved()
+    if reason is not None:
+        raise ValueError(reason)
+    estimator._parameters()
+
+
+def _require_object(extra: object) -> None:
+    if extra is not None and type(extra) is not dict:
+        raise TypeError(f"extra is of type {type(extra).__name__}, not a dict.")
+    require_plain(extra, "extra")
 
 
 def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
@@ -158,7 +175,7 @@ def refused(path: str | os.PathLike[str], error: ModelFileError) -> ModelFileErr
 
 
 def _restore(
-    header: dict[str, Any],
+    header: dict[str, object],
     stored: dict[str, np.ndarray],
     handed_over: Detector | None,
     bare: bool = False,
@@ -169,7 +186,7 @@ def _restore(
     arrays = Arrays(stored)
     n_columns = need_count(header, "n_features_in", 1, 2**40)
     model = get_model(need(header, "model", dict), arrays, n_columns, handed_over)
-    estimator = make_estimator(
+    estimator: Any = make_estimator(
         kind, need(header, "parameters", dict), handed_over, model.detector, bare
     )
     estimator._model = model
@@ -191,7 +208,8 @@ def _restore(
     if kind == "ODEFS":
         estimator.noise_columns_ = get_noise_columns(estimator.fit_info_, estimator.n_features_in_)
     extra = header.get("extra")
-    require(extra is None or type(extra) is dict, "the data stored with the model is not an object")
+    if extra is not None:
+        extra = as_object(extra, "the data stored with the model is not an object")
     extra_arrays = arrays.take_all("extra/")
     arrays.require_empty()
     return Loaded(estimator, extra, extra_arrays, header)

@@ -77,7 +77,7 @@ class ODEFSMethod(OutlierModel):
         max_false_flags: float = 1.0,
         engine: str = "auto",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         selection: FeatureSelection | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class ODEFSMethod(OutlierModel):
         self.selection = selection
 
     @classmethod
-    def paper(cls, **overrides: Any) -> Self:
+    def paper(cls, **overrides: object) -> Self:
         """The method of the paper, as far as the paper specifies it.
 
         Parameters
@@ -111,7 +111,11 @@ class ODEFSMethod(OutlierModel):
 
     @whole
     def fit(
-        self, X: Any, y: Any = None, known_outliers: Any = None, known_normal: Any = None
+        self,
+        X: object,
+        y: object = None,
+        known_outliers: object = None,
+        known_normal: object = None,
     ) -> Self:
         """Fit the ensemble and score the training rows; see :meth:`odefs.ODEFS.fit`."""
         known_cases = NamedCases(X, known_outliers, known_normal)
@@ -155,7 +159,7 @@ class ODEFSMethod(OutlierModel):
             self._report(fallbacks)
             return self
 
-    def agreement(self, X: Any) -> np.ndarray:
+    def agreement(self, X: object) -> np.ndarray:
         """Weighted share of the components that score a row above their own threshold.
 
         A component's threshold is mean + 2 std of its scores on the training rows, the rule of
@@ -182,13 +186,13 @@ class ODEFSMethod(OutlierModel):
         assert agreement is not None
         return agreement
 
-    def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
+    def _engine_for_fit(self, X: object, detector: Detector) -> InMemoryEngine:
         return in_memory_engine(X, self.engine, detector, self.n_jobs)
 
-    def _engine(self, X: Any) -> InMemoryEngine:
+    def _engine(self, X: object) -> InMemoryEngine:
         return scoring_engine(X, self.engine, self._model, self.n_jobs)
 
-    def _parameters(self) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, object]:
         """The parameters of the model and of its selection, whose names are disjoint."""
         own = super()._parameters()
         selection = FeatureSelection() if self.selection is None else self.selection
@@ -229,14 +233,16 @@ class ODEFSModel(NestedSelection, ODEFSMethod):
     """ODEFS without scikit-learn."""
 
 
-def plan_of(parameters: dict[str, Any], detector: Detector) -> Plan:
+def plan_of(parameters: dict[str, object], detector: Detector) -> Plan:
     """The plan of the fit that validated parameters describe."""
     damps_noise = detector.depends_on_scale and parameters["noise_columns"] == "damp"
     trust = None if parameters["trust"] == "auto" else parameters["trust"]
     return Plan.of(parameters | {"trust": trust, "damps_noise": damps_noise})
 
 
-def _fit_info(plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult) -> dict[str, Any]:
+def _fit_info(
+    plan: Plan, engine: Engine, scaled: ScaledTable, fitted: FitResult
+) -> dict[str, object]:
     learned = [part.learned for part in fitted.training]
     return {
         "n_rows": engine.n_rows,

@@ -3,7 +3,7 @@
 :mod:`odefs.engines.select` chooses the engine.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_training_rows(
-    estimator: "OutlierModel", X: Any, detector: Detector, engine: str = "auto"
+    estimator: "OutlierModel", X: object, detector: Detector, engine: str = "auto"
 ) -> Engine:
     """Engine for a fit; sets the number and names of the columns on the estimator."""
     found = out_of_core_engine(X, engine, estimator.n_jobs, estimator.missing == "ignore")
@@ -31,7 +31,7 @@ def open_training_rows(
     return in_memory
 
 
-def open_rows(estimator: "OutlierModel", X: Any) -> Engine:
+def open_rows(estimator: "OutlierModel", X: object) -> Engine:
     """Engine for rows to be scored."""
     found = out_of_core_engine(X, "auto", estimator.n_jobs, estimator.missing == "ignore")
     if found is not None:
@@ -49,7 +49,7 @@ def open_blocks(estimator: "OutlierModel", blocks: RowBlocks) -> "StreamEngine":
     return stream_engine(blocks, estimator.n_jobs, estimator.missing == "ignore")
 
 
-def judge_rows(estimator: "OutlierModel", X: Any) -> RowScores:
+def judge_rows(estimator: "OutlierModel", X: object) -> RowScores:
     """Scores and agreement of rows from one pass."""
     return _rounded(open_rows(estimator, X).judged(estimator._model))
 

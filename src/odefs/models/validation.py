@@ -37,14 +37,14 @@ def detector_of(parameters: Mapping[str, Any]) -> Detector:
     return found
 
 
-def hint_for(X: Any, error: Exception) -> str | None:
+def hint_for(X: object, error: Exception) -> str | None:
     """A hint on how to fix the error, or ``None``."""
     if "contains NaN" in str(error):
         return "With missing='ignore', rows are scored on their observed cells."
     return _not_numbers(X, error)
 
 
-def require_no_dates(X: Any) -> None:
+def require_no_dates(X: object) -> None:
     """Reject dates and durations, which NumPy and polars would convert to integers.
 
     Their unit may differ between tables, and missing dates would become the lowest integer.
@@ -54,7 +54,7 @@ def require_no_dates(X: Any) -> None:
         raise ValueError(f"Dates and times ({found}) are not converted to numbers automatically.")
 
 
-def require_distinct_names(X: Any) -> None:
+def require_distinct_names(X: object) -> None:
     """Reject a data frame with two columns of the same name."""
     names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
@@ -62,25 +62,34 @@ def require_distinct_names(X: Any) -> None:
         raise ValueError(f"Two columns are called {twice!r}: rename one of them.")
 
 
-def _kinds(X: Any) -> list[object]:
+def _kinds(X: object) -> list[object]:
     """Types of the columns of a data frame or of the cells of an array."""
     if type(X).__module__.startswith("pyarrow") and hasattr(X, "schema"):
         return list(X.schema.types)
     if hasattr(X, "iloc") and hasattr(X, "columns"):
-        kinds: list[object] = list(X.dtypes)
-        return kinds + [
-            kind
-            for k, dtype in enumerate(kinds)
-            if str(dtype) == "object"
-            for kind in _of_cells(X.iloc[:, k].to_numpy())
-        ]
+        return _kinds_of_pandas(X)
     if hasattr(X, "collect") and not hasattr(X, "__len__"):  # a lazy frame of polars
         return []
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return list(X.dtypes)
-    dtype = getattr(X, "dtype", None)
+    return _kinds_of_array(X)
+
+
+def _kinds_of_pandas(X: Any) -> list[object]:
+    """Types of the columns, and of dates among the cells of columns of objects."""
+    kinds: list[object] = list(X.dtypes)
+    return kinds + [
+        kind
+        for k, dtype in enumerate(kinds)
+        if str(dtype) == "object"
+        for kind in _of_cells(X.iloc[:, k].to_numpy())
+    ]
+
+
+def _kinds_of_array(X: object) -> list[object]:
     if isinstance(X, np.ndarray) and X.dtype.kind == "O":
         return _of_cells(X.ravel())
+    dtype = getattr(X, "dtype", None)
     return [] if dtype is None else [dtype]
 
 
@@ -98,7 +107,7 @@ def _is_date(kind: object) -> bool:
     )
 
 
-def _not_numbers(X: Any, error: Exception) -> str | None:
+def _not_numbers(X: object, error: Exception) -> str | None:
     """A hint that names the columns of a pandas or polars frame that are not numeric."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
@@ -131,7 +140,7 @@ class NamedCases:
     ``X`` may have an index with labels for its rows.
     """
 
-    def __init__(self, X: Any, outliers: Any, normal: Any) -> None:
+    def __init__(self, X: object, outliers: object, normal: object) -> None:
         self.outliers = None if outliers is None else read_rows(outliers, "known_outliers")
         self.normal = None if normal is None else read_rows(normal, "known_normal")
         self.index = frame_index(X)

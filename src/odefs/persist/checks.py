@@ -6,6 +6,7 @@ Each function returns a value that was checked, or rejects the file with one sen
 import math
 import numbers
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -45,15 +46,8 @@ def to_plain(value: object, where: str) -> Json:
     NumPy scalars and arrays become Python's, tuples become lists, and floats that JSON lacks are
     stored by name.
     """
-    if value is None or isinstance(value, bool | np.bool_):
-        return None if value is None else bool(value)
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        return number if math.isfinite(number) else {"$float": str(number)}
+    if isinstance(value, NoneType | bool | np.bool_ | str | numbers.Real):
+        return _plain_scalar(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         return to_plain(value.tolist(), where)
     if isinstance(value, list | tuple):
@@ -64,6 +58,19 @@ def to_plain(value: object, where: str) -> Json:
         f"{where} is of type {type(value).__name__}; model files store only numbers, strings, "
         "lists and dicts."
     )
+
+
+def _plain_scalar(value: bool | np.bool_ | str | numbers.Real | None) -> Json:
+    if value is None:
+        return None
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    number = float(value)
+    return number if math.isfinite(number) else {"$float": str(number)}
 
 
 def from_plain(value: object) -> Any:
@@ -120,6 +127,20 @@ def need_count(header: Mapping[str, object], key: str, least: int, most: int) ->
         raise ModelFileError(
             f"its header has {key} = {value!r}, which is not between {least} and {most}."
         )
+    return value
+
+
+def as_object(value: object, problem: str) -> dict[str, object]:
+    """Return a JSON object; ``problem`` is what is wrong with the file if it is none."""
+    if not isinstance(value, dict):
+        raise ModelFileError(f"it is not a valid model: {problem}.")
+    return value
+
+
+def as_list(value: object, problem: str) -> list[object]:
+    """Return a JSON list; ``problem`` is what is wrong with the file if it is none."""
+    if type(value) is not list:
+        raise ModelFileError(f"it is not a valid model: {problem}.")
     return value
 
 

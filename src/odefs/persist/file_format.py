@@ -77,13 +77,18 @@ def parse_entry(described: object) -> Entry:
     """Check one entry of the header's list; Python's integers cannot overflow."""
     if not isinstance(described, dict):
         raise ModelFileError("its header has an entry for an array that is not an object.")
-    name, dtype, shape = described.get("name"), described.get("dtype"), described.get("shape")
+    name, dtype = described.get("name"), described.get("dtype")
     if not isinstance(name, str):
         raise ModelFileError("its header describes an array without a name.")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ModelFileError(f"its array {name!r} has an unsupported type.")
     if described.get("order", "C") not in ("C", "F"):
         raise ModelFileError(f"its array {name!r} has an unknown memory order.")
+    shape = _parse_shape(described.get("shape"), name)
+    return Entry(name, DTYPES[dtype], shape, described.get("order") == "F")
+
+
+def _parse_shape(shape: object, name: str) -> tuple[int, ...]:
     if not isinstance(shape, list) or len(shape) > MAX_DIMENSIONS:
         raise ModelFileError(f"its array {name!r} has no valid shape.")
     cells = 1
@@ -93,7 +98,7 @@ def parse_entry(described: object) -> Entry:
         cells *= max(1, length)
     if cells > MAX_CELLS:
         raise ModelFileError(f"its array {name!r} has more cells than any file can hold.")
-    return Entry(name, DTYPES[dtype], tuple(shape), described.get("order") == "F")
+    return tuple(shape)
 
 
 def write_file(

@@ -5,6 +5,8 @@ marks the others, whose values follow. The restored matrix is at most 64 times a
 so a file cannot require much more memory than its own size.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from odefs.detectors.base import Detector
@@ -17,6 +19,8 @@ from odefs.persist.states import get_state, put_state
 from odefs.scaling import CLIP, CLIP_UNSCALED, Scaling, Tails
 
 PRECISIONS = ("float32", "float64")
+NUMBERS = ("normaliser", "weight", "loss")
+"""Numbers of each component."""
 
 
 def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
@@ -24,16 +28,7 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     arrays["scaling/low"], arrays["scaling/width"] = model.scaling.low, model.scaling.width
     if (tails := model.scaling.tails) is not None:
         arrays["scaling/tails"] = np.stack([tails.low, tails.high, tails.unit, tails.slope])
-    for name in ("normaliser", "weight", "loss"):
-        arrays[f"components/{name}"] = np.array(
-            [getattr(component, name) for component in model.components]
-        )
-    states = []
-    for i, component in enumerate(model.components):
-        arrays[f"components/{i}/columns"] = component.columns
-        if component.w is not None:
-            arrays[f"components/{i}/w"] = component.w
-        states.append(put_state(component.state, arrays, f"components/{i}/state"))
+    states = _put_components(model.components, arrays)
     own = {
         str(i): describe_detector(one.detector)
         for i, one in enumerate(model.components)
@@ -53,6 +48,23 @@ def put_model(model: Model, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     return described
 
 
+def _put_components(
+    components: Sequence[Component], arrays: dict[str, np.ndarray]
+) -> list[dict[str, object]]:
+    """Add the arrays of all components, and return their states as plain values."""
+    for name in NUMBERS:
+        arrays[f"components/{name}"] = np.array(
+            [getattr(component, name) for component in components]
+        )
+    states = []
+    for i, component in enumerate(components):
+        arrays[f"components/{i}/columns"] = component.columns
+        if component.w is not None:
+            arrays[f"components/{i}/w"] = component.w
+        states.append(put_state(component.state, arrays, f"components/{i}/state"))
+    return states
+
+
 def get_model(
     described: dict[str, object], arrays: Arrays, n_columns: int, given: Detector | None
 ) -> Model:
@@ -65,19 +77,7 @@ def get_model(
     scaling = _get_scaling(need(described, "scaling", dict), arrays, n_columns)
     states = need(described, "states", list)
     require(states, "it has no components")
-    numbers = {
-        name: arrays.take(f"components/{name}", "f", (len(states),))
-        for name in ("normaliser", "weight", "loss")
-    }
-    require(
-        all(np.isfinite(values).all() for values in numbers.values()),
-        "its components have numbers that are not finite",
-    )
-    require(
-        (numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(),
-        "its components have scales or weights that are not positive",
-    )
-    require((numbers["weight"] > 0).any(), "all components have weight 0")
+    numbers = _get_numbers(arrays, len(states))
     thresholds = _get_thresholds(described, len(states))
     own = _get_own_detectors(described, len(states))
     components = []
@@ -104,6 +104,21 @@ def get_model(
     if "answers" in described:
         answers = get_answers(need(described, "answers", dict), arrays, n_columns)
     return Model(detector, scaling, tuple(components), np.dtype(dtype), answers)
+
+
+def _get_numbers(arrays: Arrays, n_components: int) -> dict[str, np.ndarray]:
+    """Return the ``NUMBERS`` of all components."""
+    numbers = {name: arrays.take(f"components/{name}", "f", (n_components,)) for name in NUMBERS}
+    require(
+        all(np.isfinite(values).all() for values in numbers.values()),
+        "its components have numbers that are not finite",
+    )
+    require(
+        (numbers["normaliser"] > 0).all() and (numbers["weight"] >= 0).all(),
+        "its components have scales or weights that are not positive",
+    )
+    require((numbers["weight"] > 0).any(), "all components have weight 0")
+    return numbers
 
 
 def _get_own_detectors(described: dict[str, object], n_components: int) -> list[Detector | None]:

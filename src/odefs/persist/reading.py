@@ -82,6 +82,12 @@ def _check_preamble(preamble: bytes, size: int) -> int:
         )
     if version < 1 or reserved != 0:
         raise ModelFileError("it is damaged: its first bytes are not valid.")
+    _check_lengths(length, header_length, size)
+    return int(header_length)
+
+
+def _check_lengths(length: int, header_length: int, size: int) -> None:
+    """Reject lengths in the preamble that do not fit a file of ``size`` bytes."""
     if length != size:
         what = "cut off" if size < length else "damaged"
         raise ModelFileError(f"it is {what}: it should hold {length} bytes but holds {size}.")
@@ -89,7 +95,6 @@ def _check_preamble(preamble: bytes, size: int) -> int:
         raise ModelFileError("it is damaged: its header is longer than the file.")
     if header_length > LONGEST_HEADER:
         raise ModelFileError(f"it is damaged: its header has {header_length} bytes.")
-    return int(header_length)
 
 
 def _check_extent(header: bytes, size: int) -> None:

@@ -26,7 +26,7 @@ from odefs.persist.checks import Arrays, from_plain, need, require, to_plain
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Restore = Callable[[dict[str, Any], int, float], Any]
+Restore = Callable[[dict[str, object], int, float], object]
 """Function from the fields of a state, its number of columns and the largest scaled value to a
 checked state.
 """
@@ -144,7 +144,7 @@ def _put(value: object, arrays: dict[str, np.ndarray], name: str) -> dict[str, o
     )
 
 
-def _get(described: object, arrays: Arrays, name: str) -> Any:
+def _get(described: object, arrays: Arrays, name: str) -> object:
     if not isinstance(described, dict):
         raise ModelFileError("its header has a part of a state that is not an object.")
     match need(described, "is", str):
@@ -166,7 +166,7 @@ def _get(described: object, arrays: Arrays, name: str) -> Any:
             raise ModelFileError(f"its header has a part of a state of the unknown kind {other!r}.")
 
 
-def _custom_state(detector: Detector, fields: dict[str, Any]) -> Any:
+def _custom_state(detector: Detector, fields: dict[str, object]) -> object:
     """Return an instance of the class that ``prepare`` is annotated to return.
 
     Without such an annotation, return an object with the same attributes.
@@ -188,15 +188,12 @@ def _custom_state(detector: Detector, fields: dict[str, Any]) -> Any:
     return state
 
 
-def _lesinn(fields: dict[str, Any], n_columns: int, clip: float) -> LeSiNNState:
-    rows, n_subsets = fields["rows"], fields["n_subsets"]
-    _require_array(rows, "f", (None, n_columns), "references")
+def _lesinn(fields: dict[str, object], n_columns: int, clip: float) -> LeSiNNState:
+    rows = _array(fields["rows"], "f", (None, n_columns), "references")
+    n_subsets = fields["n_subsets"]
     require(rows.dtype.itemsize >= 4, "references have less than single precision")
-    require(
-        type(n_subsets) is int and 1 <= n_subsets <= rows.shape[0],
-        "references do not make whole subsets",
-    )
-    require(rows.shape[0] % n_subsets == 0, "references do not make whole subsets")
+    if type(n_subsets) is not int or not 1 <= n_subsets <= len(rows) or len(rows) % n_subsets:
+        raise ModelFileError("it is not a valid model: references do not make whole subsets.")
     # NaN compares as false: missing cells pass, values that scaling would have clipped do not.
     require(
         not (np.abs(rows) > 1.001 * clip).any(), "references lie outside the range of scaled values"
@@ -204,10 +201,9 @@ def _lesinn(fields: dict[str, Any], n_columns: int, clip: float) -> LeSiNNState:
     return LeSiNNState(rows, n_subsets)
 
 
-def _tails(fields: dict[str, Any], n_columns: int, clip: float) -> TailsState:
-    values, observed = fields["sorted_values"], fields["observed"]
-    _require_array(values, "f", (None, n_columns), "reference values")
-    _require_array(observed, "i", (n_columns,), "counts of observed values")
+def _tails(fields: dict[str, object], n_columns: int, clip: float) -> TailsState:
+    values = _array(fields["sorted_values"], "f", (None, n_columns), "reference values")
+    observed = _array(fields["observed"], "i", (n_columns,), "counts of observed values")
     require(
         (observed == (~np.isnan(values)).sum(axis=0)).all(), "counts of observed values are wrong"
     )
@@ -218,22 +214,21 @@ def _tails(fields: dict[str, Any], n_columns: int, clip: float) -> TailsState:
     return TailsState(values, observed)
 
 
-def _coupling(fields: dict[str, Any], n_columns: int, clip: float) -> CouplingState:
-    cuts, values, missing = fields["cuts"], fields["values"], fields["missing"]
-    _require_array(cuts, "f", (None, n_columns), "limits between values")
-    _require_array(values, "f", (cuts.shape[0] + 1, n_columns), "scores of values")
-    _require_array(missing, "f", (n_columns,), "scores of missing cells")
+def _coupling(fields: dict[str, object], n_columns: int, clip: float) -> CouplingState:
+    cuts = _array(fields["cuts"], "f", (None, n_columns), "limits between values")
+    values = _array(fields["values"], "f", (cuts.shape[0] + 1, n_columns), "scores of values")
+    missing = _array(fields["missing"], "f", (n_columns,), "scores of missing cells")
     require(cuts.shape[0] > 0 and (cuts[:-1] <= cuts[1:]).all(), "limits are not in order")
     finite = np.isfinite(values).all() and np.isfinite(missing).all() and not np.isnan(cuts).any()
     require(finite and (values >= 0).all(), "scores of values are negative or not finite")
     return CouplingState(cuts, values, missing)
 
 
-def _relations(fields: dict[str, Any], n_columns: int, clip: float) -> RelationsState:
-    mean, std, precision = fields["mean"], fields["std"], fields["precision"]
-    _require_array(mean, "f", (n_columns,), "means")
-    _require_array(std, "f", (n_columns,), "standard deviations")
-    _require_array(precision, "f", (n_columns, n_columns), "inverse correlations")
+def _relations(fields: dict[str, object], n_columns: int, clip: float) -> RelationsState:
+    mean = _array(fields["mean"], "f", (n_columns,), "means")
+    std = _array(fields["std"], "f", (n_columns,), "standard deviations")
+    shape = (n_columns, n_columns)
+    precision = _array(fields["precision"], "f", shape, "inverse correlations")
     require(
         all(np.isfinite(one).all() for one in (mean, std, precision)) and (std > 0).all(),
         "means, deviations or correlations are not finite",
@@ -241,17 +236,17 @@ def _relations(fields: dict[str, Any], n_columns: int, clip: float) -> Relations
     return RelationsState(mean, std, precision)
 
 
-def _iforest(fields: dict[str, Any], n_columns: int, clip: float) -> IForestState:
-    column, threshold, credit = fields["column"], fields["threshold"], fields["path_credit"]
-    _require_array(column, "i", (None, None), "split columns")
+def _iforest(fields: dict[str, object], n_columns: int, clip: float) -> IForestState:
+    column = _array(fields["column"], "i", (None, None), "split columns")
     n_trees, n_inner = column.shape
     depth = (n_inner + 1).bit_length() - 1
     # In heap order children come after their parents by construction; only the number of nodes can
     # be wrong.
     require(n_trees >= 1 and depth >= 1 and n_inner + 1 == 2**depth, "trees are not complete")
-    _require_array(threshold, "f", (n_trees, n_inner), "thresholds")
-    _require_array(fields["missing_right"], "b", (n_trees, n_inner), "branches of missing values")
-    _require_array(credit, "f", (n_trees, n_inner + 1, depth), "path credits")
+    shape = (n_trees, n_inner)
+    threshold = _array(fields["threshold"], "f", shape, "thresholds")
+    missing_right = _array(fields["missing_right"], "b", shape, "branches of missing values")
+    credit = _array(fields["path_credit"], "f", (n_trees, n_inner + 1, depth), "path credits")
     require(
         (column >= 0).all() and (column < n_columns).all(),
         "trees split on columns that do not exist",
@@ -265,24 +260,20 @@ def _iforest(fields: dict[str, Any], n_columns: int, clip: float) -> IForestStat
     return IForestState(
         column,
         threshold,
-        fields["missing_right"],
+        missing_right,
         credit.sum(axis=2),
         np.ascontiguousarray(column[:, ancestors]),
         credit,
     )
 
 
-def _require_array(value: object, kinds: str, shape: tuple[int | None, ...], what: str) -> None:
-    fits = (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind in kinds
-        and value.ndim == len(shape)
-        and all(
-            length is None or length == given
-            for length, given in zip(shape, value.shape, strict=True)
-        )
-    )
-    require(fits, f"{what} are of the wrong type or shape")
+def _array(value: object, kinds: str, shape: tuple[int | None, ...], what: str) -> np.ndarray:
+    """Return an array of this kind and shape, in which ``None`` stands for any length."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in kinds and value.ndim == len(shape):
+        lengths = zip(shape, value.shape, strict=True)
+        if all(length is None or length == given for length, given in lengths):
+            return value
+    raise ModelFileError(f"it is not a valid model: {what} are of the wrong type or shape.")
 
 
 BUILT_IN_STATES: dict[str, tuple[type, frozenset[str], Restore]] = {

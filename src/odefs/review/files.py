@@ -4,10 +4,12 @@ The rows themselves are not stored, except for the references that model files h
 """
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from odefs.answers.cells import Cells
+from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, save_model
 from odefs.persist.answers import get_cells, put_cells, require_cells
 from odefs.persist.checks import Arrays, need, require
@@ -37,7 +39,27 @@ def is_review(loaded: Loaded) -> bool:
     return loaded.extra is not None and "review" in loaded.extra
 
 
-def read_review(loaded: Loaded) -> dict[str, Any]:
+def _are_equal(one: Cells, other: Cells) -> bool:
+    """Whether the draws of two reviews are the same."""
+    return len(one.groups) == len(other.groups) and all(
+        np.array_equal(mine.rows, its.rows, equal_nan=True) and mine.n_draws == its.n_draws
+        for mine, its in zip(one.groups, other.groups, strict=True)
+    )
+
+
+class ReviewParts(TypedDict):
+    """What a review is made of, by the names of its parts."""
+
+    model: OutlierModel
+    scores: np.ndarray
+    directed: np.ndarray
+    draws: Cells
+    cells: np.ndarray
+    asked: list[int]
+    answers: list[bool | None]
+
+
+def read_review(loaded: Loaded) -> ReviewParts:
     """The checked parts of a review."""
     assert loaded.extra is not None
     arrays = Arrays(loaded.extra_arrays)
@@ -47,10 +69,7 @@ def read_review(loaded: Loaded) -> dict[str, Any]:
     )
     earlier = loaded.estimator._model.answers
     if earlier is not None:
-        same = len(draws.groups) == len(earlier.draws.groups) and all(
-            np.array_equal(one.rows, other.rows, equal_nan=True) and one.n_draws == other.n_draws
-            for one, other in zip(draws.groups, earlier.draws.groups, strict=True)
-        )
+        same = _are_equal(draws, earlier.draws)
         require(same, "the draws of its review are not those of its model")
     scores = arrays.take("scores", "f")
     require(scores.ndim == 1 and scores.size > 0, "the scores of its review are not a list")

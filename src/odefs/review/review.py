@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import read_rows
-from odefs.answers.cells import Cells, resemblance
-from odefs.answers.draws import draw_cells
+from odefs.answers.cells import Cells, draw_cells, resemblance
 from odefs.engines.select import require_in_memory
 from odefs.exceptions import ModelFileError
 from odefs.models.base import OF_TRAINING_ROWS, OutlierModel
@@ -63,7 +62,7 @@ class Review:
     10
     """
 
-    def __init__(self, model: OutlierModel, X: Any, random_state: int = 0) -> None:
+    def __init__(self, model: OutlierModel, X: object, random_state: int = 0) -> None:
         if not isinstance(model, OutlierModel):
             raise TypeError(
                 f"model is of type {type(model).__name__}: a review needs a fitted estimator of "
@@ -176,7 +175,7 @@ class Review:
         top = np.flatnonzero(queue >= last)
         return top[np.lexsort((top, -queue[top]))][:n]
 
-    def tell(self, rows: Any, answers: Any) -> None:
+    def tell(self, rows: object, answers: object) -> None:
         """Add answers.
 
         Parameters
@@ -244,7 +243,7 @@ class Review:
         order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != number and alike[k] > 0]
         return [(int(rows[k]), bool(is_outlier[k]), float(alike[k])) for k in order[:n]]
 
-    def model(self) -> Any:
+    def model(self) -> OutlierModel:
         """A fitted estimator that has learned from the answers: it scores, explains and saves.
 
         Its threshold is that of the reviewed model. It has no scores of the training rows

@@ -77,7 +77,7 @@ class RowViews:
         records = collect_importances(self.found)
         return [record["column"] for record in records if not record["hidden"]]
 
-    def _distribution(self, name: str) -> dict[str, Any]:
+    def _distribution(self, name: str) -> dict[str, object]:
         if name not in self._distributions:
             (found,) = collect_distributions(self.found, self.found.extent, [name])
             self._distributions[name] = found

@@ -100,15 +100,13 @@ def alternate(
         n_steps = n_steps + steps
         pace = pacing.next(point.example_losses, pace)
         now = point.value(pace)
-        for i, value in zip(point.who, now.tolist(), strict=True):
-            traces[i].append(value)
+        extend_traces(traces, point.who, now.tolist())
         converged = pace.settled & (last - now <= tol * np.maximum(1.0, np.abs(now)))
         leaving = converged if round_ < MAX_ROUNDS else np.ones_like(converged)
         final = _Final(point, pace, n_steps, converged, point.w).of(np.flatnonzero(leaving))
         if final.who.size and tol < EARLY_STOPPING:
             final = _finish(final, solver, pacing, tol, max_steps)
-            for i, value in zip(final.who, final.point.value(final.pace).tolist(), strict=True):
-                traces[i].append(value)
+            extend_traces(traces, final.who, final.point.value(final.pace).tolist())
         for k, i in enumerate(final.who.tolist()):
             learned[i] = _outcome(final, k, traces[i])
         stay = np.flatnonzero(~leaving)
@@ -118,6 +116,12 @@ def alternate(
         if final.who.size:
             point, pace, n_steps, last = point.of(stay), pace.of(stay), n_steps[stay], last[stay]
     return [learned[i] for i in range(n)]
+
+
+def extend_traces(traces: list[list[float]], who: np.ndarray, values: list[float]) -> None:
+    """Append a value of the objective to the trace of each of these components."""
+    for i, value in zip(who.tolist(), values, strict=True):
+        traces[i].append(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,10 +37,7 @@ def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterato
     whichever library raised them; errors that the block meets while reading other files are raised
     unchanged.
     """
-    # A symbolic link is kept: its target is replaced.
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    target = _regular_file(path)
     delete_leftovers(target.parent, _short(target.name))
     partial = target.with_name(f".{_short(target.name)}.{owner()}-{secrets.token_hex(4)}.part")
     before = target.stat() if target.exists() else None
@@ -54,21 +51,41 @@ def atomic_write(path: str | os.PathLike[str], private: bool = False) -> Iterato
         complete = True
         if is_made and not partial.stat().st_size:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(partial))
-        # In this order: a mode without write permission would prevent opening the file again.
-        _flush(partial)
-        if before is not None:
-            keep_permissions(partial, before)
-        os.replace(partial, target)
+        _move(partial, target, before)
     except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink()
         if isinstance(error, OSError) and (complete or _is_write_error(error, partial)):
-            number = error_number(error) or errno.EIO
-            raise OSError(number, _reason(error, complete, target), os.fspath(path)) from error
+            raise _write_error(error, complete, target, path) from error
         raise
     finally:
         forget(partial)
     _flush_folder(target.parent)
+
+
+def _regular_file(path: str | os.PathLike[str]) -> Path:
+    """Return the file to replace; of a symbolic link, which is kept, its target."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return target
+
+
+def _move(partial: Path, target: Path, before: os.stat_result | None) -> None:
+    """Rename a complete file, with the permissions of the file that it replaces."""
+    # In this order: a mode without write permission would prevent opening the file again.
+    _flush(partial)
+    if before is not None:
+        keep_permissions(partial, before)
+    os.replace(partial, target)
+
+
+def _write_error(
+    error: OSError, complete: bool, target: Path, path: str | os.PathLike[str]
+) -> OSError:
+    """Return the error with the name that the caller gave."""
+    number = error_number(error) or errno.EIO
+    return OSError(number, _reason(error, complete, target), os.fspath(path))
 
 
 def _reason(error: OSError, complete: bool, target: Path) -> str:

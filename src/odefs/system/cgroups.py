@@ -36,18 +36,24 @@ def cpu_quota(root: Path = ROOT) -> int | None:
 
     Cached, because every call that scores rows reads it.
     """
-    found = []
+    found = [*_quotas_of_version_2(root), *_quotas_of_version_1(root)]
+    return max(1, math.ceil(min(found))) if found else None
+
+
+def _quotas_of_version_2(root: Path) -> Iterator[float]:
     for folder in _folders(root, ""):
         words = _text(folder / "cpu.max").split()
         if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
-            found.append(int(words[0]) / int(words[1]))
-    for folder in (
-        part for kind in ("cpu", "cpu,cpuacct", "cpuacct,cpu") for part in _folders(root, kind)
-    ):
-        quota, period = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
-        if quota is not None and quota > 0 and period:
-            found.append(quota / period)
-    return max(1, math.ceil(min(found))) if found else None
+            yield int(words[0]) / int(words[1])
+
+
+def _quotas_of_version_1(root: Path) -> Iterator[float]:
+    for controller in ("cpu", "cpu,cpuacct", "cpuacct,cpu"):
+        for folder in _folders(root, controller):
+            quota = _number(folder / "cpu.cfs_quota_us")
+            period = _number(folder / "cpu.cfs_period_us")
+            if quota is not None and quota > 0 and period:
+                yield quota / period
 
 
 def _memory_files(root: Path, names: tuple[str, str]) -> Iterator[tuple[Path, str]]:

@@ -139,12 +139,7 @@ def _in_own_thread(action: Callable[[], None]) -> None:
     interrupt: KeyboardInterrupt | None = None
     while not once.is_done or any(thread.is_alive() for thread in threads):
         try:
-            if not once.is_done:
-                threads.append(threading.Thread(target=once, daemon=True))
-                threads[-1].start()
-            for thread in threads:
-                if thread.is_alive():
-                    thread.join()
+            _start_and_join(once, threads)
         except KeyboardInterrupt as error:
             interrupt = error
         except RuntimeError as error:
@@ -154,6 +149,16 @@ def _in_own_thread(action: Callable[[], None]) -> None:
             interrupt = error.__context__
     if interrupt is not None:
         raise interrupt
+
+
+def _start_and_join(once: _Once, threads: list[threading.Thread]) -> None:
+    """Start a thread unless the action is done, and wait for all that were started."""
+    if not once.is_done:
+        threads.append(threading.Thread(target=once, daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        if thread.is_alive():
+            thread.join()
 
 
 def run_tasks(

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from odefs.exceptions import TableError
 from odefs.tables.answer_lines import MAX_BYTES, OWN_NAMES, csv_line, key_name, own_name, read_lines
@@ -59,7 +58,7 @@ def answered(answers: Sequence[Answer]) -> tuple[list[int], list[bool | None]]:
     return [one.row for one in given], [one.is_outlier for one in given]
 
 
-def table_fingerprint(source: Mapping[str, Any], table: Table) -> str:
+def table_fingerprint(source: Mapping[str, object], table: Table) -> str:
     """Return 16 hex digits of the file's sha256, or of the shape and names of a table without one.
 
     ``source`` is that of a :class:`~odefs.tables.detection.TableDetection`.
@@ -115,19 +114,22 @@ class AnswerFile:
         found: dict[int, tuple[int, Answer]] = {}
         for (line, cells), name in zip(lines, named, strict=True):
             row = self._row_of_id(line, cells, name, places) if by_id else self._row(line, cells)
-            own = {key: cells.get(key, "") for key in OWN_NAMES}
-            word = self._word(line, own["answer"])
+            kept = self._answer(row, line, cells)
             before = found.pop(row, None)
-            if before is not None and before[1].word not in ("", word):
+            if before is not None and before[1].word not in ("", kept.word):
                 raise self._error(
                     f"the row of line {line} also has an answer in line {before[0]}, "
                     f"{before[1].word!r}: keep one of the two lines."
                 )
-            known = {*OWN_NAMES, self._key_column}
-            other = {key: cell for key, cell in cells.items() if key not in known}
-            kept = Answer(row, word, own["score"], own["reasons"], own["time"], other)
             found[row] = line, kept
         return [answer for _, answer in found.values()]
+
+    def _answer(self, row: int, line: int, cells: Mapping[str, str]) -> Answer:
+        own = {key: cells.get(key, "") for key in OWN_NAMES}
+        known = {*OWN_NAMES, self._key_column}
+        other = {key: cell for key, cell in cells.items() if key not in known}
+        word = self._word(line, own["answer"])
+        return Answer(row, word, own["score"], own["reasons"], own["time"], other)
 
     @property
     def _key_column(self) -> str | None:
@@ -201,6 +203,18 @@ class AnswerFile:
                 f"there is no column {name}, which says whose answers these are; the columns are "
                 f"{', '.join(cells)}."
             )
+        self._require_numbers(line, cells)
+        text = cells["row"].strip().removesuffix(".0")
+        last = self.table.n_rows
+        if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):
+            raise self._error(
+                f"there is no row {cells['row']!r} (line {line}): rows are numbered from 1 to "
+                f"{last:,}."
+            )
+        return int(text) - 1
+
+    def _require_numbers(self, line: int, cells: Mapping[str, str]) -> None:
+        """Reject numbers of rows of another table, and what may be ids."""
         given = cells.get("table", "").strip().lower().removeprefix(FINGERPRINT)
         if given and given != self.fingerprint:
             raise self._error(
@@ -214,14 +228,6 @@ class AnswerFile:
                 f"{self.identifier!r} (line {line}): call it {self._key_column!r} if it holds ids; "
                 "give no --id if it holds row numbers."
             )
-        text = cells["row"].strip().removesuffix(".0")
-        last = self.table.n_rows
-        if not (text.isascii() and text.isdecimal() and len(text) < 19 and 1 <= int(text) <= last):
-            raise self._error(
-                f"there is no row {cells['row']!r} (line {line}): rows are numbered from 1 to "
-                f"{last:,}."
-            )
-        return int(text) - 1
 
     def _word(self, line: int, cell: str) -> str:
         text = cell.strip().lower()

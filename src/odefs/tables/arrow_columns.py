@@ -98,7 +98,7 @@ def floats_of(column: "pa.ChunkedArray") -> np.ndarray | None:
     )
 
 
-def cells_of(column: "pa.ChunkedArray") -> list[Any]:
+def cells_of(column: "pa.ChunkedArray") -> list[object]:
     """Return the cells as Python objects; times outside Python's range as text."""
     import pyarrow as pa
 

@@ -69,7 +69,7 @@ class Extent:
         return found
 
 
-def extent_of(found: Any) -> Extent:
+def extent_of(found: object) -> Extent:
     """Return the extent of a detection; one without an extent holds all rows."""
     known: Extent | None = getattr(found, "extent", None) or getattr(found, "part", None)
     return all_rows(found) if known is None else known
@@ -93,7 +93,7 @@ def all_rows(found: Any) -> Extent:
 
 def name_rows(
     table: Table, id: str | None, numbers: np.ndarray | None = None
-) -> tuple[str, Sequence[Any]]:
+) -> tuple[str, Sequence[object]]:
     """Return the source of the names and the names; ``numbers`` selects rows, default all."""
     if id is not None:
         frame = (
@@ -110,7 +110,7 @@ def name_rows(
     return str(index.name or "index"), [plain_cell(cell) for cell in index]
 
 
-def _take(table: Table, id: str, numbers: np.ndarray | None) -> Any:
+def _take(table: Table, id: str, numbers: np.ndarray | None) -> object:
     return table.take(np.arange(table.n_rows) if numbers is None else numbers, [id])
 
 
@@ -119,12 +119,12 @@ def table_index(table: Table) -> Any:
     return frame_index(table.frame) if isinstance(table, HeldTable) else None
 
 
-def row_labels(named: bool, row_names: Sequence[Any], index: Any) -> Sequence[Any] | None:
+def row_labels(named: bool, row_names: Sequence[object], index: object) -> Sequence[object] | None:
     """Return names by which rows can be selected: ids or index labels, but not row numbers."""
     return row_names if named or index_labels(index) is not None else None
 
 
-def plain_cell(cell: Any) -> Any:
+def plain_cell(cell: object) -> Any:
     """Return numbers and text unchanged, dates and other types as text."""
     return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
 
@@ -139,14 +139,14 @@ class Hiding(Protocol):
     @property
     def identifier(self) -> str: ...
     @property
-    def row_names(self) -> Sequence[Any]: ...
+    def row_names(self) -> Sequence[object]: ...
     @property
     def notes(self) -> Sequence[Note]: ...
     @property
     def hidden(self) -> frozenset[str]: ...
 
 
-def shown_names(found: Hiding) -> tuple[str, Sequence[Any]]:
+def shown_names(found: Hiding) -> tuple[str, Sequence[object]]:
     """Return the identifying column and the row names; row numbers from 1 if it is hidden."""
     if found.identifier in found.hidden:
         return "row", (extent_of(found).numbers + 1).tolist()

@@ -2,7 +2,6 @@
 
 import numbers
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from odefs.ensemble.flag_threshold import FEWEST_ROWS
 from odefs.ensemble.model import FLAG_RATE
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
+from odefs.models.base import OutlierModel
 from odefs.system.file_arrays import FileArray
 from odefs.tables.notes import FlagConvention
 
@@ -24,7 +24,7 @@ class Flagging:
     convention: FlagConvention
 
 
-def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
+def model_convention(model: OutlierModel, by_training: bool = False) -> FlagConvention:
     """Return the convention of a fitted model; ``by_training`` if it scores another table."""
     rule = _rule_of(model)
     is_small = model.fit_info_["n_rows"] < FEWEST_ROWS
@@ -44,7 +44,7 @@ def model_convention(model: Any, by_training: bool = False) -> FlagConvention:
     )
 
 
-def _rule_of(model: Any) -> str:
+def _rule_of(model: OutlierModel) -> str:
     """Return the rule of the model's threshold; files of earlier versions do not name it."""
     earlier = "contamination" if isinstance(model.contamination, float) else "paper"
     return str(model.fit_info_.get("flag_rule", earlier))

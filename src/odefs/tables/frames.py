@@ -5,7 +5,7 @@ import decimal
 import numbers
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import narwhals as nw
 import numpy as np
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PLAIN_NUMBERS = (numbers.Real, decimal.Decimal)
+PLAIN_CELLS = (str, numbers.Number, datetime.date, datetime.time)
 PANDAS_MISSING = ("NaTType", "NAType")
 """Names of pandas' missing values, so that pandas need not be imported."""
 
@@ -42,7 +43,7 @@ tables would pay thousands of times."""
 Series = nw.Series[Any]
 
 
-def columns_of(frame: Any, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
+def columns_of(frame: object, wanted: Callable[[str], bool] = lambda name: True) -> Columns:
     """Convert a frame: numbers, booleans and times keep their kind, text becomes categories.
 
     Columns of other types, and those not ``wanted``, are not read.
@@ -72,7 +73,7 @@ def numpy_of(frame: Any) -> Any:
     return np.asarray(frame)
 
 
-def checked_frame(frame: Any) -> "nw.DataFrame[Any]":
+def checked_frame(frame: object) -> "nw.DataFrame[Any]":
     """Wrap a data frame in narwhals; raise if it is not one, or if names repeat."""
     if hasattr(frame, "toarray"):
         raise TableError("sparse input is not supported here: pass a data frame.")
@@ -97,7 +98,7 @@ def _readers(native: "nw.DataFrame[Any]") -> int:
     return min(READERS, available_threads()) if is_arrow and len(native) > SHORT_COLUMN_ROWS else 1
 
 
-def frame_names(frame: Any) -> list[str] | None:
+def frame_names(frame: object) -> list[str] | None:
     """Return the column names, or ``None``. pyarrow's ``columns`` are arrays, not names."""
     names = getattr(frame, "column_names", getattr(frame, "columns", None))
     return None if names is None else [str(name) for name in names]
@@ -302,58 +303,70 @@ def _labelled(labels: Column, codes: np.ndarray) -> Column:
     return replace(taken, numbers=np.where(codes < 0, np.nan, taken.values), exact=exact)
 
 
-def _mixed(name: str, cells: list[Any]) -> Column:
+def _mixed(name: str, given: list[object]) -> Column:
     """Convert Python objects: booleans, numbers or dates if all are, else text if all are plain.
 
     A column with any other object is not read.
     """
-    missing = [
-        cell is None
-        or (isinstance(cell, float) and cell != cell)
-        or type(cell).__name__ in PANDAS_MISSING
-        for cell in cells
-    ]
-    known = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
-    if known and all(isinstance(cell, bool | np.bool_) for cell in known):
-        values = [
-            np.nan if gone else float(cell) for cell, gone in zip(cells, missing, strict=True)
-        ]
-        return Column(name, "boolean", np.array(values))
-    if known and all(
-        isinstance(cell, PLAIN_NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in known
-    ):
-        return _objects(name, cells, missing)
-    if known and all(type(cell) is datetime.date for cell in known):
-        days = [
-            np.nan if gone else (cell - EPOCH).days
-            for cell, gone in zip(cells, missing, strict=True)
-        ]
-        return Column(name, "time", np.array(days) * 86_400.0)
-    if any(
-        not isinstance(cell, str | numbers.Number | datetime.date | datetime.time) for cell in known
-    ):
+    cells = [None if _is_missing(cell) else cell for cell in given]
+    known = [cell for cell in cells if cell is not None]
+    for is_of_kind, convert in CONVERSIONS:
+        if known and all(map(is_of_kind, known)):
+            return convert(name, cells)
+    if not all(isinstance(cell, PLAIN_CELLS) for cell in known):
         return unread(name, len(cells))
-    return _coded(
-        name, [None if gone else str(cell) for cell, gone in zip(cells, missing, strict=True)]
-    )
+    return _coded(name, [None if cell is None else str(cell) for cell in cells])
 
 
-def _objects(name: str, cells: list[Any], missing: list[bool]) -> Column:
+def _is_missing(cell: object) -> bool:
+    is_nan = isinstance(cell, float) and cell != cell
+    return is_nan or type(cell).__name__ in PANDAS_MISSING
+
+
+def _is_boolean(cell: object) -> bool:
+    return isinstance(cell, bool | np.bool_)
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, PLAIN_NUMBERS) and not _is_boolean(cell)
+
+
+def _is_date(cell: object) -> bool:
+    return type(cell) is datetime.date
+
+
+def _booleans(name: str, cells: list[bool | None]) -> Column:
+    values = [np.nan if cell is None else float(cell) for cell in cells]
+    return Column(name, "boolean", np.array(values))
+
+
+def _dates(name: str, cells: list[datetime.date | None]) -> Column:
+    days = [np.nan if cell is None else (cell - EPOCH).days for cell in cells]
+    return Column(name, "time", np.array(days) * 86_400.0)
+
+
+def _objects(name: str, cells: list[SupportsFloat | None]) -> Column:
     """Convert Python numbers, such as decimals."""
-    pairs = list(zip(cells, missing, strict=True))
-    whole = all(gone or isinstance(cell, numbers.Integral) for cell, gone in pairs)
-    column = _numbers(
-        name, np.array([np.nan if gone else _as_float(cell) for cell, gone in pairs]), whole
-    )
+    whole = all(cell is None or isinstance(cell, numbers.Integral) for cell in cells)
+    values = [np.nan if cell is None else _as_float(cell) for cell in cells]
+    column = _numbers(name, np.array(values), whole)
     exact = whole and (has_large(column.values) or bool(column.n_infinite))
     return (
-        replace(column, exact=_coded(name, [None if gone else str(cell) for cell, gone in pairs]))
+        replace(column, exact=_coded(name, [None if cell is None else str(cell) for cell in cells]))
         if exact
         else column
     )
 
 
-def _as_float(cell: Any) -> float:
+CONVERSIONS: tuple[tuple[Callable[[object], bool], Callable[[str, list[Any]], Column]], ...] = (
+    (_is_boolean, _booleans),
+    (_is_number, _objects),
+    (_is_date, _dates),
+)
+"""Kinds of Python objects, and the function for columns that hold this kind only."""
+
+
+def _as_float(cell: SupportsFloat) -> float:
     try:
         return float(cell)
     except OverflowError:

@@ -5,7 +5,6 @@ in memory when the agreement (AUC, precision at k, average precision) is compute
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def known_cases(table: Table, column: str) -> tuple[dict[str, np.ndarray], Note]
     return {"known_outliers": outliers, "known_normal": normal}, note
 
 
-def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def known_rows(cells: Iterable[object], name: str, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers, counted from ``start``, of known outliers and known normal rows.
 
     Raise for a cell with any other value.
@@ -47,7 +46,7 @@ def known_rows(cells: Iterable[Any], name: str, start: int = 0) -> tuple[np.ndar
     ) + start
 
 
-def _kind(cell: Any, name: str, row: int) -> bool | None:
+def _kind(cell: object, name: str, row: int) -> bool | None:
     if cell is None or cell != cell:
         return None
     if isinstance(cell, bool | int | float) and cell in (0, 1):

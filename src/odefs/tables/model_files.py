@@ -8,6 +8,7 @@ import numpy as np
 
 from odefs.exceptions import ModelFileError
 from odefs.kernels.row_reductions import counts_above
+from odefs.models.base import OutlierModel
 from odefs.models.files import read_model, refused, save_model
 from odefs.persist.checks import need, need_number, require
 from odefs.tables.detection import TableDetection
@@ -20,7 +21,7 @@ from odefs.tables.notes import Provenance
 class TableModel:
     """A fitted model and encoder, with facts about the training table."""
 
-    model: Any
+    model: OutlierModel
     encoder: ColumnEncoder
     identifier: str | None
     flagged_share: float
@@ -72,7 +73,7 @@ def shares_above(scores: np.ndarray, thresholds: list[float]) -> list[list[float
 
 def save_table_model(
     path: str | os.PathLike[str],
-    model: Any,
+    model: OutlierModel,
     encoder: ColumnEncoder,
     identifier: str | None,
     flagged_share: float,
@@ -105,7 +106,7 @@ def load_table_model(path: str | os.PathLike[str]) -> TableModel:
 
 
 def table_model(
-    estimator: Any,
+    estimator: OutlierModel,
     extra: dict[str, Any],
     path: str | os.PathLike[str],
     encoder_class: type[ColumnEncoder] = ColumnEncoder,
@@ -132,7 +133,7 @@ def table_model(
     return TableModel(estimator, encoder, identifier, share, shares, tuple(hidden), source, run)
 
 
-def _read_shares(extra: dict[str, Any]) -> tuple[tuple[float, float], ...]:
+def _read_shares(extra: dict[str, object]) -> tuple[tuple[float, float], ...]:
     pairs = need(extra, "shares_above", list) if "shares_above" in extra else []
     for pair in pairs:
         numbers = (

@@ -15,6 +15,8 @@ from odefs.versions import collect_versions
 if TYPE_CHECKING:
     import numpy as np
 
+    from odefs.models.base import OutlierModel
+
 ReadingNote = Literal[
     "encoding",
     "not_utf8",
@@ -165,11 +167,11 @@ def as_plain(record: Note | Exclusion | FlagConvention) -> dict[str, Any]:
     return {name: _plain(v) for name, v in values.items() if _applies(v)} | {"message": str(record)}
 
 
-def _applies(value: Any) -> bool:
+def _applies(value: object) -> bool:
     return value is not None and value is not False and value != ()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -198,7 +200,9 @@ class Provenance:
     versions: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
-    def of_model(cls, model: Any, command: str | None = None, seed: int | None = None) -> Self:
+    def of_model(
+        cls, model: "OutlierModel", command: str | None = None, seed: int | None = None
+    ) -> Self:
         """Return the provenance of a fitted model."""
         versions = collect_versions()
         parameters = {
@@ -235,7 +239,7 @@ class Provenance:
         return asdict(self)
 
 
-def _resolved(model: Any) -> dict[str, float]:
+def _resolved(model: "OutlierModel") -> dict[str, float]:
     info = getattr(model, "fit_info_", {})
     found = {name: info[name] for name in RESOLVED if name in info}
     plain = {

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odefs.detectors import Detector
 from odefs.estimators.base import BaseOutlierEstimator
+from odefs.models.base import OutlierModel
 from odefs.models.files import read_model, save_model
 from odefs.review.files import is_review
 from odefs.review.review import resume
@@ -17,7 +18,7 @@ from odefs.tables.model_files import save_detection, save_table_model, shares_ab
 from odefs.tables.notes import Provenance
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: TableDetection | Pipeline | OutlierModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator or pipeline to one file; :func:`odefs.load` reads it.
 
     The file consists of arrays and JSON, without pickle. It contains rows of the training data (the
@@ -53,19 +54,22 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         save_model(model, path)
 
 
+def _two_steps(pipeline: Pipeline) -> tuple[TableEncoder, BaseOutlierEstimator]:
+    """Return encoder and estimator of a pipeline that files can hold."""
+    match [step for _, step in pipeline.steps]:
+        case [TableEncoder() as encoder, BaseOutlierEstimator() as model]:
+            return encoder, model
+        case steps:
+            named = [step if isinstance(step, str) else type(step).__name__ for step in steps]
+            raise TypeError(
+                "model files hold an estimator, or a pipeline of a TableEncoder and one, not one "
+                f"of {', '.join(named)}: save the last step alone, and the other steps by other "
+                "means."
+            )
+
+
 def _save_pipeline(pipeline: Pipeline, path: str | os.PathLike[str]) -> None:
-    steps = [step for _, step in pipeline.steps]
-    if (
-        len(steps) != 2
-        or not isinstance(steps[0], TableEncoder)
-        or not isinstance(steps[1], BaseOutlierEstimator)
-    ):
-        named = ", ".join(step if isinstance(step, str) else type(step).__name__ for step in steps)
-        raise TypeError(
-            "model files hold an estimator, or a pipeline of a TableEncoder and one, "
-            f"not one of {named}: save the last step alone, and the other steps by other means."
-        )
-    encoder, model = steps
+    encoder, model = _two_steps(pipeline)
     check_is_fitted(encoder, "specs_")
     check_is_fitted(model)
     width = sum(len(spec.feature_names()) for spec in encoder.specs_)
@@ -111,7 +115,8 @@ def load(path: str | os.PathLike[str], detector: Detector | None = None) -> Any:
     found = table_model(loaded.estimator, loaded.extra, path, TableEncoder)
     # Allows saving the pipeline again: this cannot be computed without the training rows.
     # A refit drops it.
-    found.model._noted = {
+    model: Any = found.model
+    model._noted = {
         "identifier": found.identifier,
         "flagged_share": found.flagged_share,
         "shares_above": [list(pair) for pair in found.shares_above],

@@ -1,6 +1,7 @@
 """``explain`` for scikit-learn pipelines: contributions, summed per input column."""
 
 import copy
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from sklearn.preprocessing import OneHotEncoder
 
     from odefs.estimators.base import BaseOutlierEstimator
+    from odefs.tables.encoder.encoder import ColumnEncoder
 
 
-def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: Any) -> Explanation:
+def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanation:
     """Return contributions of a fitted pipeline's input columns; the last step is an odefs model.
 
     Parameters
@@ -78,11 +80,7 @@ def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -
     them in any order.
     """
     if hasattr(step, "specs_"):
-        numbered = [f"x{k}" for k in range(n_in)]
-        place = {
-            name: k for k, name in enumerate(names or getattr(step, "feature_names_in_", numbered))
-        }
-        return np.array([place[step.columns[k]] for k in step.sources])
+        return _encoder_sources(step, names or _names_in(step, n_in))
     if hasattr(step, "transformers_"):
         return _column_transformer(step, n_out, names)
     if hasattr(step, "get_support"):
@@ -99,12 +97,20 @@ def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -
     )
 
 
+def _encoder_sources(encoder: "ColumnEncoder", names: Sequence[str]) -> np.ndarray:
+    place = {name: k for k, name in enumerate(names)}
+    return np.array([place[encoder.columns[k]] for k in encoder.sources])
+
+
+def _names_in(step: "TransformerMixin", n_in: int) -> list[str]:
+    return list(getattr(step, "feature_names_in_", [f"x{k}" for k in range(n_in)]))
+
+
 def _keeps_names(step: "TransformerMixin", n_in: int) -> bool:
     """Whether the output has the names of the input; transformers that mix columns rename them."""
     if not hasattr(step, "get_feature_names_out"):
         return False
-    names = getattr(step, "feature_names_in_", [f"x{k}" for k in range(n_in)])
-    return list(step.get_feature_names_out()) == list(names)
+    return list(step.get_feature_names_out()) == _names_in(step, n_in)
 
 
 def _is_identity(step: "TransformerMixin") -> bool:

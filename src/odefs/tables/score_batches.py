@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from odefs.tables.encoder.missing import is_mostly_unreadable
 from odefs.tables.frames import columns_of
 from odefs.tables.messages import unreadable_column
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 @dataclass(frozen=True, eq=False)
 class BatchScorer:
@@ -29,7 +32,7 @@ class BatchScorer:
     model: Any
     encoder: ColumnEncoder | None
 
-    def names(self, batch: Any, ids: Sequence[str]) -> list[str]:
+    def names(self, batch: "pa.RecordBatch", ids: Sequence[str]) -> list[str]:
         """The columns of a batch that the model uses."""
         if self.encoder is not None:
             return self.encoder.input_columns
@@ -55,7 +58,7 @@ class BatchScorer:
         """The score above which rows are flagged."""
         return float(-self.model.offset_ if threshold is None else threshold)
 
-    def judged(self, batch: Any, ids: Sequence[str]) -> RowScores:
+    def judged(self, batch: "pa.RecordBatch", ids: Sequence[str]) -> RowScores:
         """Scores of the rows of a record batch, and the agreement of the components."""
         import pyarrow as pa
 
@@ -84,7 +87,7 @@ class BatchScorer:
         return judge_matrix(self.model, X)
 
 
-def _encoded(encoder: ColumnEncoder, rows: Any) -> np.ndarray:
+def _encoded(encoder: ColumnEncoder, rows: object) -> np.ndarray:
     """Encoded rows, each independent of the other rows in its batch.
 
     Text is read in the format of training, or as plain numbers and dates; cells that cannot be read
@@ -100,7 +103,7 @@ def _encoded(encoder: ColumnEncoder, rows: Any) -> np.ndarray:
     return encoder.encode_table(read)
 
 
-def batch_scorer(model: Any) -> BatchScorer:
+def batch_scorer(model: object) -> BatchScorer:
     """Scorer for a model file, a fitted estimator, or a pipeline from :func:`odefs.load`."""
     if isinstance(model, BatchScorer):
         return model
@@ -136,7 +139,7 @@ def check_ids(scorer: BatchScorer, ids: Sequence[str]) -> None:
             raise TableError(f"the id column {name!r} is named twice; once is enough.")
 
 
-def _batches(given: Any) -> Iterable[Any]:
+def _batches(given: object) -> "Iterable[pa.RecordBatch]":
     """Record batches of a batch, a table or an iterable.
 
     A table without rows gives one empty batch, so that the output has its columns.
@@ -147,12 +150,12 @@ def _batches(given: Any) -> Iterable[Any]:
         return [given]
     if isinstance(given, pa.Table):
         return given.to_batches() or [pa.RecordBatch.from_pylist([], schema=given.schema)]
-    return cast("Iterable[Any]", given)
+    return cast("Iterable[pa.RecordBatch]", given)
 
 
 def score_batches(
-    model: Any, batches: Any, id: str | Sequence[str] = (), threshold: float | None = None
-) -> Iterator[Any]:
+    model: object, batches: object, id: str | Sequence[str] = (), threshold: float | None = None
+) -> "Iterator[pa.RecordBatch]":
     """Score record batches one at a time.
 
     Parameters

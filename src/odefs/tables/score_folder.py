@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from odefs._progress import report_progress, stage
 from odefs.engines.parquet_files import no_parquet, parquet_in
@@ -19,6 +19,9 @@ from odefs.exceptions import TableError
 from odefs.system.atomic_write import delete_leftovers
 from odefs.tables.score_batches import BatchScorer, check_ids, score_batches
 from odefs.tables.writers.files import replacing
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 KEY = b"odefs"
 WORDS = {"model": "another model", "threshold": "another threshold", "id": "other id columns"}
@@ -78,10 +81,7 @@ def score_partitions(
     _prepare(target, folder)
     _require_apart(parts, outputs)
     if not force:
-        # Check all outputs before any work is done.
-        for part, out in zip(parts, outputs, strict=True):
-            if out.exists():
-                is_made_from(out, part, settings)
+        _require_same_settings(parts, outputs, settings)
     written = skipped = n_rows = n_flagged = 0
     with stage("scoring partitions"):
         for done, (part, out) in enumerate(zip(parts, outputs, strict=True), 1):
@@ -97,6 +97,15 @@ def score_partitions(
     own = {out.name for out in outputs}
     others = tuple(path.name for path in parquet_in(target) if path.name not in own)
     return Progress(written, skipped, n_rows, n_flagged, others)
+
+
+def _require_same_settings(
+    parts: Sequence[Path], outputs: Sequence[Path], settings: Settings
+) -> None:
+    """Raise if an existing output was made with other settings, before any work is done."""
+    for part, out in zip(parts, outputs, strict=True):
+        if out.exists():
+            is_made_from(out, part, settings)
 
 
 def _prepare(target: Path, folder: Path) -> None:
@@ -130,41 +139,56 @@ def _score_one(scorer: BatchScorer, part: Path, out: Path, settings: Settings) -
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    n_rows = n_flagged = 0
-    id, threshold = settings.id, settings.threshold
     try:
         # Read before opening, so that the next run notices a change in the meantime.
         noted = settings.noted(state_of(part))
         with pq.ParquetFile(part, pre_buffer=False) as opened, replacing(out) as partial:
-            names = opened.schema_arrow.names
-            empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
-            needed = {*scorer.names(empty, id), *id}
-            if absent := sorted(needed - set(names)):
-                raise TableError(
-                    f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}"
-                )
-            wanted = [name for name in names if name in needed]
-            height = rows_at_once(max(len(wanted), scorer.model.n_features_in_))
-            batches = opened.iter_batches(batch_size=height, columns=wanted)
-            writer: Any = None
-            try:
-                for batch in score_batches(scorer, batches, id, threshold):
-                    writer = writer or pq.ParquetWriter(partial, batch.schema.with_metadata(noted))
-                    writer.write_batch(batch)
-                    n_rows += batch.num_rows
-                    n_flagged += int(batch.column("outlier").true_count)
-                if writer is None:
-                    first = next(score_batches(scorer, [empty.select(wanted)], id, threshold))
-                    writer = pq.ParquetWriter(partial, first.schema.with_metadata(noted))
-            finally:
-                if writer is not None:
-                    writer.close()
+            return _write_scores(scorer, opened, partial, settings, noted)
     except (pa.ArrowException, ValueError, OSError) as error:
         if isinstance(error, TableError) and str(error).startswith(str(out)):
             raise
         reason = getattr(error, "strerror", None) or str(error)
         raise TableError(f"{part}: {reason.strip().splitlines()[0].rstrip('.')}.") from error
+
+
+def _write_scores(
+    scorer: BatchScorer,
+    opened: "pq.ParquetFile",
+    target: Path,
+    settings: Settings,
+    noted: dict[bytes, bytes],
+) -> tuple[int, int]:
+    """Score an opened file; return the number of its rows and of those that were flagged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    n_rows = n_flagged = 0
+    id, threshold = settings.id, settings.threshold
+    empty = pa.RecordBatch.from_pylist([], schema=opened.schema_arrow)
+    wanted = _wanted(opened.schema_arrow.names, {*scorer.names(empty, id), *id})
+    height = rows_at_once(max(len(wanted), scorer.model.n_features_in_))
+    batches = opened.iter_batches(batch_size=height, columns=wanted)
+    writer: Any = None
+    try:
+        for batch in score_batches(scorer, batches, id, threshold):
+            writer = writer or pq.ParquetWriter(target, batch.schema.with_metadata(noted))
+            writer.write_batch(batch)
+            n_rows += batch.num_rows
+            n_flagged += int(batch.column("outlier").true_count)
+        if writer is None:
+            first = next(score_batches(scorer, [empty.select(wanted)], id, threshold))
+            writer = pq.ParquetWriter(target, first.schema.with_metadata(noted))
+    finally:
+        if writer is not None:
+            writer.close()
     return n_rows, n_flagged
+
+
+def _wanted(names: Sequence[str], needed: set[str]) -> list[str]:
+    """Return the needed columns in the order of the file."""
+    if absent := sorted(needed.difference(names)):
+        raise TableError(f"the file lacks column {absent[0]!r}; its columns are {', '.join(names)}")
+    return [name for name in names if name in needed]
 
 
 def state_of(input: Path) -> list[int]:

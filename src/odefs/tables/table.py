@@ -116,7 +116,7 @@ class HeldTable(Table):
         return Columns(tuple(self._converted[name] for name in names), self.n_rows)
 
 
-def table_of(frame: Any) -> Table:
+def table_of(frame: object) -> Table:
     """Make a table of a data frame or a numeric matrix; tables are returned unchanged."""
     if isinstance(frame, Table):
         return frame

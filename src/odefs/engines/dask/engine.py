@@ -33,7 +33,7 @@ RETRIES = 3
 class DaskEngine(OutOfCoreEngine):
     """A Dask array or data frame, or parquet files that all workers can read."""
 
-    def __init__(self, X: Any, n_jobs: int | None = None, missing: bool = False) -> None:
+    def __init__(self, X: object, n_jobs: int | None = None, missing: bool = False) -> None:
         self.client = running_client()
         table: Partitions = partitions(X)
         self.parts, self.names = table.parts, table.names

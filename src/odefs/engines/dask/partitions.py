@@ -18,6 +18,7 @@ from odefs.engines.row_blocks import (
 )
 
 if TYPE_CHECKING:
+    from dask.dataframe import DataFrame
     from dask.delayed import Delayed
     from distributed import Client
 
@@ -57,24 +58,9 @@ def partitions(X: Any) -> Partitions:
             "engine='dask' requires a 2-D Dask array, a Dask data frame or the path of parquet "
             f"files, not {type(X).__name__}."
         )
-    as_rows = delayed(_as_rows, pure=True)
     if hasattr(X, "dtypes"):
-        wrong = [
-            name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"
-        ]
-        if wrong:
-            raise ValueError(
-                f"column {wrong[0]!r} holds {X.dtypes[wrong[0]]}, not numbers: "
-                "drop it or encode the table."
-            )
-        names = tuple(str(name) for name in X.columns)
-        require_columns(len(names), names)
-        dtype = working_dtype(
-            np.result_type(*(np.dtype(getattr(k, "numpy_dtype", k)) for k in X.dtypes))
-        )
-        return Partitions(
-            [as_rows(part, dtype) for part in X.to_delayed()], names, len(names), dtype, None
-        )
+        return _frame_partitions(X)
+    as_rows = delayed(_as_rows, pure=True)
     require_numbers(X.dtype)
     require_columns(X.shape[1], None)
     dtype = working_dtype(X.dtype)
@@ -85,7 +71,27 @@ def partitions(X: Any) -> Partitions:
     )
 
 
-def _as_rows(part: Any, dtype: np.dtype) -> np.ndarray:
+def _frame_partitions(X: "DataFrame") -> Partitions:
+    from dask.delayed import delayed
+
+    wrong = [name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
+    if wrong:
+        raise ValueError(
+            f"column {wrong[0]!r} holds {X.dtypes[wrong[0]]}, not numbers: "
+            "drop it or encode the table."
+        )
+    names = tuple(str(name) for name in X.columns)
+    require_columns(len(names), names)
+    dtype = working_dtype(
+        np.result_type(*(np.dtype(getattr(k, "numpy_dtype", k)) for k in X.dtypes))
+    )
+    as_rows = delayed(_as_rows, pure=True)
+    return Partitions(
+        [as_rows(part, dtype) for part in X.to_delayed()], names, len(names), dtype, None
+    )
+
+
+def _as_rows(part: object, dtype: np.dtype) -> np.ndarray:
     if hasattr(part, "to_numpy"):
         return np.ascontiguousarray(part.to_numpy(dtype=dtype, na_value=np.nan))
     return np.ascontiguousarray(np.asarray(unmasked(part), dtype=dtype))

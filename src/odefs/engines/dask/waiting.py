@@ -100,7 +100,7 @@ _had_workers: "WeakSet[Client]" = WeakSet()
 """Clients whose cluster has had a worker."""
 
 
-def _workers(client: "Client", limit: float) -> list[dict[str, Any]]:
+def _workers(client: "Client", limit: float) -> list[dict[str, object]]:
     scheduler: Any = client.scheduler
     try:
         found = client.sync(scheduler.identity, callback_timeout=limit)
@@ -112,7 +112,7 @@ def _workers(client: "Client", limit: float) -> list[dict[str, Any]]:
     return workers
 
 
-def _idle_reason(workers: list[dict[str, Any]]) -> str | None:
+def _idle_reason(workers: list[dict[str, object]]) -> str | None:
     """Why no worker can make progress; None where one can."""
     if not workers:
         return (

@@ -18,6 +18,7 @@ from odefs.selection.alternation import (
     MAX_HALVINGS,
     MAX_ROUNDS,
     LearnedWeights,
+    extend_traces,
 )
 
 
@@ -85,8 +86,7 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
         n_steps = n_steps + steps
         pace = pacing.next(point.losses, pace)
         now = objective.total(point.losses, point.w, pace.v, pace.lam)
-        for i, value in zip(who, now.tolist(), strict=True):
-            traces[i].append(value)
+        extend_traces(traces, who, now.tolist())
         converged = pace.settled & (last - now <= plan.tol * now.abs().clamp(min=1.0))
         last = now
         leaving = converged if round_ < MAX_ROUNDS else torch.ones_like(converged)
@@ -97,8 +97,7 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
         final = Final(point.of(gone), pace.of(gone), n_steps[gone], converged[gone], point.w[gone])
         if plan.tol < EARLY_STOPPING:
             final = _finish(objective, final, pacing, plan)
-            for i, value in zip(places, final.value(objective).tolist(), strict=True):
-                traces[i].append(value)
+            extend_traces(traces, places, final.value(objective).tolist())
         part = _collect(final, [traces[i] for i in places])
         for i, one in zip(places, part, strict=True):
             learned[i] = one

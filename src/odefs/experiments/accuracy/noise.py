@@ -125,23 +125,42 @@ def _figures(records: Sequence[Record], datasets: Sequence[str], docs: Path) -> 
     images = []
     made = [name for name in datasets if name.startswith(SYNTHETIC)]
     if made:
-        xs = [int(name.rpartition("=")[2]) for name in made]
-        series = {m: (xs, [mean_over(records, m, [name], "auc") for name in made]) for m in METHODS}
-        title = "Synthetic data: relevant columns of 100"
-        lines_figure(
-            title, "relevant columns", "AUC", series, docs / "figures" / "accuracy-noise-synthetic"
-        )
-        images.append(f"![{title}](figures/accuracy-noise-synthetic.svg)")
+        images.append(_synthetic_figure(records, made, docs))
     for level in NOISE:
         known = [name for name in datasets if f"?noise={level}" in name]
         if known:
-            values = {m: [mean_over(records, m, [name], "auc") for name in known] for m in METHODS}
-            title = f"{level} % noise columns added"
-            dots_figure(
-                title,
-                [split_name(n)[0] for n in known],
-                values,
-                docs / "figures" / f"accuracy-noise-{level}",
-            )
-            images.append(f"![{title}](figures/accuracy-noise-{level}.svg)")
+            images.append(_level_figure(records, known, level, docs))
     return images
+
+
+def _synthetic_figure(records: Sequence[Record], datasets: Sequence[str], docs: Path) -> str:
+    """Draw the AUC by the number of relevant columns; return the image for the page."""
+    xs = [int(name.rpartition("=")[2]) for name in datasets]
+    series = {method: (xs, aucs) for method, aucs in _aucs(records, datasets).items()}
+    title = "Synthetic data: relevant columns of 100"
+    lines_figure(
+        title, "relevant columns", "AUC", series, docs / "figures" / "accuracy-noise-synthetic"
+    )
+    return f"![{title}](figures/accuracy-noise-synthetic.svg)"
+
+
+def _level_figure(
+    records: Sequence[Record], datasets: Sequence[str], level: int, docs: Path
+) -> str:
+    """Draw the AUC on datasets with one level of noise; return the image for the page."""
+    title = f"{level} % noise columns added"
+    dots_figure(
+        title,
+        [split_name(name)[0] for name in datasets],
+        _aucs(records, datasets),
+        docs / "figures" / f"accuracy-noise-{level}",
+    )
+    return f"![{title}](figures/accuracy-noise-{level}.svg)"
+
+
+def _aucs(records: Sequence[Record], datasets: Sequence[str]) -> dict[str, list[float]]:
+    """Mean AUC of each method on each dataset."""
+    return {
+        method: [mean_over(records, method, [name], "auc") for name in datasets]
+        for method in METHODS
+    }

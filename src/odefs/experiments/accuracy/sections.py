@@ -186,19 +186,8 @@ def ablation(records: Sequence[Record]) -> str:
     for folder, datasets in FOLDERS.items():
         known = complete(part, datasets, (DEFAULT, *names))
         if known and names:
-            rows = [_ablation_row(part, name, known) for name in (DEFAULT, *names)]
-            header = [
-                "variant",
-                "mean AUC",
-                "change",
-                "mean p@k",
-                "change",
-                "largest loss of AUC",
-                "time",
-            ]
-            parts.append(
-                f"On {folder} ({len(known)} datasets):\n\n{Table('', header, rows).markdown()}"
-            )
+            table = _ablation_table(part, (DEFAULT, *names), known)
+            parts.append(f"On {folder} ({len(known)} datasets):\n\n{table.markdown()}")
     if not parts:
         return ""
     return section(
@@ -211,6 +200,13 @@ def ablation(records: Sequence[Record]) -> str:
         _ablation_legend(names),
         *parts,
     )
+
+
+def _ablation_table(
+    records: Sequence[Record], names: Sequence[str], datasets: Sequence[str]
+) -> Table:
+    header = ["variant", "mean AUC", "change", "mean p@k", "change", "largest loss of AUC", "time"]
+    return Table("", header, [_ablation_row(records, name, datasets) for name in names])
 
 
 def _ablation_legend(names: Sequence[str]) -> str:

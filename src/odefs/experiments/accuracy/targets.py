@@ -1,6 +1,6 @@
 """Targets of ``ODEFS()`` and its results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -105,28 +105,31 @@ def _gains(records: Sequence[Record]) -> list[list[str]]:
         }
         all_gains |= gains
         if gains:
-            mean = float(np.mean([gain.mean for gain in gains.values()]))
-            error = float(np.sqrt(np.sum([gain.error**2 for gain in gains.values()])) / len(gains))
-            rows.append(
-                _line(
-                    f"mean gain over the bare detector on {where} at least {least:g}",
-                    f"{mean:+.4f} ± {error:.4f}",
-                    mean >= least,
-                )
-            )
+            rows.append(_mean_gain(list(gains.values()), least, where))
     if all_gains:
-        worst = min(all_gains, key=lambda name: all_gains[name].mean)
-        gain = all_gains[worst]
-        losing = [short(name) for name in all_gains if all_gains[name].loses]
-        result = (
-            f"{', '.join(losing)}"
-            if losing
-            else f"none; worst {short(worst)}, {gain.mean:+.3f} ± {gain.error:.3f}"
-        )
-        rows.append(
-            _line("no dataset loses more than 0.015 or two standard errors", result, not losing)
-        )
+        rows.append(_largest_loss(all_gains))
     return rows
+
+
+def _mean_gain(gains: Sequence[Gain], least: float, where: str) -> list[str]:
+    mean = float(np.mean([gain.mean for gain in gains]))
+    error = float(np.sqrt(np.sum([gain.error**2 for gain in gains])) / len(gains))
+    return _line(
+        f"mean gain over the bare detector on {where} at least {least:g}",
+        f"{mean:+.4f} ± {error:.4f}",
+        mean >= least,
+    )
+
+
+def _largest_loss(gains: Mapping[str, Gain]) -> list[str]:
+    worst = min(gains, key=lambda name: gains[name].mean)
+    losing = [short(name) for name, gain in gains.items() if gain.loses]
+    result = (
+        ", ".join(losing)
+        if losing
+        else f"none; worst {short(worst)}, {gains[worst].mean:+.3f} ± {gains[worst].error:.3f}"
+    )
+    return _line("no dataset loses more than 0.015 or two standard errors", result, not losing)
 
 
 def _steadiness(records: Sequence[Record]) -> list[list[str]]:

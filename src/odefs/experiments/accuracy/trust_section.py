@@ -78,11 +78,7 @@ def agreement_section(records: Sequence[Record], docs: Path) -> str:
     part = of_part("agreement", records)
     if not part:
         return ""
-    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((1, 2)))
-    for record in part:
-        counts[record["job"]["dataset"]] = counts[record["job"]["dataset"]] + np.array(
-            record["stays"], dtype=float
-        )
+    counts = _counts_by_dataset(part)
     edges = part[0]["edges"]
     groups = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
     names = [name for name in ELEVEN if name in counts]
@@ -91,12 +87,8 @@ def agreement_section(records: Sequence[Record], docs: Path) -> str:
         ["all rows together", *map(_share, every)]
     ]
     title = "Rows that stay in the top k under another seed"
-    middle = [(low + high) / 2 for low, high in pairwise(edges)]
-    series = {}
-    for name in names:
-        seen = counts[name][:, 0] > 0
-        stay = counts[name][seen, 1] / counts[name][seen, 0]
-        series[name] = ([x for x, has in zip(middle, seen, strict=True) if has], stay.tolist())
+    middle = np.array([(low + high) / 2 for low, high in pairwise(edges)])
+    series = {name: _shares_that_stay(middle, counts[name]) for name in names}
     lines_figure(
         title, "agreement", "share that stays", series, docs / "figures" / "accuracy-agreement"
     )
@@ -110,20 +102,40 @@ def agreement_section(records: Sequence[Record], docs: Path) -> str:
     )
 
 
+def _counts_by_dataset(records: Sequence[Record]) -> dict[str, np.ndarray]:
+    """Number of rows in each range of agreement and of those that stay, over all seeds."""
+    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros((1, 2)))
+    for record in records:
+        name = record["job"]["dataset"]
+        counts[name] = counts[name] + np.array(record["stays"], dtype=float)
+    return counts
+
+
+def _shares_that_stay(middle: np.ndarray, counts: np.ndarray) -> tuple[list[float], list[float]]:
+    """Middle of each range that has rows, and the share of them that stays."""
+    seen = counts[:, 0] > 0
+    return middle[seen].tolist(), (counts[seen, 1] / counts[seen, 0]).tolist()
+
+
 def _share(pair: np.ndarray) -> str:
     n_rows, n_staying = pair
     return f"{n_staying / n_rows:.2f} ({n_rows:.0f})" if n_rows else ""
+
+
+def _aucs_by_number(records: Sequence[Record]) -> dict[tuple[str, int], list[float]]:
+    """AUC of all seeds by dataset and number of known cases."""
+    values: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for record in records:
+        number = int(dict(job_of(record).options)["n_known"])
+        values[record["job"]["dataset"], number].append(record["auc"])
+    return values
 
 
 def known_section(records: Sequence[Record]) -> str:
     part = of_part("known", records)
     if not part:
         return ""
-    values: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for record in part:
-        values[record["job"]["dataset"], int(dict(job_of(record).options)["n_known"])].append(
-            record["auc"]
-        )
+    values = _aucs_by_number(part)
     names = [name for name in ELEVEN if all((name, number) in values for number in N_KNOWN)]
     if not names:
         return ""

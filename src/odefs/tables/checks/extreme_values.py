@@ -32,30 +32,37 @@ def extreme_suspects(
     facts: NumberFacts, named: Collection[float], low: float = -np.inf, high: float = np.inf
 ) -> list[Suspect]:
     """Return far values, without values ``named`` by other checks, or below or above bounds."""
-    rest = facts.typical(named)
-    rest = rest[(rest >= low) & (rest <= high)]
-    highest, lowest = facts.highest(named), facts.lowest(named)
-    highest = highest[(highest <= high) & (highest >= low)]
-    lowest = lowest[(lowest >= low) & (lowest <= high)]
+    rest, lowest, highest = (
+        values[(values >= low) & (values <= high)]
+        for values in (facts.typical(named), facts.lowest(named), facts.highest(named))
+    )
     if rest.size < 10 or not highest.size or not lowest.size:
         return []
     if max(abs(float(highest[0])), abs(float(lowest[0]))) > LARGEST:
         return []
-    most = max(2, min(20, facts.n // 500))
-    transform = _scale(rest, float(lowest[0]))
-    middle = transform(np.array(quantiles(rest, 0.5)))[0]
-    ordinary = transform(rest)
     reach = REACH if facts.n_distinct >= FEW_VALUES else REACH_OF_FEW
-    least = DEVIATIONS if transform is _unchanged else LOG_DEVIATIONS
-    found_high = _far(transform(highest) - middle, ordinary - middle, reach, least, most)
-    reach = max(reach, LOW_REACH) if transform is np.log else reach
-    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], reach, least, most)
+    most = max(2, min(20, facts.n // 500))
+    found_low, found_high = _far_at_ends(lowest, highest, rest, reach, most)
     if not found_high and not found_low:
         return []
     usual = (float(lowest[found_low]), float(highest[found_high]))
     numbers = {*highest[:found_high].tolist(), *lowest[:found_low].tolist()}
     certainty = 0.75 if len(numbers) <= 3 else 0.65
     return [facts.suspect("extreme_value", certainty, sorted(numbers), usual=usual)]
+
+
+def _far_at_ends(
+    lowest: np.ndarray, highest: np.ndarray, rest: np.ndarray, reach: float, most: int
+) -> tuple[int, int]:
+    """Return how many of the lowest and how many of the highest values are far."""
+    transform = _scale(rest, float(lowest[0]))
+    middle = transform(np.array(quantiles(rest, 0.5)))[0]
+    ordinary = transform(rest)
+    least = DEVIATIONS if transform is _unchanged else LOG_DEVIATIONS
+    found_high = _far(transform(highest) - middle, ordinary - middle, reach, least, most)
+    reach = max(reach, LOW_REACH) if transform is np.log else reach
+    found_low = _far(middle - transform(lowest), (middle - ordinary)[::-1], reach, least, most)
+    return found_low, found_high
 
 
 def _scale(rest: np.ndarray, lowest: float) -> Transform:

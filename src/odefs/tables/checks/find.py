@@ -1,6 +1,6 @@
 """All checks of a table, most certain first."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -9,11 +9,10 @@ from odefs._progress import report_progress, stage
 from odefs.tables.checks.dates import date_suspects
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, gather
-from odefs.tables.checks.locate import locate, rows_of
+from odefs.tables.checks.locate import Located, locate, rows_of
 from odefs.tables.checks.numbers import number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
 from odefs.tables.checks.rows import copied_rows, sum_rows, sum_suspects
-from odefs.tables.checks.spelling import spelling_suspects
 from odefs.tables.checks.text import text_suspects
 from odefs.tables.displayed_rows import name_rows
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -40,8 +39,7 @@ def find_checks(
     ``others`` are further columns in which copies of rows agree. ``encoder`` has learned the table.
     ``today`` is the start of a day in seconds since 1970, by default of the present one.
     """
-    counters = [name for name, why in encoder.left_out_.items() if why.kind == "row_counter"]
-    used = [name for name in names if encoder.is_read(name) and name not in counters]
+    used = _checked_columns(encoder, names)
     with stage("checking values"):
         report_progress(0, 0)
         gathered = gather(table, used, [*used, *others], encoder.na, seed)
@@ -53,19 +51,8 @@ def find_checks(
             numbers += [] if facts is None else [facts]
         sums = sum_suspects(numbers)
         located = locate(table, [*suspects, *sums], encoder.na)
-    checks = [one.check() for one in located if one.suspect.kind != "sum_row"]
-    totals = {row for check in checks if check.kind == "total_row" for row in check.rows}
-    summed = sum_rows([one for one in located if one.suspect.kind == "sum_row"])
-    checks += [check for check in summed if not totals.issuperset(check.rows)]
-    totals.update(row for check in summed for row in check.rows)
-    # The numbers of a total are far from those of other rows.
-    checks = [
-        check
-        for check in checks
-        if check.kind != "extreme_value" or not totals.issuperset(check.rows)
-    ]
     copies = copied_rows(gathered)
-    checks += [] if copies is None else [copies]
+    checks = [*_located_checks(located), *([] if copies is None else [copies])]
     # Stable: equally certain checks are in the order of the columns.
     return sorted(checks, key=lambda check: -check.certainty)[:MAX_CHECKS]
 
@@ -85,6 +72,31 @@ def with_names(
     return [replace(check, names=tuple(names[row] for row in check.rows)) for check in checks]
 
 
+def _checked_columns(encoder: ColumnEncoder, names: Sequence[str]) -> list[str]:
+    """Return the columns that the encoder reads, without those that count rows."""
+    counters = [name for name, why in encoder.left_out_.items() if why.kind == "row_counter"]
+    return [name for name in names if encoder.is_read(name) and name not in counters]
+
+
+def _located_checks(located: Sequence[Located]) -> list[ValueCheck]:
+    """Return a check for each suspect; a row that is a total is named as such only."""
+    checks = [one.check() for one in located if one.suspect.kind != "sum_row"]
+    labelled = _named_rows(check for check in checks if check.kind == "total_row")
+    sums = sum_rows(located)
+    checks += [check for check in sums if not labelled.issuperset(check.rows)]
+    totals = labelled | _named_rows(sums)
+    return [check for check in checks if not _is_extreme_total(check, totals)]
+
+
+def _named_rows(checks: Iterable[ValueCheck]) -> set[int]:
+    return {row for check in checks for row in check.rows}
+
+
+def _is_extreme_total(check: ValueCheck, totals: set[int]) -> bool:
+    """Whether extreme values are those of totals, which are far from the numbers of other rows."""
+    return check.kind == "extreme_value" and totals.issuperset(check.rows)
+
+
 def _column_suspects(
     tally: ColumnTally, as_text: Collection[str], today: float
 ) -> tuple[list[Suspect], NumberFacts | None]:
@@ -93,7 +105,7 @@ def _column_suspects(
     text = TextFacts.of(tally)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:
-        found += [*text_suspects(text), *spelling_suspects(text)]
+        found += text_suspects(text)
         facts = NumberFacts.of_text(text, tally)
     if facts is None or not facts.sample.size or tally.name in as_text:
         return found, None

@@ -5,6 +5,8 @@ the most specific one; the other checks leave it out.
 """
 
 import re
+from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,44 +80,70 @@ def name_words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
+class _OtherValues(NamedTuple):
+    """The values of a column that are not codes."""
+
+    lowest: float
+    highest: float
+    span: float
+    """Length of the range of the middle 98 %."""
+    is_positive: bool
+    """Whether these are many values without a negative one."""
+    whole: bool
+
+    def exclude(self, code: float) -> bool:
+        """Whether a repeated code lies apart from these values."""
+        if code == -1:
+            return self.is_positive and self.whole and self.highest > 20
+        # Where a repeated code is the only negative number, no further distance is needed.
+        if code < 0 and self.is_positive:
+            return True
+        least = self.span * (SMALL_CODE_GAP if code in SMALL_CODES else CODE_GAP)
+        return max(self.lowest - code, code - self.highest) > least
+
+
 def _codes(facts: NumberFacts) -> list[Suspect]:
     """Repeated codes that lie apart from all other values."""
-    present = [c for c in CODES if facts.tally.special[c] >= 2]
-    if not present:
-        return []
     # Codes often come in pairs, such as 998 and 999.
-    rest = facts.typical(present)
+    present = [c for c in CODES if facts.tally.special[c] >= 2]
+    others = _values_except(facts, present) if present else None
+    if others is None:
+        return []
+    usual = (others.lowest, others.highest)
+    return [
+        facts.suspect("code", 0.9, (code,), usual=usual) for code in present if others.exclude(code)
+    ]
+
+
+def _values_except(facts: NumberFacts, codes: Collection[float]) -> _OtherValues | None:
+    """Return the values other than some codes; ``None`` if they are too few or all equal."""
+    rest = facts.typical(codes)
     if rest.size < LEAST_CELLS // 2 or rest[0] == rest[-1]:
-        return []
-    low, high = facts.lowest(present), facts.highest(present)
+        return None
+    low, high = facts.lowest(codes), facts.highest(codes)
     if not low.size:
-        return []
+        return None
     lowest, highest = float(low[0]), float(high[0])
     q01, q99 = quantiles(rest, 0.01, 0.99)
-    span = q99 - q01 or highest - lowest
-    # Where a repeated code is the only negative number, no further distance is needed.
     is_positive = lowest >= 0 and np.unique(rest).size > FEW_VALUES
-    found = []
-    for code in present:
-        gap = max(lowest - code, code - highest)
-        if code == -1:
-            is_code = is_positive and facts.whole and highest > 20
-        else:
-            least = span * (SMALL_CODE_GAP if code in SMALL_CODES else CODE_GAP)
-            is_code = gap > least or (code < 0 and is_positive)
-        if is_code:
-            usual = (lowest, highest)
-            found.append(facts.suspect("code", 0.9, (code,), usual=usual))
-    return found
+    return _OtherValues(lowest, highest, q99 - q01 or highest - lowest, is_positive, facts.whole)
 
 
-def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
-    """Values outside the range that the name of the column implies."""
+def _named_range(facts: NumberFacts) -> tuple[float, float] | None:
+    """Return the range that the name of the column implies, if it implies one."""
     words = name_words(facts.name)
     ranges = [RANGES[word] for word in words if word in RANGES]
     if len(ranges) != 1 or not CHANGES.isdisjoint(words) or facts.of == "time":
         return None
-    ((low, high),) = ranges
+    return ranges[0]
+
+
+def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
+    """Values outside the range that the name of the column implies."""
+    implied = _named_range(facts)
+    if implied is None:
+        return None
+    low, high = implied
     rest = facts.typical(named)
     outside = [v for v in (*facts.lowest(named), *facts.highest(named)) if not low <= v <= high]
     limit = max(2, IMPOSSIBLE_SHARE * facts.n)
@@ -135,24 +163,24 @@ def _impossible(facts: NumberFacts, named: set[float]) -> Suspect | None:
     )
 
 
+def _n_negative(facts: NumberFacts, named: set[float]) -> int:
+    """Return the number of negative cells, without values that other checks name."""
+    return facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
+
+
 def _zeros(facts: NumberFacts, named: set[float]) -> Suspect | None:
     """Zeros among sizes: all others are positive and far from zero."""
     count = facts.tally.special[0.0]
-    n_negative = facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
-    if not 0 < count <= max(1, ZERO_SHARE * facts.n) or n_negative:
+    if not 0 < count <= max(1, ZERO_SHARE * facts.n) or _n_negative(facts, named):
         return None
     rest = facts.typical(named | {0.0})
     rest = rest[rest > 0]
     distinct = np.unique(rest)
     if rest.size < LEAST_CELLS // 2 or distinct.size < SIZES:
         return None
-    low, lower, median, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
-    deviation = max(median - lower, (upper - median) / 2) / 1.645
     positive = facts.lowest(named | {0.0})
     lowest = float(positive[positive > 0][0])
-    if low < 0.2 * median or median < ZERO_DEVIATIONS * deviation:
-        return None
-    if lowest < 0.1 * median and low < 0.5 * median:
+    if not _are_far_from_zero(rest, lowest):
         return None
     if lowest < 1.5 * float(np.median(np.diff(distinct[: max(2, distinct.size // 20)]))):
         return None  # zero is the next value of an ordinary sequence
@@ -160,28 +188,43 @@ def _zeros(facts: NumberFacts, named: set[float]) -> Suspect | None:
     return facts.suspect("zero", 0.85, (0.0,), usual=usual)
 
 
+def _are_far_from_zero(sizes: np.ndarray, lowest: float) -> bool:
+    """Whether zero lies far below the bulk of some sizes, and not next to the lowest one."""
+    low, lower, median, upper = quantiles(sizes, 0.01, 0.05, 0.5, 0.95)
+    deviation = max(median - lower, (upper - median) / 2) / 1.645
+    if low < 0.2 * median or median < ZERO_DEVIATIONS * deviation:
+        return False
+    return not (lowest < 0.1 * median and low < 0.5 * median)
+
+
 def _negatives(facts: NumberFacts, named: set[float]) -> Suspect | None:
     """Negative numbers in a column whose other values stop at zero."""
-    count = facts.tally.n_negative - sum(facts.tally.special[v] for v in named if v < 0)
+    count = _n_negative(facts, named)
     if not 0 < count <= max(1, NEGATIVE_SHARE * facts.n) or facts.of == "time":
         return None
     rest = facts.typical(named)
     rest = rest[rest >= 0]
     if rest.size < LEAST_CELLS // 2 or not CHANGES.isdisjoint(name_words(facts.name)):
         return None
-    low, lower, middle, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
-    is_skewed = upper - middle > SKEWED * (middle - lower)
-    negative = facts.lowest(named)[:count]
-    # How low values would reach if they became rare as in a normal distribution.
-    deviation = max((middle - lower) / 1.645, (middle - low) / 2.326)
-    reach = middle - 1.3 * np.sqrt(2 * np.log(max(facts.n, 3))) * deviation
-    if middle <= 0:
-        return None
-    if not is_skewed and (negative[-1] > reach or rest[0] - negative[-1] < deviation):
-        return None  # the end of an ordinary tail
-    if is_skewed and facts.n < RELIABLE and np.count_nonzero(rest <= -negative[0]) < 10 * count:
+    if _are_ordinary_tail(facts.lowest(named)[:count], rest, facts.n, count):
         return None
     usual = (float(rest[0]), float(facts.highest(named)[0]))
     certainty = 0.8 if count <= 0.001 * facts.n + 1 else 0.6
     excluded = tuple(sorted(named))
     return facts.suspect("negative", certainty, excluded=excluded, below=0.0, usual=usual)
+
+
+def _are_ordinary_tail(negative: np.ndarray, rest: np.ndarray, n: int, count: int) -> bool:
+    """Whether ``count`` negative numbers among ``n`` continue the distribution of the others.
+
+    ``negative`` are the lowest of them and ``rest`` other values, both in ascending order.
+    """
+    low, lower, middle, upper = quantiles(rest, 0.01, 0.05, 0.5, 0.95)
+    if middle <= 0:
+        return True
+    if upper - middle > SKEWED * (middle - lower):
+        return n < RELIABLE and int(np.count_nonzero(rest <= -negative[0])) < 10 * count
+    # How low values would reach if they became rare as in a normal distribution.
+    deviation = max((middle - lower) / 1.645, (middle - low) / 2.326)
+    reach = middle - 1.3 * np.sqrt(2 * np.log(max(n, 3))) * deviation
+    return bool(negative[-1] > reach or rest[0] - negative[-1] < deviation)

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts
-from odefs.tables.checks.gather import Gathered
+from odefs.tables.checks.gather import Gathered, cell_hashes
 from odefs.tables.checks.locate import ROWS_KEPT, Located
 from odefs.tables.checks.record import Suspect, ValueCheck
-from odefs.tables.checks.row_hashes import cell_hashes
 from odefs.tables.columns import Columns
 
 COPY_SHARE = 0.02
@@ -92,7 +91,7 @@ def sum_rows(located: Sequence[Located]) -> list[ValueCheck]:
     """Return rows that are the sum of the others in at least two columns."""
     by_row: dict[int, list[Located]] = {}
     for one in located:
-        for row in one.rows:
+        for row in one.rows if one.suspect.kind == "sum_row" else ():
             by_row.setdefault(row, []).append(one)
     return [
         ValueCheck(

@@ -140,7 +140,7 @@ class ColumnEncoder(Parameters):
                 "which the model was trained on."
             )
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         self._require_fitted()
         names: dict[str, None] = {}
         for name in (name for spec in self.specs_ for name in spec.feature_names()):
@@ -185,7 +185,7 @@ class ColumnEncoder(Parameters):
         return write_state(known)
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: dict[str, object]) -> Self:
         """Encoder with a state from :meth:`state`; raises ModelFileError if that is not valid."""
         known = read_state(state)
         encoder = cls(**known.parameters)

@@ -16,17 +16,7 @@ MAX_UNREADABLE_SHARE = 0.5
 def without_words(column: Column, words: Collection[str]) -> Column:
     """Turn words that mean "missing" into missing cells."""
     if column.kind == "category":
-        gone = [
-            i for i, level in enumerate(column.levels) if level in words or is_missing_word(level)
-        ]
-        if not gone:
-            return column
-        kept = [i for i in range(len(column.levels)) if i not in set(gone)]
-        place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
-        place[kept] = np.arange(len(kept))
-        return replace(
-            column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept)
-        )
+        return _without_levels(column, words)
     numbers = [float(word) for word in words if _is_number(word)]
     if not numbers:
         return column
@@ -38,6 +28,21 @@ def without_words(column: Column, words: Collection[str]) -> Column:
         absent = np.where(np.abs(column.values) >= LARGE, exact.missing, absent)
         exact = replace(exact, codes=np.where(absent, -1, exact.category_codes))
     return replace(column, numbers=np.where(absent, np.nan, column.values), exact=exact)
+
+
+def _without_levels(column: Column, words: Collection[str]) -> Column:
+    kept = [
+        i
+        for i, level in enumerate(column.levels)
+        if level not in words and not is_missing_word(level)
+    ]
+    if len(kept) == len(column.levels):
+        return column
+    place = np.full(len(column.levels) + 1, -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    return replace(
+        column, codes=place[column.category_codes], levels=tuple(column.levels[i] for i in kept)
+    )
 
 
 def _is_number(word: str) -> bool:

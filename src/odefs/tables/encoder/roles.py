@@ -74,16 +74,9 @@ class Role:
 
 def assign_role(column: Column, overrides: Overrides) -> Role:
     """Infer the type of a column and decide whether it is used."""
-    column = text = without_words(column, overrides.na)
-    style = ""
-    notes: list[Note] = []
-    forced = column.name in (overrides.number | overrides.category)
-    if column.kind == "category" and column.name not in overrides.category:
-        column, style, notes = _recognised(column, overrides.na, forced)
-    elif column.kind != "category" and (
-        column.name in overrides.category or (not forced and _is_rounded(column))
-    ):
-        column = as_category(column)
+    text = without_words(column, overrides.na)
+    forced = text.name in (overrides.number | overrides.category)
+    column, style, notes = _read_by_content(text, overrides, forced)
     left_out = _useless(column, forced, column.name in overrides.keep)
     if not left_out and column.kind == "number":
         notes += [*_sentinels(column), *_infinite(column)]
@@ -96,6 +89,18 @@ def assign_role(column: Column, overrides: Overrides) -> Role:
                 column = as_category(column)
             notes.append(Note("identifier_as_category", column.name))
     return Role(column, style, left_out, tuple(notes))
+
+
+def _read_by_content(
+    column: Column, overrides: Overrides, forced: bool
+) -> tuple[Column, str, list[Note]]:
+    """Return the column as numbers, times or categories, its text format, and notes on it."""
+    is_category = column.name in overrides.category
+    if column.kind == "category" and not is_category:
+        return _recognised(column, overrides.na, forced)
+    if column.kind != "category" and (is_category or (not forced and _is_rounded(column))):
+        column = as_category(column)
+    return column, "", []
 
 
 def apply_style(
@@ -286,19 +291,22 @@ def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
 
 def _identifier(column: Column) -> Exclusion | None:
     """Return why a column identifies rows instead of describing them, or ``None``."""
-    n_rows = len(column)
     if column.kind == "category":
-        distinct = column.n_distinct
-        all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
-        if all_differ or (distinct > FREE_TEXT_SHARE * n_rows and distinct > FEW_LEVELS):
-            digits = all(level.isdigit() for level in column.levels)
-            return Exclusion("unique_codes" if digits else "unique_text")
-        return None
+        return _identifying_text(column)
     if column.kind != "number" or not column.whole or not _all_differ(column):
         return None
     if (np.diff(np.sort(column.values)) == 1).all() and column.values.min() in (0, 1):
         return Exclusion("row_counter")
     return Exclusion("unique_identifier") if IDENTIFIER_NAME.search(column.name) else None
+
+
+def _identifying_text(column: Column) -> Exclusion | None:
+    n_rows, distinct = len(column), column.n_distinct
+    all_differ = distinct == n_rows - int(column.missing.sum()) and distinct > 2
+    if not all_differ and (distinct <= FREE_TEXT_SHARE * n_rows or distinct <= FEW_LEVELS):
+        return None
+    digits = all(level.isdigit() for level in column.levels)
+    return Exclusion("unique_codes" if digits else "unique_text")
 
 
 def _all_differ(column: Column) -> bool:
@@ -328,12 +336,15 @@ def _sentinels(column: Column) -> list[Note]:
     for code in (code for code in SENTINELS if code in ends):
         count = int((values == code).sum())
         others = values[values != code]
-        if count < 2 or not others.size:
-            continue
-        spread = max(float(others.max() - others.min()), 1e-12)
-        gap = max(float(others.min()) - code, code - float(others.max()))
-        if gap > (0.5 * spread if code != -1 else 0) and (
-            code != -1 or (others.min() > 0 and gap > 0.1 * spread)
-        ):
+        if count >= 2 and others.size and _is_apart(code, others):
             found.append(Note("missing_code", column.name, count=count, value=code))
     return found
+
+
+def _is_apart(code: float, others: np.ndarray) -> bool:
+    """Whether a code is far from all other values; -1 need not be as far from positive ones."""
+    spread = max(float(others.max() - others.min()), 1e-12)
+    gap = max(float(others.min()) - code, code - float(others.max()))
+    if code == -1:
+        return bool(others.min() > 0) and gap > 0.1 * spread
+    return gap > 0.5 * spread

@@ -4,11 +4,19 @@ Every error is a :class:`~odefs.exceptions.ModelFileError` with a message of one
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
-from odefs.persist.checks import need, need_count, need_number, require, to_plain
+from odefs.persist.checks import (
+    as_list,
+    as_object,
+    need,
+    need_count,
+    need_number,
+    require,
+    to_plain,
+)
 from odefs.tables.columns import Kind
 from odefs.tables.encoder.encode import MAX_ENCODED, ColumnSpec
 from odefs.tables.encoder.groups import Groups
@@ -33,11 +41,11 @@ class EncoderState:
     groups: Groups | None = None
 
 
-def write_state(known: EncoderState) -> dict[str, Any]:
+def write_state(known: EncoderState) -> dict[str, object]:
     """Plain values of an encoder, from which :func:`read_state` restores its parts."""
     # Without groups, earlier versions can read the file: they do not know the parameter.
     given = {name: v for name, v in known.parameters.items() if name != "by" or v}
-    found = {
+    found: dict[str, object] = {
         "parameters": {name: to_plain(_listed(value), name) for name, value in given.items()},
         "specs": [_spec_state(spec) for spec in known.specs],
         "left_out": {name: asdict(why) for name, why in known.left_out.items()},
@@ -47,14 +55,14 @@ def write_state(known: EncoderState) -> dict[str, Any]:
     return found if groups is None else found | {"groups": [list(name) for name in groups.names]}
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     """A list of the names in any container (set, index, array)."""
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
     return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
 
 
-def _spec_state(spec: ColumnSpec) -> dict[str, Any]:
+def _spec_state(spec: ColumnSpec) -> dict[str, object]:
     """Plain values of a column; without those of groups where there are none."""
     found = {field.name: getattr(spec, field.name) for field in fields(spec)}
     plain = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
@@ -65,9 +73,9 @@ def _spec_state(spec: ColumnSpec) -> dict[str, Any]:
     return {name: v for name, v in plain.items() if name not in OF_GROUPS or v}
 
 
-def read_state(state: Any) -> EncoderState:
+def read_state(stored: object) -> EncoderState:
     """Validate the parts of an encoder."""
-    require(isinstance(state, dict), "its encoder is not an object")
+    state = as_object(stored, "its encoder is not an object")
     columns = need(state, "columns", list)
     require(
         _texts(columns) and len(set(columns)) == len(columns),
@@ -89,7 +97,7 @@ def read_state(state: Any) -> EncoderState:
     return EncoderState(parameters, specs, left_out, columns, groups)
 
 
-def _read_groups(state: dict[str, Any], by: tuple[str, ...]) -> Groups | None:
+def _read_groups(state: dict[str, object], by: tuple[str, ...]) -> Groups | None:
     """The known groups; files of versions without groups have none."""
     if not by:
         require("groups" not in state, "it has groups without group columns")
@@ -118,23 +126,25 @@ def _fits_groups(spec: ColumnSpec, groups: Groups | None) -> bool:
     if spec.kind in ("number", "time"):
         numbers = len(spec.centres) == len(spec.scales) == n_held and not spec.group_units
         return numbers and all(scale > 0 for scale in spec.scales)
+    return not spec.centres and not spec.scales and _fits_group_values(spec, n_held)
+
+
+def _fits_group_values(spec: ColumnSpec, n_held: int) -> bool:
+    """Whether categories or booleans have their usual value and distances in each group."""
     n_values = 2 if spec.kind == "boolean" else len(spec.levels) + 1
     if not all(place in range(n_values) and 0 <= share <= 1 for place, share in spec.group_usual):
         return False
     return (
-        not spec.centres
-        and not spec.scales
-        and len(spec.group_units) == n_held
+        len(spec.group_units) == n_held
         and all(len(distances) == n_values for distances in spec.group_units)
         and all(0 <= one <= MAX_ENCODED for distances in spec.group_units for one in distances)
     )
 
 
-def _read_exclusion(found: Any) -> Exclusion:
-    require(
-        isinstance(found, dict) and found.keys() == {"kind", "share"},
-        "a column that it left out has no reason",
-    )
+def _read_exclusion(stored: object) -> Exclusion:
+    problem = "a column that it left out has no reason"
+    found: dict[str, Any] = as_object(stored, problem)
+    require(found.keys() == {"kind", "share"}, problem)
     kind, share = found["kind"], found["share"]
     require(
         kind in get_args(ExclusionKind),
@@ -145,7 +155,7 @@ def _read_exclusion(found: Any) -> Exclusion:
     return Exclusion(kind, share)
 
 
-def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
+def _read_parameters(found: dict[str, object]) -> dict[str, Any]:
     require(
         found.keys() <= PARAMETERS, "its encoder has parameters that this version does not know"
     )
@@ -165,8 +175,7 @@ def _read_parameters(found: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def _read_spec(found: Any) -> ColumnSpec:
-    require(isinstance(found, dict), "a column of its encoder is not an object")
+def _require_fields(found: dict[str, object]) -> None:
     # Fields added after the first version have a default, which older files get.
     parts = {
         field.name: field.default is MISSING and field.default_factory is MISSING
@@ -174,17 +183,26 @@ def _read_spec(found: Any) -> ColumnSpec:
     }
     needed = {name for name, is_needed in parts.items() if is_needed}
     require(needed <= found.keys() <= parts.keys(), "a column of its encoder has unknown fields")
+
+
+def _is_format(style: str, kind: str) -> bool:
+    """Whether a column of a kind may have a text format; the empty one is none."""
+    if not style:
+        return True
+    is_read = kind in ("number", "time")
+    return style in TEXT_FORMATS and (not is_read or TEXT_FORMATS[style].kind == kind)
+
+
+def _read_spec(stored: object) -> ColumnSpec:
+    found = as_object(stored, "a column of its encoder is not an object")
+    _require_fields(found)
     name, kind, style = (
         need(found, "name", str),
         need(found, "kind", str),
         need(found, "style", str),
     )
     require(kind in get_args(Kind), f"its column {name!r} is of an unknown kind")
-    fits = not style or (
-        style in TEXT_FORMATS
-        and (kind not in ("number", "time") or TEXT_FORMATS[style].kind == kind)
-    )
-    require(fits, f"its column {name!r} has an unknown text format")
+    require(_is_format(style, kind), f"its column {name!r} has an unknown text format")
     levels, units = need(found, "levels", list), need(found, "units", list)
     require(
         _texts(levels) and len(set(levels)) == len(levels),
@@ -225,18 +243,20 @@ def _read_spec(found: Any) -> ColumnSpec:
     return spec
 
 
-def _numbers(found: Any, name: str) -> tuple[float, ...]:
-    are_numbers = type(found) is list and all(_is_number(value) for value in found)
-    require(are_numbers, f"the groups of its column {name!r} are not described by numbers")
-    return tuple(float(value) for value in found)
+def _numbers(stored: object, name: str) -> tuple[float, ...]:
+    problem = f"the groups of its column {name!r} are not described by numbers"
+    found = as_list(stored, problem)
+    numbers = [float(value) for value in found if _is_number(value)]
+    require(len(numbers) == len(found), problem)
+    return tuple(numbers)
 
 
-def _number_lists(found: Any, name: str) -> tuple[tuple[float, ...], ...]:
-    require(type(found) is list, f"the groups of its column {name!r} are not described by lists")
+def _number_lists(stored: object, name: str) -> tuple[tuple[float, ...], ...]:
+    found = as_list(stored, f"the groups of its column {name!r} are not described by lists")
     return tuple(_numbers(numbers, name) for numbers in found)
 
 
-def _pairs(found: Any, name: str) -> tuple[tuple[float, ...], ...]:
+def _pairs(found: object, name: str) -> tuple[tuple[float, ...], ...]:
     pairs = _number_lists(found, name)
     are_pairs = all(len(pair) == 2 for pair in pairs)
     require(are_pairs, f"what is usual in the groups of its column {name!r} are not pairs")
@@ -252,29 +272,35 @@ def _can_encode(spec: ColumnSpec) -> bool:
         return False
     if spec.kind == "category":
         filled = spec.marks_missing or spec.fill_level in spec.levels
-        return bool(spec.levels) and filled and all(0 <= unit <= MAX_ENCODED for unit in spec.units)
-    if spec.levels or spec.grouped:
-        return False
+        return bool(spec.levels) and filled and _are_encoded(spec.units)
+    return not spec.levels and not spec.grouped and _can_encode_numbers(spec)
+
+
+def _can_encode_numbers(spec: ColumnSpec) -> bool:
     n_divided = 0 if spec.kind == "boolean" else 1 + spec.by_hour
     divided, others = spec.units[:n_divided], spec.units[n_divided:]
     smallest = (0.0, SMALLEST_HOUR_UNIT)
-    return all(unit > least for unit, least in zip(divided, smallest, strict=False)) and all(
-        0 <= unit <= MAX_ENCODED for unit in others
-    )
+    can_divide = all(unit > least for unit, least in zip(divided, smallest, strict=False))
+    return can_divide and _are_encoded(others)
+
+
+def _are_encoded(values: Sequence[float]) -> bool:
+    """Whether all are numbers that encoded cells may have."""
+    return all(0 <= value <= MAX_ENCODED for value in values)
 
 
 def _texts(values: list[object]) -> bool:
     return all(type(value) is str for value in values)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     try:
         return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
 
 
-def _read_boolean(found: Mapping[str, Any], key: str) -> bool:
+def _read_boolean(found: Mapping[str, object], key: str) -> bool:
     """Return a boolean, which may also be stored as 0 or 1."""
     value = found.get(key)
     require(

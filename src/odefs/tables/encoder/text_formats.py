@@ -69,11 +69,14 @@ def _number(text: str, decimal: str) -> float:
         value = float(body)
     except ValueError:
         return np.nan
-    negative = match["open"] is not None or not {"-", "\u2212"}.isdisjoint(
-        (match["minus"], match["minus2"])
-    )
-    value = -value if negative else value
+    value = -value if _is_negative(match) else value
     return value / 100 if match["percent"] else value
+
+
+def _is_negative(match: re.Match[str]) -> bool:
+    """Whether a number is in parentheses, or has a minus before or behind."""
+    minus = match["minus"], match["minus2"]
+    return match["open"] is not None or not {"-", "\u2212"}.isdisjoint(minus)
 
 
 def _iso(text: str) -> float:
@@ -146,18 +149,25 @@ def recognise(levels: Sequence[str], counts: np.ndarray) -> TextFormat | None:
     ``counts`` is the number of occurrences of each value.
     """
     known = [i for i, level in enumerate(levels) if not is_missing_word(level)]
-    if not known or any(
-        LEADING_ZERO.match(levels[i]) and levels[i].strip().isdigit() for i in known
-    ):
+    if not known or any(_has_leading_zero(levels[i]) for i in known):
         return None
-    step = max(1, len(known) // SAMPLE_CELLS)
-    sample = known[::step]
-    weights = counts[sample]
     if _points_are_thousands([levels[i] for i in known]):
         return TEXT_FORMATS["numbers with decimal comma"]
+    step = max(1, len(known) // SAMPLE_CELLS)
+    sample = known[::step]
+    return _best_format([levels[i] for i in sample], counts[sample])
+
+
+def _has_leading_zero(text: str) -> bool:
+    """Whether the text is a code such as 00123."""
+    return bool(LEADING_ZERO.match(text)) and text.strip().isdigit()
+
+
+def _best_format(texts: Sequence[str], weights: np.ndarray) -> TextFormat | None:
+    """Return the format that reads most of the texts, if it reads enough of them."""
     best: tuple[float, TextFormat] | None = None
     for style in TEXT_FORMATS.values():
-        read = ~np.isnan([style.read(levels[i]) for i in sample])
+        read = ~np.isnan([style.read(text) for text in texts])
         share = float((weights * read).sum() / weights.sum())
         # The first format wins ties: a point is a decimal mark, and 03/04 is 3 April, unless
         # other values of the column contradict.
@@ -176,16 +186,13 @@ def _points_are_thousands(levels: Sequence[str]) -> bool:
         for match in map(_SIGN.match, (level.strip() for level in levels))
         if match
     ]
-    if len(bodies) < len(levels) or any("," in body for body in bodies):
+    if len(bodies) < len(levels) or "," in "".join(bodies):
         return False
     pointed = [body for body in bodies if "." in body]
     plain = [body for body in bodies if "." not in body]
-    return bool(
-        pointed
-        and plain
-        and all(map(_THOUSANDS.match, pointed))
-        and all(len(body) <= 3 for body in plain)
-    )
+    if not pointed or not plain:
+        return False
+    return all(map(_THOUSANDS.match, pointed)) and max(map(len, plain)) <= 3
 
 
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
@@ -199,13 +206,16 @@ def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
 def format_details(levels: Sequence[str], style: TextFormat) -> tuple[str, ...]:
     """Return what the text contains besides numbers, as stable keywords."""
     shown = [level for level in levels if not is_missing_word(level)][:SAMPLE_CELLS]
+    if style.kind != "number":
+        return ()
     extras = []
-    if style.kind == "number":
-        percent = sum("%" in level for level in shown)
-        if percent:
-            extras.append("percentages" if percent == len(shown) else "some_percentages")
-        extras += ["currencies"] if any(re.search(_CURRENCY, level) for level in shown) else []
-        mark = "," if style.name == "numbers" else "."
-        grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
-        extras += ["thousands_marks"] if any(map(grouped.search, shown)) else []
+    percent = sum("%" in level for level in shown)
+    if percent:
+        extras.append("percentages" if percent == len(shown) else "some_percentages")
+    if re.search(_CURRENCY, "\n".join(shown)):
+        extras.append("currencies")
+    mark = "," if style.name == "numbers" else "."
+    grouped = re.compile(rf"\d[{mark}'\s]\d{{3}}(?!\d)")
+    if any(map(grouped.search, shown)):
+        extras.append("thousands_marks")
     return tuple(extras)

@@ -1,6 +1,6 @@
 """``TableEncoder``: the column encoder as a scikit-learn transformer."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -57,7 +57,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
     """
 
     @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Learn the type and scale of each column.
 
         Parameters
@@ -69,15 +69,15 @@ class TableEncoder(TransformerMixin, BaseEstimator, ColumnEncoder):
         return self
 
     @whole
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+    def fit_transform(self, X: object, y: object = None, **params: object) -> np.ndarray:
         """Fit to a data frame and encode it."""
         return self.encode_table(self._learn(X))
 
-    def _learn(self, X: Any) -> Columns:
+    def _learn(self, X: object) -> Columns:
         given = columns_of(X, self.is_read)
         return self.learn_groups(given, self.learn_columns(given))
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: object) -> np.ndarray:
         """Encode another data frame with the columns of the training frame."""
         check_is_fitted(self, "specs_")
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != self.n_features_in_:

@@ -95,7 +95,7 @@ def _usual_in_group(
     return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
-def short_reason(reason: dict[str, Any]) -> str:
+def short_reason(reason: dict[str, object]) -> str:
     """Return a reason in a few words, for tables."""
     if reason["hidden"]:
         return f"{reason['column']} {HIDDEN}"
@@ -133,21 +133,22 @@ def _place(reason: dict[str, Any]) -> str:
     direction, at = reason["direction"], reason["percentile"]
     rows = "rows of its group" if "group" in reason else "rows"
     if direction in ("missing", "value"):
-        return (
-            f"as in {percent(reason['frequency'])} of {rows}"
-            if reason["frequency"] is not None
-            else "a rare case"
-        )
+        frequency = reason["frequency"]
+        return "a rare case" if frequency is None else f"as in {percent(frequency)} of {rows}"
     if direction == "within":
         return "not unusual by itself, but unusual given the rest of the row"
-    high = direction == "high"
-    if at is None:
-        return "higher than usual" if high else "lower than usual"
+    share, comparative, superlative = (
+        (at, "higher", "highest")
+        if direction == "high"
+        else (at if at is None else 100 - at, "lower", "lowest")
+    )
+    if share is None:
+        return f"{comparative} than usual"
     # Equal values are neither lower nor higher.
-    beyond = round((at if high else 100 - at) - (reason["equal"] or 0) / 2, 6)
+    beyond = round(share - (reason["equal"] or 0) / 2, 6)
     if beyond >= 99.95:
-        return f"among the {'highest' if high else 'lowest'} of all {rows}"
-    return f"{'higher' if high else 'lower'} than {math.floor(10 * beyond) / 10:g}% of {rows}"
+        return f"among the {superlative} of all {rows}"
+    return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"
 
 
 def trait(record: dict[str, Any]) -> str:

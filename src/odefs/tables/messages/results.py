@@ -52,9 +52,9 @@ def headline(summary: dict[str, Any]) -> str:
         return f"{flags} flagged of {count(rows)}, no more than without outliers."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
-    columns: list[str] = []
-    for kind in summary["kinds"]:
-        columns += [trait["column"] for trait in kind["traits"] if trait["column"] not in columns]
+    columns = list(
+        dict.fromkeys(trait["column"] for kind in summary["kinds"] for trait in kind["traits"])
+    )
     stand = "stands" if n_flagged == 1 else "stand"
     mostly = f", mostly by {listed(columns[:4])}." if columns else "."
     return f"{count(n_flagged)} of {count(rows, 'row')} {stand} out{mostly}"

@@ -126,7 +126,7 @@ def _time(seconds: float, context: Sequence[Any]) -> str:
     return f"{when:%Y-%m-%d}" if seconds % SECONDS_PER_DAY == 0 else f"{when:%Y-%m-%d %H:%M}"
 
 
-def span(bounds: Sequence[Any], of: str, digits: int = 6, context: Sequence[Any] = ()) -> str:
+def span(bounds: Sequence[object], of: str, digits: int = 6, context: Sequence[object] = ()) -> str:
     """Format a range: ``3 to 5``."""
     low, high = (
         value(bound, of, digits, (*bounds, *context) if of == "time" else ()) for bound in bounds

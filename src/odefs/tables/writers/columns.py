@@ -1,4 +1,7 @@
-"""Result columns: row id, line, score, rank and so on to the reasons, and the input on request."""
+"""Result columns: row id, line, score, rank and so on to the reasons, and the input on request.
+
+Also the columns of the file of values to check, which has one line for each cell or row.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,9 +15,11 @@ from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
 from odefs.tables import messages
 from odefs.tables.arrow_columns import cells_of, is_text
+from odefs.tables.checks.record import ValueCheck
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell
+from odefs.tables.displayed_rows import plain_cell, shown_checks
 from odefs.tables.frames import columns_of
+from odefs.tables.messages import check_cell
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:
@@ -49,29 +54,39 @@ def result_batches(
     used = found.encoder.input_columns if reasons != "none" else []
     own = table.names if with_data else []
     read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
-    quantiles = found.model.score_quantiles_
     for start, frame in table.batches(read):
         rows = slice(start, start + len(frame))
         flags = np.asarray(extent.is_outlier[rows])
-        texts = None
-        if reasons != "none":
-            wanted = np.arange(flags.size) if reasons == "all" else np.flatnonzero(flags)
-            texts = _reason_texts(found, frame, rows, wanted)
-        scores = np.asarray(extent.scores[rows])
         results = {
             "row": np.arange(start + 1, rows.stop + 1),
             "line": frame[lines[0]] if lines else None,
-            "score": scores,
+            "score": np.asarray(extent.scores[rows]),
             "rank": np.asarray(ranks[rows]),
-            "percentile": None if quantiles is None else percentiles(quantiles, scores),
-            "p_value": None if found.reference is None else found.reference.p_values(scores),
-            "agreement": None if extent.agreement is None else np.asarray(extent.agreement[rows]),
+            **_measures(found, rows),
             "outlier": as_yes_no(flags) if spells else flags,
-            "reasons": texts,
+            "reasons": _reason_texts(found, frame, rows, _explained_rows(flags, reasons)),
         }
         names = _names(frame, named[0]) if named else None
         yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
         report_progress(rows.stop, extent.n_rows)
+
+
+def _measures(found: TableDetection, rows: slice) -> dict[str, np.ndarray | None]:
+    """Return what the model tells about some rows besides their scores; ``None`` if it does not."""
+    scores, agreement = np.asarray(found.extent.scores[rows]), found.extent.agreement
+    quantiles = found.model.score_quantiles_
+    return {
+        "percentile": None if quantiles is None else percentiles(quantiles, scores),
+        "p_value": None if found.reference is None else found.reference.p_values(scores),
+        "agreement": None if agreement is None else np.asarray(agreement[rows]),
+    }
+
+
+def _explained_rows(flags: np.ndarray, reasons: str) -> np.ndarray | None:
+    """Return which rows of a batch get reasons; ``None`` if the result has no such column."""
+    if reasons == "none":
+        return None
+    return np.arange(flags.size) if reasons == "all" else np.flatnonzero(flags)
 
 
 def _ranks(found: TableDetection) -> np.ndarray:
@@ -97,9 +112,11 @@ def _names(frame: Any, id: str) -> "pa.ChunkedArray | pl.Series":
 
 
 def _reason_texts(
-    found: TableDetection, frame: Any, rows: slice, wanted: np.ndarray
-) -> "pl.Series":
+    found: TableDetection, frame: object, rows: slice, wanted: np.ndarray | None
+) -> "pl.Series | None":
     """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
+    if wanted is None:
+        return None
     n_rows = rows.stop - rows.start
     if not wanted.size:
         reasons: Sequence[Sequence[Reason]] = []
@@ -134,9 +151,9 @@ def shows_names(found: TableDetection) -> bool:
 
 def arranged(
     found: TableDetection,
-    names: Any,
-    results: Mapping[str, Any],
-    data: Mapping[str, Any],
+    names: object,
+    results: Mapping[str, object],
+    data: Mapping[str, object],
     folds: bool = False,
 ) -> dict[str, Any]:
     """Arrange row names, results and input in order, under unique names."""
@@ -148,11 +165,17 @@ def arranged(
     out |= {name: column for name, column in results.items() if column is not None}
     taken = {same(name) for name in out}
     for column, cells in data.items():
-        if column not in found.hidden and not (found.named and column == found.identifier):
+        if _is_shown(column, found):
             name = _free(column, taken, same)
             taken.add(same(name))
             out[name] = cells
     return out
+
+
+def _is_shown(column: str, found: TableDetection) -> bool:
+    """Whether a column of the table appears under its own name."""
+    is_name = found.named and column == found.identifier
+    return column not in found.hidden and not is_name
 
 
 def _free(name: str, taken: set[str], same: Callable[[str], str]) -> str:
@@ -170,3 +193,35 @@ def reason_texts(
     for row, found in zip(rows, reasons, strict=True):
         texts[row] = "; ".join(messages.reason_texts(found, hidden))
     return texts
+
+
+CheckCell = str | int | None
+
+
+def _id(check: ValueCheck, k: int) -> str | None:
+    return None if check.names[k] is None else str(check.names[k])
+
+
+CHECK_COLUMNS: dict[str, Callable[[ValueCheck, int], CheckCell]] = {
+    "kind": lambda check, k: str(check.kind),
+    "column": lambda check, k: check.column,
+    "row": lambda check, k: check.rows[k] + 1,
+    "id": _id,
+    "value": check_cell,
+    "sentence": lambda check, k: str(check),
+}
+"""What each column holds of a check and its row number ``k``."""
+
+
+def check_columns(found: TableDetection) -> dict[str, list[CheckCell]]:
+    """Return kind, column, row number, id, value and sentence; ids where the table has them.
+
+    Ids and values are text, so that all files have the same types.
+    """
+    lines = [(check, k) for check in shown_checks(found) for k in range(len(check.rows))]
+    has_ids = found.named and found.identifier not in found.hidden
+    return {
+        name: [cell(check, k) for check, k in lines]
+        for name, cell in CHECK_COLUMNS.items()
+        if has_ids or name != "id"
+    }

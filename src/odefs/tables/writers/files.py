@@ -75,7 +75,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_table(
-    path: Path | None, batches: Iterable[Mapping[str, Any]], excel: bool = False, raw: bool = False
+    path: Path | None,
+    batches: Iterable[Mapping[str, object]],
+    excel: bool = False,
+    raw: bool = False,
 ) -> tuple[Note, ...]:
     """Write batches of columns with the same names; ``None`` means csv to standard output.
 
