@@ -139,8 +139,7 @@ def write_outputs(
 ) -> tuple["Note", ...]:
     """Write the requested files; return notes on what the file of scores could not represent."""
     from odefs.tables.model_files import save_detection
-    from odefs.tables.writers.checks import check_columns
-    from odefs.tables.writers.columns import result_batches
+    from odefs.tables.writers.columns import check_columns, result_batches
     from odefs.tables.writers.excel import is_sheet
     from odefs.tables.writers.files import is_spreadsheet, write_table
 

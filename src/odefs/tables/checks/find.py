@@ -13,7 +13,6 @@ from odefs.tables.checks.locate import Located, locate, rows_of
 from odefs.tables.checks.numbers import number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
 from odefs.tables.checks.rows import copied_rows, sum_rows, sum_suspects
-from odefs.tables.checks.spelling import spelling_suspects
 from odefs.tables.checks.text import text_suspects
 from odefs.tables.displayed_rows import name_rows
 from odefs.tables.encoder.encoder import ColumnEncoder
@@ -106,7 +105,7 @@ def _column_suspects(
     text = TextFacts.of(tally)
     facts = NumberFacts.of_numbers(tally)
     if text is not None:
-        found += [*text_suspects(text), *spelling_suspects(text)]
+        found += text_suspects(text)
         facts = NumberFacts.of_text(text, tally)
     if facts is None or not facts.sample.size or tally.name in as_text:
         return found, None

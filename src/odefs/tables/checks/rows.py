@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefs.tables.checks.facts import NumberFacts
-from odefs.tables.checks.gather import Gathered
+from odefs.tables.checks.gather import Gathered, cell_hashes
 from odefs.tables.checks.locate import ROWS_KEPT, Located
 from odefs.tables.checks.record import Suspect, ValueCheck
-from odefs.tables.checks.row_hashes import cell_hashes
 from odefs.tables.columns import Columns
 
 COPY_SHARE = 0.02

@@ -1,4 +1,7 @@
-"""Result columns: row id, line, score, rank and so on to the reasons, and the input on request."""
+"""Result columns: row id, line, score, rank and so on to the reasons, and the input on request.
+
+Also the columns of the file of values to check, which has one line for each cell or row.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,9 +15,11 @@ from odefs.inspection.explanation import Reason
 from odefs.kernels.row_reductions import fill_ranks
 from odefs.tables import messages
 from odefs.tables.arrow_columns import cells_of, is_text
+from odefs.tables.checks.record import ValueCheck
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell
+from odefs.tables.displayed_rows import plain_cell, shown_checks
 from odefs.tables.frames import columns_of
+from odefs.tables.messages import check_cell
 from odefs.tables.table import Table
 
 if TYPE_CHECKING:
@@ -188,3 +193,35 @@ def reason_texts(
     for row, found in zip(rows, reasons, strict=True):
         texts[row] = "; ".join(messages.reason_texts(found, hidden))
     return texts
+
+
+CheckCell = str | int | None
+
+
+def _id(check: ValueCheck, k: int) -> str | None:
+    return None if check.names[k] is None else str(check.names[k])
+
+
+CHECK_COLUMNS: dict[str, Callable[[ValueCheck, int], CheckCell]] = {
+    "kind": lambda check, k: str(check.kind),
+    "column": lambda check, k: check.column,
+    "row": lambda check, k: check.rows[k] + 1,
+    "id": _id,
+    "value": check_cell,
+    "sentence": lambda check, k: str(check),
+}
+"""What each column holds of a check and its row number ``k``."""
+
+
+def check_columns(found: TableDetection) -> dict[str, list[CheckCell]]:
+    """Return kind, column, row number, id, value and sentence; ids where the table has them.
+
+    Ids and values are text, so that all files have the same types.
+    """
+    lines = [(check, k) for check in shown_checks(found) for k in range(len(check.rows))]
+    has_ids = found.named and found.identifier not in found.hidden
+    return {
+        name: [cell(check, k) for check, k in lines]
+        for name, cell in CHECK_COLUMNS.items()
+        if has_ids or name != "id"
+    }
