@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from odefs._row_selection import read_rows
-from odefs.answers.cells import Cells, resemblance
-from odefs.answers.draws import draw_cells
+from odefs.answers.cells import Cells, draw_cells, resemblance
 from odefs.engines.select import require_in_memory
 from odefs.exceptions import ModelFileError
 from odefs.models.base import OF_TRAINING_ROWS, OutlierModel

@@ -1,7 +1,9 @@
 """The server of the review page: this machine only, one secret address, no other origin.
 
 Only this file imports tornado. Requests are handled one after the other, so a review changes in one
-order for all windows.
+order for all windows. The page has its own script and style sheet and no data, which the script
+requests; its content security policy allows script and style sheet by their hashes, and requests
+to this server.
 """
 
 import asyncio
@@ -10,6 +12,8 @@ import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import lru_cache
+from importlib.resources import files
 from socket import socket
 from typing import Any
 
@@ -18,7 +22,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 from odefs.exceptions import TableError
-from odefs.review_page.page import render_page
+from odefs.report.page import content_policy, in_one_scope, template_text
 from odefs.review_page.session import ReviewSession
 
 LOOPBACK = "127.0.0.1"
@@ -188,3 +192,24 @@ def _answer(asked: dict[str, object]) -> bool | None:
     if not isinstance(answer, str) or answer not in ANSWERS:
         raise HTTPError(400)
     return ANSWERS[answer]
+
+
+SHARED_SCRIPTS = ("elements", "axes", "strip")
+"""Parts of the report's script that this page uses."""
+
+
+@lru_cache(maxsize=1)
+def render_page() -> tuple[str, str]:
+    """Return the page and its content security policy."""
+    style = template_text("style.css") + _text("review.css")
+    shared = [template_text(f"script/{name}.js") for name in SHARED_SCRIPTS]
+    script = in_one_scope([*shared, _text("curve.js"), _text("review.js")])
+    policy = content_policy(script, style, connects=True)
+    page = _text("review.html")
+    for mark, content in (("STYLE", style), ("SCRIPT", script)):
+        page = page.replace(f"/*{mark}*/", content)
+    return page, f"{policy}; frame-ancestors 'none'"
+
+
+def _text(name: str) -> str:
+    return (files("odefs.review_page") / "templates" / name).read_text(encoding="utf-8")

@@ -8,11 +8,9 @@ import numpy as np
 from onnx import ModelProto, helper
 from sklearn.utils.validation import check_is_fitted
 
-from odefs.compat.onnx.additive import coupling_score, relations_score
+from odefs.compat.onnx.detectors import coupling_score, iforest_score, relations_score, tails_score
 from odefs.compat.onnx.graph import Graph, Rows, described
-from odefs.compat.onnx.iforest import iforest_score
 from odefs.compat.onnx.lesinn import lesinn_score
-from odefs.compat.onnx.tails import tails_score
 from odefs.detectors import (
     CouplingDetector,
     Detector,

@@ -12,10 +12,9 @@ from odefs._progress import report_progress
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import FEW_ROWS, InMemoryEngine
-from odefs.engines.torch.companions import companion_scores
 from odefs.engines.torch.device import bytes_at_once, find_device, in_parts
 from odefs.engines.torch.nearest_members import total_shares
-from odefs.engines.torch.scorer import Scorer
+from odefs.engines.torch.scorer import Scorer, companion_scores
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches

@@ -1,13 +1,19 @@
-"""Scoring of row blocks by all components: which are exact in half precision, which are fused."""
+"""Scoring of row blocks by all components: which are exact in half precision, which are fused.
+
+Companions of the distances score complete scaled rows in float64.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from odefs.detectors.coupling import CouplingState
 from odefs.detectors.lesinn import LeSiNNDetector
+from odefs.detectors.relations import RelationsDetector, RelationsState
 from odefs.engines.torch.scoring import (
     DeviceReferences,
     is_exact,
@@ -116,3 +122,33 @@ class Scorer:
             place: send_references(self.components[place], self.n_columns, self.device, exact)
             for place in places
         }
+
+
+def companion_scores(X: Tensor, component: Component) -> Tensor:
+    """Raw scores of scaled rows by a component that has its own detector."""
+    if isinstance(component.state, CouplingState):
+        return _sum_of_values(X, component.state)
+    assert isinstance(component.detector, RelationsDetector)
+    columns = torch.from_numpy(component.columns).to(X.device)
+    squares = _squared_distances(X[:, columns], component.state)
+    return squares if component.detector.metric == "sqeuclidean" else squares.sqrt_()
+
+
+def _sum_of_values(X: Tensor, state: CouplingState) -> Tensor:
+    values = torch.tensor(state.values, dtype=torch.float64, device=X.device)
+    found = values[0].sum().expand(X.shape[0]).clone()
+    for limits, step in zip(state.cuts, values.diff(dim=0), strict=True):
+        columns = np.flatnonzero(np.isfinite(limits))
+        # Compared in float64, as NumPy does: rounded limits might be values.
+        above = X[:, columns].double() > torch.tensor(limits[columns], device=X.device)
+        found += (above * step[columns]).sum(dim=1)
+    return found
+
+
+def _squared_distances(X: Tensor, state: RelationsState) -> Tensor:
+    mean, std, precision = (
+        torch.tensor(one, dtype=torch.float64, device=X.device)
+        for one in (state.mean, state.std, state.precision)
+    )
+    z = (X.double() - mean) / std
+    return (z * (z @ precision)).sum(dim=1).clamp_(min=0)
