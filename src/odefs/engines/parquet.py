@@ -96,19 +96,22 @@ def matrix_dtype(schema: "pyarrow.Schema", names: Sequence[str]) -> np.dtype:
     """The type of a matrix of the named columns: float32 if it is exact for all, else float64."""
     import pyarrow as pa
 
-    held = Counter(schema.names)
-    absent = [name for name in names if name not in held]
-    if absent:
-        raise ValueError(
-            f"there is no column {absent[0]!r}; the columns are {', '.join(schema.names)}."
-        )
-    twice = [name for name in names if held[name] > 1]
-    if twice:
-        raise ValueError(f"two columns are called {twice[0]!r}: give each a unique name.")
+    _require_once(names, schema.names)
     # Columns without any value have no type.
     typed = [name for name in names if not pa.types.is_null(schema.field(name).type)]
     found = [_number_dtype(name, schema.field(name).type) for name in typed]
     return working_dtype(np.result_type(*found) if found else np.dtype(np.float32))
+
+
+def _require_once(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Raise unless each wanted column exists exactly once."""
+    held = Counter(names)
+    absent = [name for name in wanted if name not in held]
+    if absent:
+        raise ValueError(f"there is no column {absent[0]!r}; the columns are {', '.join(names)}.")
+    twice = [name for name in wanted if held[name] > 1]
+    if twice:
+        raise ValueError(f"two columns are called {twice[0]!r}: give each a unique name.")
 
 
 def _number_dtype(name: str, kind: "pyarrow.DataType") -> np.dtype:

@@ -22,16 +22,6 @@ ON_PROCESSORS = ("auto", "local", "stream", "dask")
 TORCH = "torch"
 
 
-def check_engine(engine: object) -> None:
-    """Raise ValueError for anything that is not the name of an engine."""
-    if isinstance(engine, str) and (engine in ON_PROCESSORS or on_device(engine)):
-        return
-    raise ValueError(
-        f"engine={engine!r} is not one of 'auto', 'local', 'stream', 'dask', 'torch', 'torch:cpu', "
-        "'torch:cuda', 'torch:cuda:N'."
-    )
-
-
 def out_of_core_engine(
     X: object, engine: str, n_jobs: int | None, missing: bool
 ) -> "StreamEngine | DaskEngine | None":

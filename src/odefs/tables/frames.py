@@ -3,7 +3,7 @@
 import datetime
 import decimal
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
@@ -315,7 +315,7 @@ def _mixed(name: str, given: list[object]) -> Column:
             return convert(name, cells)
     if not all(isinstance(cell, PLAIN_CELLS) for cell in known):
         return unread(name, len(cells))
-    return _coded(name, [None if cell is None else str(cell) for cell in cells])
+    return _as_text(name, cells)
 
 
 def _is_missing(cell: object) -> bool:
@@ -351,11 +351,7 @@ def _objects(name: str, cells: list[SupportsFloat | None]) -> Column:
     values = [np.nan if cell is None else _as_float(cell) for cell in cells]
     column = _numbers(name, np.array(values), whole)
     exact = whole and (has_large(column.values) or bool(column.n_infinite))
-    return (
-        replace(column, exact=_coded(name, [None if cell is None else str(cell) for cell in cells]))
-        if exact
-        else column
-    )
+    return replace(column, exact=_as_text(name, cells)) if exact else column
 
 
 CONVERSIONS: tuple[tuple[Callable[[object], bool], Callable[[str, list[Any]], Column]], ...] = (
@@ -373,6 +369,10 @@ def _as_float(cell: SupportsFloat) -> float:
         return float("inf")
     except ValueError:  # a signaling NaN of the decimal module
         return float("nan")
+
+
+def _as_text(name: str, cells: Sequence[object]) -> Column:
+    return _coded(name, [None if cell is None else str(cell) for cell in cells])
 
 
 def _coded(name: str, cells: list[str | None]) -> Column:

@@ -94,9 +94,13 @@ def score_partitions(
                 written += 1
             n_rows, n_flagged = n_rows + rows, n_flagged + flagged
             report_progress(done, len(parts))
+    return Progress(written, skipped, n_rows, n_flagged, _without_input(target, outputs))
+
+
+def _without_input(target: Path, outputs: Sequence[Path]) -> tuple[str, ...]:
+    """Return the names of parquet files in the output folder that are no outputs."""
     own = {out.name for out in outputs}
-    others = tuple(path.name for path in parquet_in(target) if path.name not in own)
-    return Progress(written, skipped, n_rows, n_flagged, others)
+    return tuple(path.name for path in parquet_in(target) if path.name not in own)
 
 
 def _require_same_settings(

@@ -266,14 +266,20 @@ def _pairs(found: object, name: str) -> tuple[tuple[float, ...], ...]:
 def _can_encode(spec: ColumnSpec) -> bool:
     """Whether the fields are consistent: one unit per encoded column, two for booleans, finite."""
     n_units = len(spec.feature_names()) + (spec.kind == "boolean")
-    if spec.sigma < 0 or (spec.sigma > 0 and spec.kind not in ("number", "time")):
-        return False
-    if len(spec.units) != n_units or (spec.by_hour and spec.kind != "time"):
+    if len(spec.units) != n_units or not _fits_kind(spec):
         return False
     if spec.kind == "category":
         filled = spec.marks_missing or spec.fill_level in spec.levels
         return bool(spec.levels) and filled and _are_encoded(spec.units)
     return not spec.levels and not spec.grouped and _can_encode_numbers(spec)
+
+
+def _fits_kind(spec: ColumnSpec) -> bool:
+    """Whether only numbers and times have a spread, and only times an hour."""
+    has_spread = spec.sigma != 0
+    if spec.sigma < 0 or (has_spread and spec.kind not in ("number", "time")):
+        return False
+    return not spec.by_hour or spec.kind == "time"
 
 
 def _can_encode_numbers(spec: ColumnSpec) -> bool:

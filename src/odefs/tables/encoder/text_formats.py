@@ -181,11 +181,7 @@ def _points_are_thousands(levels: Sequence[str]) -> bool:
 
     Every point is followed by three digits, and numbers below a thousand have no point.
     """
-    bodies = [
-        match["body"].strip()
-        for match in map(_SIGN.match, (level.strip() for level in levels))
-        if match
-    ]
+    bodies = _number_bodies(levels)
     if len(bodies) < len(levels) or "," in "".join(bodies):
         return False
     pointed = [body for body in bodies if "." in body]
@@ -193,6 +189,12 @@ def _points_are_thousands(levels: Sequence[str]) -> bool:
     if not pointed or not plain:
         return False
     return all(map(_THOUSANDS.match, pointed)) and max(map(len, plain)) <= 3
+
+
+def _number_bodies(levels: Sequence[str]) -> list[str]:
+    """Return the digits and marks of the values that are numbers, without sign and currency."""
+    matches = [_SIGN.match(level.strip()) for level in levels]
+    return [match["body"].strip() for match in matches if match]
 
 
 def read_levels(levels: Sequence[str], style: TextFormat) -> np.ndarray:
