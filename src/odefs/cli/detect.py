@@ -134,7 +134,15 @@ def read_input(
 
     # These columns must not be parsed as numbers.
     text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
-    how = ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header)
+    how = ReadOptions(
+        reading.sheet,
+        text,
+        reading.delimiter,
+        header=not reading.no_header,
+        skip_rows=reading.skip_rows,
+        header_row=reading.header_row,
+        cell_range=reading.cell_range,
+    )
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)

@@ -27,7 +27,19 @@ if TYPE_CHECKING:
     from odefs.tables.score_folder import Progress
 
 SINGLE_TABLE = (
-    *("sheet", "delimiter", "no_header", "report_path", "reasons", "with_data", "excel", "raw"),
+    *(
+        "sheet",
+        "skip_rows",
+        "header_row",
+        "cell_range",
+        "delimiter",
+        "no_header",
+        "report_path",
+        "reasons",
+        "with_data",
+        "excel",
+        "raw",
+    ),
     *("contamination", "flag", "hide", "top", "reference", "level"),
 )
 """Options that need all rows at once or another file format, so not for files of a folder."""
@@ -230,7 +242,9 @@ def _require_folder_options(reasons: str) -> None:
         and (name, reasons) != ("reasons", "none")
     ]
     if given:
-        name = {"report_path": "report"}.get(given[0], given[0]).replace("_", "-")
+        name = {"report_path": "report", "cell_range": "range"}.get(given[0], given[0]).replace(
+            "_", "-"
+        )
         raise click.UsageError(
             f"--{name} is for single tables; folders support --id, --threshold and --force."
         )

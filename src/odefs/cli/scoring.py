@@ -47,7 +47,17 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
     # which such a model can score too.
     trained = None if loaded.source.get("header") is False else True
     header = False if reading.no_header else trained
-    return ReadOptions(reading.sheet, text, reading.delimiter, least_rows=1, header=header)
+    return ReadOptions(
+        reading.sheet,
+        text,
+        reading.delimiter,
+        least_rows=1,
+        header=header,
+        skip_rows=reading.skip_rows,
+        header_row=reading.header_row,
+        cell_range=reading.cell_range,
+        expected_names=loaded.encoder.input_columns,
+    )
 
 
 def score_file(
