@@ -191,6 +191,8 @@ def _names_groups_of(grid: Grid, block: Block, upper: int, lower: int) -> bool:
         return False
     if len(groups) == 1 and groups[0][0] <= first and above.count(None) == len(above) - 1:
         return False  # a title above the first column
+    if len(groups) == 1 and above[first] is not None and groups[0][0] > first and below[first]:
+        return False  # a title and its date above the first columns
     later = range(lower + 1, block.last_row + 1)
     numeric = numeric_columns(grid, later, [block.first_column + k for k in spanned])
     are_alone = [above[k] is not None and below[k] is None for k in range(len(above))]

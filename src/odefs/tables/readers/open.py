@@ -167,7 +167,14 @@ def _open(
         source = path_for_polars(source)
     if suffix in TEXT:
         return read_text(
-            source, name, folder, options.text_columns, options.delimiter, options.header
+            source,
+            name,
+            folder,
+            options.text_columns,
+            options.delimiter,
+            options.header,
+            options.placement,
+            options.expected_names,
         )
     if suffix in EXCEL and folder is None:
         sheet = _read_excel(source, name, options)
