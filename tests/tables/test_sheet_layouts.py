@@ -278,6 +278,13 @@ def test_another_table_can_be_reached_by_the_range_in_the_note(tmp_path):
     assert read_in_memory(path, skip_rows=34).columns == ["number", "name"]
 
 
+def test_the_range_of_a_short_table_to_the_right_ends_with_it(tmp_path):
+    path = write(tmp_path / "t.xlsx", ("data", CASES["second table to the right"].rows, ()))
+    (note,) = read_in_memory(path).notes
+    assert note.details == ("E1:F9",)
+    assert read_in_memory(path, cell_range="E1:F9").frame.rows() == [tuple(row) for row in PEOPLE]
+
+
 def test_the_place_of_the_table_can_be_given(tmp_path):
     path = write(tmp_path / "t.xlsx", ("data", TWO_TABLES, ()))
     part = read_in_memory(path, cell_range="A3:B10")

@@ -142,7 +142,9 @@ def find_layout(
         header = ()
     units = _units_row(grid, first, block.last_row, columns) if header else None
     first = first if units is None else units + 1
-    last, totals, notes = _cut_end(grid, first, block.last_row, columns, cuts_end)
+    rows = np.flatnonzero(inside[first : block.last_row + 1].any(axis=1))
+    last = first + int(rows[-1]) if rows.size else block.last_row
+    last, totals, notes = _cut_end(grid, first, last, columns, cuts_end)
     return Layout(header, units, first, last, columns, _names(grid, header, columns), totals, notes)
 
 
