@@ -40,6 +40,14 @@ EXAMPLES = {
     "leading_zeros": Note("leading_zeros", "a"),
     "apostrophes_removed": Note("apostrophes_removed", count=2),
     "short_lines": Note("short_lines", line=4, count=2, n_fields=1, limit=3),
+    "rows_above": Note("rows_above", row=4, count=2, value="Prices"),
+    "joined_header": Note("joined_header", row=3, count=2),
+    "units_row": Note("units_row", row=5, details=("kg", "m")),
+    "total_row": Note("total_row", "a", row=40, value="Total"),
+    "rows_below": Note("rows_below", line=41, count=2, value="Source: us"),
+    "other_tables": Note("other_tables", count=2, details=("J3:M9", "A50:C60")),
+    "other_sheets": Note("other_sheets", details=("b", "c")),
+    "separated_by_spaces": Note("separated_by_spaces"),
     "text_format": Note(
         "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
     ),
@@ -66,6 +74,8 @@ SENTENCES = {
         "2 lines have fewer than 3 fields; the absent cells count as missing (first: line 4, with "
         "1)"
     ),
+    "rows_above": "the table starts in row 4; 2 rows above it were left out (first: 'Prices')",
+    "rows_below": "2 lines below the table were left out (from line 41 on: 'Source: us')",
     "text_format": "a: text read as numbers (currencies, thousands separators)",
     "unreadable_cells": "a: 2 cells are not ISO dates and count as missing (first: 'x' in row 7)",
     "missing_code": "a: 2 cells are -999, possibly a code for missing; --na=-999 treats it so",
@@ -85,6 +95,9 @@ OF_ONE = {
     "more_repeated_names": "1 more name occurs",
     "apostrophes_removed": "from 1 cell",
     "short_lines": "1 line has",
+    "rows_above": "1 row above it was left out",
+    "rows_below": "1 line below the table was left out",
+    "other_tables": "it has another table",
     "unreadable_cells": "1 cell is not ISO dates and counts as missing",
     "missing_code": "1 cell is -999",
     "infinite_cells": "1 infinite cell counts",

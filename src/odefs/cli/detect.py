@@ -9,8 +9,16 @@ import click
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
-from odefs.cli.messages import say_warning, write_document
+from odefs.cli.messages import say_warning
 from odefs.cli.progress import progress
+from odefs.cli.sheets import (
+    SheetResult,
+    of_sheet,
+    refuse_all,
+    run_sheets,
+    sheet_path,
+    sheet_writing,
+)
 
 if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
@@ -63,11 +71,7 @@ def command(
     FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
     for standard input. Without FILE, a bundled example of card transactions is used.
     """
-    from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
-    from odefs.cli.run import is_large, make_model, named_errors, working_folder
-    from odefs.cli.screen import Screen, show_detection, show_files
     from odefs.datasets.transactions import transactions_path
-    from odefs.report import build_report
 
     if columns.known and columns.known in (columns.label, reading.identifier):
         raise click.UsageError(
@@ -80,6 +84,49 @@ def command(
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")
+    if answers:
+        refuse_all(reading.sheet, "--answers belongs to one table")
+    table = file
+
+    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
+        return _detect(
+            table,
+            sheet_writing(writing, sheet),
+            sheet_path(model_path, sheet),
+            answers,
+            sheet_path(checks_path, sheet),
+            no_checks,
+            reading,
+            columns,
+            flagging,
+            training,
+            display,
+            sheet,
+        )
+
+    run_sheets(table, reading, display.as_json, run)
+
+
+def _detect(
+    file: str,
+    writing: options.Writing,
+    model_path: Path | None,
+    answers: Path | None,
+    checks_path: Path | None,
+    no_checks: bool,
+    reading: options.Reading,
+    columns: options.Columns,
+    flagging: options.Flagging,
+    training: options.Training,
+    display: options.Display,
+    sheet: str | None,
+) -> SheetResult:
+    """Detect outliers in one table, and write and show what was found."""
+    from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
+    from odefs.cli.run import is_large, make_model, named_errors, working_folder
+    from odefs.cli.screen import Screen, show_detection, show_files
+    from odefs.report import build_report
+
     large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(
         file,
@@ -89,13 +136,14 @@ def command(
         model_path=model_path,
         leaves_page=not display.as_json,
         checks_path=checks_path,
+        sheet=sheet,
     )
     require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
     model = make_model(training, columns.by)
     with working_folder(large) as folder:
         with progress(display.quiet):
             with named_errors(file, writing.output):
-                read = read_input(file, folder, reading, columns, writing.hide)
+                read = of_sheet(read_input(file, folder, reading, columns, writing.hide), sheet)
                 require_room_for(writing, read.table, writing.hide)
             told = _read_answers(answers, read, reading, writing.hide) if answers else []
             with named_errors(file, writing.output):
@@ -115,11 +163,12 @@ def command(
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         if display.as_json:
-            write_document(build_report(found).json())
-        elif not display.quiet and not targets.to_screen:
+            return SheetResult(build_report(found).json())
+        if not display.quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, display.top)
             show_files(out, targets, found)
+    return SheetResult()
 
 
 def read_input(
@@ -134,7 +183,15 @@ def read_input(
 
     # These columns must not be parsed as numbers.
     text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
-    how = ReadOptions(reading.sheet, text, reading.delimiter, header=not reading.no_header)
+    how = ReadOptions(
+        reading.sheet,
+        text,
+        reading.delimiter,
+        header=not reading.no_header,
+        skip_rows=reading.skip_rows,
+        header_row=reading.header_row,
+        cell_range=reading.cell_range,
+    )
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs.cli import options
-from odefs.cli.messages import document_text, write_document
+from odefs.cli.messages import document_text
 from odefs.cli.progress import progress
+from odefs.cli.sheets import SheetResult, run_sheets
 
 if TYPE_CHECKING:
     from odefs.inspection.explanation import Reason
@@ -48,18 +49,41 @@ def command(
 
     Each reason is shown with the position of its value in the column and the usual values.
     """
+
+    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
+        return _explain(model, file, rows, hide, reading, flagging, jobs, display, sheet)
+
+    run_sheets(file, reading, display.as_json, run)
+
+
+def _explain(
+    model: Path,
+    file: str,
+    rows: str | None,
+    hide: tuple[str, ...],
+    reading: options.Reading,
+    flagging: options.Flagging,
+    jobs: int | None,
+    display: options.Display,
+    sheet: str | None,
+) -> SheetResult:
+    """Explain rows of one table."""
     from odefs.cli.run import require_memory
     from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_reasons
 
     require_memory(file, reading.delimiter, reading.sheet, whole=True)
     with progress(display.quiet):
-        found = score_file(model, file, reading, flagging, jobs, hide).found
+        found = score_file(model, file, reading, flagging, jobs, hide, sheet=sheet).found
     numbers = _rows(rows, found) if rows else [int(row) for row in found.order[: display.top]]
     if display.as_json:
-        write_document(document_text({"rows": _explained(found, numbers)}))
-    elif not display.quiet:
-        show_reasons(Screen(), found, numbers)
+        return SheetResult(document_text({"rows": _explained(found, numbers)}))
+    if not display.quiet:
+        out = Screen()
+        if sheet is not None:
+            out.say(f"{found.source['name']}:")
+        show_reasons(out, found, numbers)
+    return SheetResult()
 
 
 def _rows(text: str, found: "TableDetection") -> list[int]:

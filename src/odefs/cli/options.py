@@ -72,6 +72,19 @@ def _delimiter(context: click.Context, parameter: click.Parameter, value: str | 
     return value
 
 
+def _cell_range(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
+    if value is not None:
+        from odefs.tables.readers.placement import CellRange
+
+        try:
+            CellRange.parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+    return value
+
+
 def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value <= 0.5:
         raise click.BadParameter(f"{value} must be greater than 0 and at most 0.5.")
@@ -88,7 +101,29 @@ def _score(context: click.Context, parameter: click.Parameter, value: float | No
 class Reading:
     """How a file is read."""
 
-    sheet: str | None = _option(metavar="NAME", help="Sheet of an Excel file (default: the first).")
+    sheet: str | None = _option(
+        metavar="NAME",
+        help="Sheet of an Excel file: its name or number, or 'all' for one result per sheet "
+        "(default: the first that is not hidden).",
+    )
+    skip_rows: int = _option(
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Rows at the top of a sheet, or lines of a text file, that are not looked at.",
+    )
+    header_row: int | None = _option(
+        type=click.IntRange(1),
+        metavar="N",
+        help="Row of a sheet or line of a text file with the column names, from 1 (default: "
+        "found).",
+    )
+    cell_range: str | None = _option(
+        "--range",
+        callback=_cell_range,
+        metavar="CELLS",
+        help="Cells of an Excel sheet with the table, such as A3:H200 (default: found).",
+    )
     delimiter: str | None = _option(
         callback=_delimiter,
         metavar="CHAR",
@@ -98,6 +133,21 @@ class Reading:
         is_flag=True, help="Text file has no header; columns are named by number."
     )
     identifier: str | None = _option("--id", metavar="COL", help="Column with row ids.")
+
+    def __post_init__(self) -> None:
+        given = [
+            name
+            for name, value in (
+                ("--skip-rows", self.skip_rows),
+                ("--header-row", self.header_row),
+                ("--range", self.cell_range),
+            )
+            if value
+        ]
+        if len(given) > 1:
+            raise click.UsageError(
+                f"{' and '.join(given)} all say where the table is: give only one of them."
+            )
 
 
 @dataclass(frozen=True)

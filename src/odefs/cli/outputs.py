@@ -13,6 +13,7 @@ import click
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.sheets import safe_name, sheet_title
 
 if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
@@ -49,6 +50,7 @@ def choose_targets(
     model_read: Path | None = None,
     leaves_page: bool = False,
     checks_path: Path | None = None,
+    sheet: str | None = None,
 ) -> Targets:
     """Targets of a command, all writable and different from each other and from its inputs."""
     from odefs.tables.writers.files import WRITABLE, check_target
@@ -56,7 +58,7 @@ def choose_targets(
     to_screen = writing.output == "-"
     _require_consistent(writing, to_screen and display.as_json)
     scores = Path(writing.output) if writing.output and not to_screen else None
-    page, force, lacks = _choose_page(file, writing, leaves_page)
+    page, force, lacks = _choose_page(file, writing, leaves_page, sheet)
     source = Path(file) if file != "-" else None
     require_apart(scores, page, model_path, source, model_read, checks_path)
     if scores:
@@ -71,7 +73,7 @@ def choose_targets(
 
 
 def _choose_page(
-    file: str, writing: options.Writing, by_default: bool
+    file: str, writing: options.Writing, by_default: bool, sheet: str | None
 ) -> tuple[Path | None, bool, bool]:
     """Path of the report, whether it may be overwritten, and whether its packages are missing."""
     from odefs.report import missing_packages
@@ -83,8 +85,9 @@ def _choose_page(
         return page, force, False
     if missing_packages():
         return None, force, True
-    page = default_page(file)
-    return page, force or is_own_page(page, readable(table_name(file))), False
+    page = default_page(file, sheet)
+    source = sheet_title(readable(table_name(file)), sheet)
+    return page, force or is_own_page(page, source), False
 
 
 def _require_consistent(writing: options.Writing, two_outputs: bool) -> None:
@@ -162,9 +165,10 @@ def write_outputs(
     return notes
 
 
-def default_page(file: str) -> Path:
-    """Default path of the report."""
-    return default_target(file, PAGE_SUFFIX)
+def default_page(file: str, sheet: str | None = None) -> Path:
+    """Default path of the report, of a sheet if one is given."""
+    suffix = PAGE_SUFFIX if sheet is None else f".{safe_name(sheet)}{PAGE_SUFFIX}"
+    return default_target(file, suffix)
 
 
 def default_target(file: str, own_suffix: str) -> Path:

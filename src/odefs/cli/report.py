@@ -6,6 +6,7 @@ import click
 
 from odefs.cli import options
 from odefs.cli.progress import progress
+from odefs.cli.sheets import SheetResult, run_sheets, sheet_path
 
 
 @click.command()
@@ -41,6 +42,28 @@ def command(
 
     MODEL is a file written by 'odefs detect --save'.
     """
+
+    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
+        page = sheet_path(output, sheet) or output
+        _report(model, file, page, hide, force, reading, flagging, jobs, quiet, sheet)
+        return SheetResult()
+
+    run_sheets(file, reading, False, run)
+
+
+def _report(
+    model: Path,
+    file: str,
+    output: Path,
+    hide: tuple[str, ...],
+    force: bool,
+    reading: options.Reading,
+    flagging: options.Flagging,
+    jobs: int | None,
+    quiet: bool,
+    sheet: str | None,
+) -> None:
+    """Write the report of one table."""
     from odefs.cli.outputs import PAGES, require_apart, write_report
     from odefs.cli.run import require_memory
     from odefs.cli.scoring import score_file
@@ -50,6 +73,7 @@ def command(
     check_target(output, force, PAGES)
     require_memory(file, reading.delimiter, reading.sheet, whole=True)
     with progress(quiet):
-        write_report(score_file(model, file, reading, flagging, jobs, hide).found, output)
+        scored = score_file(model, file, reading, flagging, jobs, hide, sheet=sheet)
+        write_report(scored.found, output)
     if not quiet:
         click.echo(f"Report: {output}")

@@ -14,6 +14,7 @@ from odefs._extras import require_extra
 from odefs._progress import report_progress, stage
 from odefs.cli import options
 from odefs.cli.progress import progress
+from odefs.cli.sheets import refuse_all
 
 if TYPE_CHECKING:
     from odefs.review_page.session import ReviewSession
@@ -81,6 +82,7 @@ def command(
 
     with require_extra("the review page", "review"):
         from odefs.review_page.server import serve
+    refuse_all(reading.sheet, "A review is of one table")
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")

@@ -22,12 +22,25 @@ from odefs.cli.flag_limit import (
 )
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
+from odefs.cli.sheets import SheetResult, refuse_all, run_sheets, sheet_writing
 
 if TYPE_CHECKING:
     from odefs.tables.score_folder import Progress
 
 SINGLE_TABLE = (
-    *("sheet", "delimiter", "no_header", "report_path", "reasons", "with_data", "excel", "raw"),
+    *(
+        "sheet",
+        "skip_rows",
+        "header_row",
+        "cell_range",
+        "delimiter",
+        "no_header",
+        "report_path",
+        "reasons",
+        "with_data",
+        "excel",
+        "raw",
+    ),
     *("contamination", "flag", "hide", "top", "reference", "level"),
 )
 """Options that need all rows at once or another file format, so not for files of a folder."""
@@ -74,14 +87,6 @@ def command(
     for --max-flagged, so an interrupted run can be resumed. They must be from the same model,
     threshold and id; --force writes them again.
     """
-    from odefs.cli.outputs import choose_targets, require_apart, write_outputs
-    from odefs.cli.run import is_large, working_folder
-    from odefs.cli.scoring import reference_scores, score_file
-    from odefs.cli.screen import Screen, show_detection, show_drift, show_files
-    from odefs.report import build_report
-    from odefs.tables.displayed_rows import shown_drift
-    from odefs.tables.drift import as_plain
-
     output = _output_folder(file, writing.output)
     if output is not None:
         _score_folder(
@@ -90,8 +95,42 @@ def command(
         return
     require_comparable(limit, flagging)
     _require_one_rule(reference, level, flagging, limit)
+    if reference:
+        refuse_all(reading.sheet, "--reference is a table of its own")
+
+    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
+        chosen = sheet_writing(writing, sheet)
+        return _score(
+            model, file, chosen, reading, flagging, limit, reference, level, jobs, display, sheet
+        )
+
+    run_sheets(file, reading, display.as_json, run)
+
+
+def _score(
+    model: Path,
+    file: str,
+    writing: options.Writing,
+    reading: options.Reading,
+    flagging: options.Flagging,
+    limit: Limit | None,
+    reference: str | None,
+    level: float | None,
+    jobs: int | None,
+    display: options.Display,
+    sheet: str | None,
+) -> SheetResult:
+    """Score one table, and write and show what was found."""
+    from odefs.cli.outputs import choose_targets, require_apart, write_outputs
+    from odefs.cli.run import is_large, working_folder
+    from odefs.cli.scoring import reference_scores, score_file
+    from odefs.cli.screen import Screen, show_detection, show_drift, show_files
+    from odefs.report import build_report
+    from odefs.tables.displayed_rows import shown_drift
+    from odefs.tables.drift import as_plain
+
     large = is_large(file, reading.delimiter, reading.sheet)
-    targets = choose_targets(file, writing, display, large, model_read=model)
+    targets = choose_targets(file, writing, display, large, model_read=model, sheet=sheet)
     require_apart(targets.scores, targets.page, Path(reference) if reference else None)
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(limit, model, flagging.threshold)
@@ -110,6 +149,7 @@ def command(
                 writing,
                 clean,
                 level,
+                sheet,
             )
             found = scored.found
             notes = write_outputs(targets, scored.read.table, found, writing)
@@ -118,6 +158,7 @@ def command(
         flagged = found.n_flagged / found.n_rows
         before = share_in_training(scored.model, flagging.threshold)
         drift = shown_drift(found, scored.drift)
+        document = None
         if display.as_json:
             differences = {
                 "flagged": flagged,
@@ -125,14 +166,14 @@ def command(
                 "columns": as_plain(drift),
             }
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
-            write_document(document_text(build_report(found).summary | more))
+            document = document_text(build_report(found).summary | more)
         elif not display.quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, display.top)
             out.say()
             show_drift(out, drift, flagged, before)
             show_files(out, targets, found)
-    exit_if_exceeded(limit, allowed, flagged)
+    return SheetResult(document, lambda: exit_if_exceeded(limit, allowed, flagged))
 
 
 def _require_one_rule(
@@ -230,7 +271,9 @@ def _require_folder_options(reasons: str) -> None:
         and (name, reasons) != ("reasons", "none")
     ]
     if given:
-        name = {"report_path": "report"}.get(given[0], given[0]).replace("_", "-")
+        name = {"report_path": "report", "cell_range": "range"}.get(given[0], given[0]).replace(
+            "_", "-"
+        )
         raise click.UsageError(
             f"--{name} is for single tables; folders support --id, --threshold and --force."
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.sheets import of_sheet
 
 if TYPE_CHECKING:
     from odefs.inspection.conformal import Reference
@@ -47,7 +48,17 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
     # which such a model can score too.
     trained = None if loaded.source.get("header") is False else True
     header = False if reading.no_header else trained
-    return ReadOptions(reading.sheet, text, reading.delimiter, least_rows=1, header=header)
+    return ReadOptions(
+        reading.sheet,
+        text,
+        reading.delimiter,
+        least_rows=1,
+        header=header,
+        skip_rows=reading.skip_rows,
+        header_row=reading.header_row,
+        cell_range=reading.cell_range,
+        expected_names=loaded.encoder.input_columns,
+    )
 
 
 def score_file(
@@ -62,8 +73,12 @@ def score_file(
     writing: options.Writing | None = None,
     reference: "Reference | None" = None,
     level: float | None = None,
+    sheet: str | None = None,
 ) -> Scored:
-    """Load the model, read the table and score it; in batches if a ``folder`` is given."""
+    """Load the model, read the table and score it; in batches if a ``folder`` is given.
+
+    ``sheet`` is the sheet if the file is read sheet by sheet.
+    """
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import command_line, described, named_errors
     from odefs.inspection.conformal import LEVEL
@@ -77,7 +92,7 @@ def score_file(
     with named_errors(file, writing.output if writing else None):
         with stage("reading"):
             report_progress(0, 0)
-            read = open_table(file, _read_options(loaded, reading), folder)
+            read = of_sheet(open_table(file, _read_options(loaded, reading), folder), sheet)
             if writing:
                 require_room_for(writing, read.table, hidden)
             read.table.require_columns(hide)

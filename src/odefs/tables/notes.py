@@ -27,6 +27,14 @@ ReadingNote = Literal[
     "leading_zeros",
     "apostrophes_removed",
     "short_lines",
+    "rows_above",
+    "joined_header",
+    "units_row",
+    "total_row",
+    "rows_below",
+    "other_tables",
+    "other_sheets",
+    "separated_by_spaces",
 ]
 """Reported by a reader about a file."""
 ColumnNote = Literal[
@@ -80,11 +88,11 @@ class Note:
     columns: tuple[str, ...] = ()
     """Further columns that the note names."""
     row: int | None = None
-    """Number of a row, from 1."""
+    """Number of a row of the table, or of a sheet in notes on where the table is, from 1."""
     line: int | None = None
     """Number of a line of the file, from 1."""
     count: int | None = None
-    """Number of cells, lines, names, groups, rows of certain groups, or known or confirmed
+    """Number of cells, lines, names, tables, groups, rows of certain groups, or known or confirmed
     outliers, depending on the kind."""
     n_normal: int | None = None
     """Number of rows known or answered to be normal."""
@@ -98,7 +106,7 @@ class Note:
     format: str | None = None
     """Format of text: a key of :data:`odefs.tables.encoder.text_formats.TEXT_FORMATS`."""
     details: tuple[str, ...] = ()
-    """Other parts of the text, such as ``currencies``."""
+    """Other parts of the text, such as ``currencies``; units, ranges of cells, names of sheets."""
     is_sampled: bool = False
     """Whether row and count refer to a sample of the table."""
 

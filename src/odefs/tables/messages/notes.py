@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from odefs.tables.messages.layout import LAYOUT_NOTES
 from odefs.tables.messages.values import (
     count,
     exact_percent,
@@ -252,6 +253,7 @@ NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "single_group": _single_group,
     "pooled_groups": _pooled_groups,
     "unknown_groups": _unknown_groups,
+    **LAYOUT_NOTES,
 }
 
 EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {

@@ -50,7 +50,7 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
     text = head.decode(encoding, errors="replace")
     if "\x00" in text:
         raise TableError(f"{name}: this is not a text file (it contains zero bytes).")
-    return Dialect(separator or _separator(text), encoding)
+    return Dialect(separator or detect_separator(text), encoding)
 
 
 def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None:
@@ -97,7 +97,7 @@ def long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _separator(text: str) -> str:
+def detect_separator(text: str) -> str:
     """Return the delimiter that splits most lines into the same number of fields, at least two."""
     lines = text.splitlines()[:LINES]
     best = (0.0, 1, ",")

@@ -1,143 +1,162 @@
 """Excel reader for one sheet, which loses no cell.
 
-Types are inferred from all rows, numbers in text columns keep their digits, and times of day are
-read as times.
+A sheet is first read with its first row as header. If that looks like a table, it is the result;
+otherwise the table is found in the cells (:mod:`odefs.tables.readers.sheet_layout`) and read
+alone. Types are inferred from all rows (:mod:`odefs.tables.readers.excel_cells`).
 """
 
-import logging
-import re
-from datetime import date
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from odefs.tables.readers.excel_limits import require_modest
-from odefs.tables.readers.polars_names import is_pattern
+from odefs.exceptions import TableError
+from odefs.tables.notes import Note
+from odefs.tables.readers.excel_cells import (
+    Options,
+    cells_at,
+    first_row_as_header,
+    silence_reader,
+    text_grid,
+)
+from odefs.tables.readers.excel_limits import first_column, require_modest
+from odefs.tables.readers.header import name_notes, unique_names
+from odefs.tables.readers.layout import Block, Grid, Layout, find_layout
+from odefs.tables.readers.placement import FOUND, CellRange, Placement
+from odefs.tables.readers.sheet_layout import is_plain, is_prose, layout_notes, range_of
+from odefs.tables.readers.sheets import choose_sheet, listed_names, other_sheets
+from odefs.tables.readers.table_blocks import find_tables
 
 if TYPE_CHECKING:
     import polars as pl
 
-DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1))
-"""Excel stores a time of day as a fraction of day 0, which readers turn into one of these dates."""
-UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTALL)
+
+@dataclass(frozen=True, eq=False)
+class SheetTable:
+    """The rows of a table, and notes on how it was found."""
+
+    frame: "pl.DataFrame"
+    notes: tuple[Note, ...]
 
 
-def read_sheet(source: Path | bytes, sheet: str | None) -> "pl.DataFrame":
-    """Read a sheet, by default the first; empty rows are dropped."""
-    require_modest(source, sheet)
-    _silence_reader()
-    read: dict[str, Any] = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
-    if sheet:
-        read["sheet_name"] = sheet
-    try:
-        frame = _cells(read)
-        is_safe = not any(map(is_pattern, frame.columns))
-    except Exception:  # fastexcel's exceptions are not part of its interface
-        if not _has_patterns(read):
-            raise
-        is_safe = False
-    return frame if is_safe else _under_other_names(read)
+def read_sheet(
+    source: Path | bytes,
+    sheet: str | None,
+    place: Placement = FOUND,
+    expected: Collection[str] = (),
+) -> SheetTable:
+    """Read the table of a sheet, by default of the first that is not hidden.
+
+    ``expected`` are names that the header probably has.
+    """
+    chosen = choose_sheet(source, sheet)
+    require_modest(source, chosen)
+    silence_reader()
+    read: Options = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
+    if chosen:
+        read["sheet_name"] = chosen
+    others = other_sheets(source, chosen)
+    found = _read(read, place, expected, others)
+    notes = (*found.notes, *([Note("other_sheets", details=others)] if others else []))
+    return replace(found, notes=notes)
 
 
-def _cells(read: dict[str, Any]) -> "pl.DataFrame":
+def _read(
+    read: Options, place: Placement, expected: Collection[str], others: Sequence[str]
+) -> SheetTable:
     import polars as pl
 
-    frame, unclear = _read_all(read)
-    frame = _with_digits(frame, read, unclear)
-    frame = frame.with_columns([series.dt.time() for series in frame if _are_times(series)])
-    return frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width else frame
-
-
-def _names(read: dict[str, Any]) -> tuple[list[str], int]:
-    """Return fastexcel's names of all columns, and the number of rows above the first data row.
-
-    Columns with neither a name nor cells are included.
-    """
-    import fastexcel
-
-    book, sheet = fastexcel.read_excel(read["source"]), read.get("sheet_name", 0)
-    table = book.load_sheet(sheet, n_rows=0)
-    names = [column.name for column in table.selected_columns]
-    # Counts the header row and blank rows above it.
-    return names, book.load_sheet(
-        sheet, header_row=None, skip_rows=0, n_rows=0
-    ).total_height - table.total_height
-
-
-def _has_patterns(read: dict[str, Any]) -> bool:
-    try:
-        return any(map(is_pattern, _names(read)[0]))
-    except Exception:  # the sheet cannot be read at all
-        return False
-
-
-def _under_other_names(read: dict[str, Any]) -> "pl.DataFrame":
-    """Read a sheet whose column names polars would expand as patterns while inferring types."""
-    names, above = _names(read)
-    given = {f"\x1f{k}" if is_pattern(name) else name: name for k, name in enumerate(names)}
-    options = {"header_row": None, "skip_rows": above, "column_names": list(given)}
-    frame = _cells(read | {"read_options": options})
-    frame.columns = [given[name] for name in frame.columns]
-    return frame
-
-
-def _silence_reader() -> None:
-    """Keep fastexcel's messages, e.g. on empty columns, off standard error."""
-    logger = logging.getLogger("fastexcel")
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
-
-
-def _read_all(read: dict[str, Any]) -> tuple["pl.DataFrame", dict[str, Any]]:
-    """Read all cells, and columns without a common type, such as dates and durations, as text.
-
-    fastexcel refuses to choose a type for these columns.
-    """
-    import polars as pl
-
-    text: dict[str, Any] = {}
-    while True:
+    frame: pl.DataFrame | None = None
+    if not place.is_given:
         try:
-            return pl.read_excel(**read, schema_overrides=text), text
-        except Exception as error:  # fastexcel's exceptions are not part of its interface
-            unclear = UNCLEAR.search(str(error))
-            if unclear is None or unclear[1] in text:
-                raise
-            text[unclear[1]] = pl.String
+            frame = first_row_as_header(read)
+        except pl.exceptions.NoDataError:
+            raise TableError(_refusal("is empty", read, others)) from None
+        if is_plain(frame):
+            return SheetTable(_without_blank_rows(frame), ())
+    grid, width = text_grid(read)
+    offset = _offset(read, width, place.cells is not None)
+    layouts = _layouts(grid, place, offset, expected)
+    if not place.is_given and is_prose(grid, layouts):
+        raise TableError(_refusal("contains text, not a table", read, others))
+    if not layouts:
+        if frame is not None and frame.width == 1:
+            return SheetTable(_without_blank_rows(frame), ())
+        raise TableError(_refusal("has no table in the given place", read, others))
+    layout = layouts[0]
+    if frame is not None and frame.width == width and _is_all(grid, layout):
+        rows = frame[:, list(layout.columns)]
+    else:
+        rows = cells_at(read, layout, width)
+    names = unique_names(layout.names)
+    rows.columns = list(names)
+    notes = [
+        *layout_notes(grid, layouts, [range_of(one, offset) for one in layouts[1:]], names),
+        *name_notes(layout.names, names),
+    ]
+    return SheetTable(_without_blank_rows(rows), tuple(notes))
 
 
-def _with_digits(
-    frame: "pl.DataFrame", read: dict[str, Any], unclear: dict[str, Any]
-) -> "pl.DataFrame":
-    """Restore the digits of numbers in text columns, which fastexcel rounds to nine decimals."""
+def _layouts(
+    grid: Grid, place: Placement, offset: int | None, expected: Collection[str]
+) -> list[Layout]:
+    """Return the tables at the given place, or all tables, the largest first."""
+    n_rows, n_columns = grid.filled.shape
+    if place.header_row is None and place.cells is None:
+        return find_tables(grid.without_top(place.skip_rows), expected)
+    if place.cells is not None:
+        block = _inside(place.cells, n_rows, n_columns, offset or 0)
+    elif place.header_row is not None and place.header_row < n_rows:
+        block = Block(place.header_row - 1, n_rows - 1, 0, n_columns - 1)
+    else:
+        block = None
+    if block is None:
+        return []
+    layout = find_layout(grid, block, block.first_row, cuts_end=place.cells is None)
+    return [] if layout is None else [layout]
+
+
+def _inside(cells: CellRange, n_rows: int, n_columns: int, offset: int) -> Block | None:
+    """Return the part of a range that has cells; ``offset`` is the first column with cells."""
+    last = n_rows - 1 if cells.last_row is None else min(cells.last_row, n_rows - 1)
+    left = max(0, cells.first_column - offset)
+    right = min(n_columns - 1, cells.last_column - offset)
+    if cells.first_row > last or left > right:
+        return None
+    return Block(cells.first_row, last, left, right)
+
+
+def _offset(read: Options, width: int, is_needed: bool) -> int | None:
+    """Return the number of the first column with cells, which the reader leaves out.
+
+    ``None`` if it is not known.
+    """
+    found = first_column(read["source"], read.get("sheet_name"))
+    if found is None or found[1] - found[0] + 1 != width:
+        if is_needed:
+            raise TableError("a range of cells can be read from xlsx files only: use --header-row.")
+        return None
+    return found[0]
+
+
+def _is_all(grid: Grid, layout: Layout) -> bool:
+    """Whether the table goes from the first row that is not blank to the last."""
+    filled = grid.filled_rows.nonzero()[0]
+    return (
+        layout.header_rows == (filled[0],)
+        and layout.units_row is None
+        and layout.last_row == filled[-1]
+    )
+
+
+def _refusal(what: str, read: Options, others: Sequence[str]) -> str:
+    sheet = read.get("sheet_name")
+    named = f"the sheet {sheet!r}" if sheet else "the first sheet"
+    other = f"; other sheets: {listed_names(others)} (--sheet NAME)" if others else ""
+    return f"{named} {what}{other}."
+
+
+def _without_blank_rows(frame: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl
 
-    text = [series for series in frame if series.dtype == pl.String]
-    rounded = {series.name: series.cast(pl.Float64, strict=False) for series in text}
-    mixed = [name for name, numbers in rounded.items() if numbers.null_count() < numbers.len()]
-    if not mixed:
-        return frame
-    types = unclear | dict.fromkeys(mixed, pl.Float64)
-    # fastexcel cannot select columns by names that were passed to it.
-    chosen = {} if "read_options" in read else {"columns": list(types)}
-    options: dict[str, Any] = {
-        **read,
-        **chosen,
-        "schema_overrides": types,
-        "drop_empty_cols": False,
-    }
-    full = pl.read_excel(**options)
-    found = []
-    for name in mixed:
-        # Text that represents a number, such as 0.50, is equal to it and stays as it is.
-        differs = (rounded[name] != full[name]).fill_null(False)
-        found.append(frame[name].zip_with(~differs, full[name].cast(pl.String)))
-    return frame.with_columns(found)
-
-
-def _are_times(series: "pl.Series") -> bool:
-    """Whether cells are times of day, to which the reader has added a date."""
-    import polars as pl
-
-    if series.dtype != pl.Datetime or series.null_count() == series.len():
-        return False
-    return bool(series.drop_nulls().dt.date().is_in(DAYS_OF_TIMES).all())
+    return frame.filter(~pl.all_horizontal(pl.all().is_null())) if frame.width else frame

@@ -63,6 +63,29 @@ def require_modest(source: Path | bytes, sheet: str | None = None) -> None:
         excel_bytes(source, sheet)
 
 
+def first_column(source: Path | bytes, sheet: str | None = None) -> tuple[int, int] | None:
+    """Return the first and last column of an xlsx sheet that have values, from 0.
+
+    ``None`` if that is not known, as in other files. The sheet is one that was found modest.
+    """
+    if not (source.startswith(ZIP) if isinstance(source, bytes) else is_zipped(source)):
+        return None
+    with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
+        parts = {part_name(part): part for part in archive.infolist()}
+        if not {WORKBOOK, RELATIONS} <= parts.keys():
+            return None
+        workbook, relations = (part_content(archive, parts[name]) for name in (WORKBOOK, RELATIONS))
+        names = _sheet_parts(workbook, relations, sheet)
+        own = [parts[name] for name in (names[0] if names else ()) if name in parts]
+        if len(own) != 1:
+            return None
+        scan = SheetScan()
+        for piece in part_pieces(archive, own[0]):
+            scan.add(piece)
+    columns = scan.value_columns
+    return None if columns is None else (columns[0] - 1, columns[1] - 1)
+
+
 def is_zipped(path: Path) -> bool:
     """Whether the file is zipped XML (xlsx, ods), unlike the old xls format."""
     with open(path, "rb") as file:
@@ -88,11 +111,11 @@ def _largest(archive: zipfile.ZipFile, most: int, sheet: str | None) -> int:
     names = _listed(archive, parts, sheet)
     lengths, taken, largest = np.empty(0, dtype=np.int64), 0, 0
     for part in sorted(parts, key=lambda part: part.filename.lower() != STRINGS):
-        name = _name(part)
+        name = part_name(part)
         if name not in names:
             continue
         scan = OdsScan() if name == OPEN_DOCUMENT else SheetScan(lengths)
-        for piece in _pieces(archive, part):
+        for piece in part_pieces(archive, part):
             scan.add(piece)
             if taken + scan.n_bytes > most:
                 raise TableError(_too_much(scan))
@@ -119,11 +142,15 @@ def _too_much(scan: SheetScan | OdsScan) -> str:
 def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str | None) -> set[str]:
     """Return the parts that readers open for a sheet, or for all sheets if it cannot be located."""
     always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", OPEN_DOCUMENT}
-    books = [_content(archive, part) for part in parts if _name(part).endswith("workbook.xml")]
-    relations = [
-        _content(archive, part) for part in parts if _name(part).endswith("workbook.xml.rels")
+    books = [
+        part_content(archive, part) for part in parts if part_name(part).endswith("workbook.xml")
     ]
-    present = {_name(part) for part in parts}
+    relations = [
+        part_content(archive, part)
+        for part in parts
+        if part_name(part).endswith("workbook.xml.rels")
+    ]
+    present = {part_name(part) for part in parts}
     if len(books) == len(relations) == 1 and {WORKBOOK, RELATIONS} <= present:
         found = _sheet_parts(books[0], relations[0], sheet)
         if found is not None and found[0] & present:
@@ -132,21 +159,21 @@ def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str |
     return always.union(every, *map(_all_parts, relations))
 
 
-def _name(part: zipfile.ZipInfo) -> str:
+def part_name(part: zipfile.ZipInfo) -> str:
     return part.filename.lower().lstrip("/")
 
 
-def _content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+def part_content(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     """Read a list of parts or sheets, up to a size limit."""
     content = bytearray()
-    for piece in _pieces(archive, part):
+    for piece in part_pieces(archive, part):
         content += piece
         if len(content) > LISTED:
             raise TableError(f"its part {part.filename} is larger than in any real workbook.")
     return bytes(content)
 
 
-def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
+def part_pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
     """Decompress a part to its end, whatever length the file states; pieces end before tags."""
     part.file_size = UNKNOWN_LENGTH
     with archive.open(part) as file:
@@ -180,32 +207,34 @@ def _sheet_parts(
         sheets = [
             element
             for element in ElementTree.fromstring(workbook).iter()
-            if _local(element.tag) == "sheet"
+            if local_name(element.tag) == "sheet"
         ]
         listed = [element.attrib for element in ElementTree.fromstring(relations)]
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     chosen = [each for each in sheets if each.get("name") == sheet] if sheet else sheets[:1]
-    wanted = {value for each in chosen for key, value in each.attrib.items() if _local(key) == "id"}
+    wanted = {
+        value for each in chosen for key, value in each.attrib.items() if local_name(key) == "id"
+    }
     own = {part["Target"] for part in listed if part.get("Id") in wanted and "Target" in part}
     common = {
         part["Target"]
         for part in listed
         if part.get("Type", "").endswith(KINDS) and "Target" in part
     }
-    return _paths(own), _paths(common)
+    return part_paths(own), part_paths(common)
 
 
 def _all_parts(relations: bytes) -> set[str]:
     """Return the names of all parts in a relationship list."""
-    return _paths({target.decode(errors="replace") for target in TARGET.findall(relations)})
+    return part_paths({target.decode(errors="replace") for target in TARGET.findall(relations)})
 
 
-def _paths(targets: set[str]) -> set[str]:
+def part_paths(targets: set[str]) -> set[str]:
     """Targets are relative to the root or to the folder of the workbook."""
     names = {target.lower().lstrip("/") for target in targets}
     return names | {f"xl/{name}" for name in names}
 
 
-def _local(name: object) -> str:
+def local_name(name: object) -> str:
     return str(name).rpartition("}")[2]

@@ -81,17 +81,7 @@ class Header:
     @property
     def notes(self) -> list[Note]:
         """Notes on missing and repeated names."""
-        if not self.is_there:
-            return []
-        pairs = list(zip(self.given, self.names, strict=True))
-        nameless = tuple(name for given, name in pairs if not given.strip())
-        notes = [Note("unnamed_columns", columns=nameless)] if nameless else []
-        repeated = [name for name, n in Counter(self.given).items() if n > 1 and name.strip()]
-        for repeat in repeated[:NAMED_REPEATS]:
-            others = tuple(name for given, name in pairs if given == repeat)[1:]
-            notes.append(Note("repeated_name", repeat, others))
-        more = len(repeated) - NAMED_REPEATS
-        return [*notes, Note("more_repeated_names", count=more)] if more > 0 else notes
+        return name_notes(self.given, self.names) if self.is_there else []
 
 
 def read_header(source: Path | bytes, dialect: Dialect) -> Header:
@@ -104,7 +94,20 @@ def read_header(source: Path | bytes, dialect: Dialect) -> Header:
         line = reader.line_num + 1
         own = is_own(given, None) and is_own(given, next((row for row in reader if row), None))
         real = tuple(map(restored_name, given)) if own else given
-        return Header(given, tuple(_named(real)), line, is_own=own)
+        return Header(given, unique_names(real), line, is_own=own)
+
+
+def name_notes(given: Sequence[str], names: Sequence[str]) -> list[Note]:
+    """Notes on missing and repeated names: those given, and those used instead."""
+    pairs = list(zip(given, names, strict=True))
+    nameless = tuple(name for given, name in pairs if not given.strip())
+    notes = [Note("unnamed_columns", columns=nameless)] if nameless else []
+    repeated = [name for name, n in Counter(given).items() if n > 1 and name.strip()]
+    for repeat in repeated[:NAMED_REPEATS]:
+        others = tuple(name for given, name in pairs if given == repeat)[1:]
+        notes.append(Note("repeated_name", repeat, others))
+    more = len(repeated) - NAMED_REPEATS
+    return [*notes, Note("more_repeated_names", count=more)] if more > 0 else notes
 
 
 def numbered(n_columns: int) -> tuple[str, ...]:
@@ -120,8 +123,12 @@ def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
     return given == numbered(len(given))
 
 
-def _named(given: Sequence[str]) -> Iterator[str]:
+def unique_names(given: Sequence[str]) -> tuple[str, ...]:
     """Number unnamed columns, and add a unique suffix to repeated names."""
+    return tuple(_unique(given))
+
+
+def _unique(given: Sequence[str]) -> Iterator[str]:
     taken = {name for name in given if name.strip()}
     seen: set[str] = set()
     tried: Counter[str] = Counter()

@@ -7,6 +7,7 @@ has them and from its beginning if it is text.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from odefs.tables.readers.excel_limits import excel_bytes, is_zipped
 from odefs.tables.readers.gzip_files import compression_ratio, text_beginning
 from odefs.tables.readers.limits import ALWAYS_BYTES, most_bytes
 from odefs.tables.readers.open import ARROW, EXCEL, LINES, TEXT, suffix_of
+from odefs.tables.readers.sheets import choose_sheet
 
 CELL_BYTES = 35
 """Memory of a cell as read, as float64 in the table, and encoded, without the libraries."""
@@ -33,6 +35,7 @@ TEXT_VALUE = re.compile(rb'"\s*:\s*"')
 NUMBER_LETTERS = re.compile(rb"(?<=[\d.])e(?=[-+]?\d)|\bnan\b", re.IGNORECASE)
 """Letters that occur in numbers."""
 LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
+XLSX = (".xlsx", ".xlsm")
 XLS_GROWTH = 12
 """Growth of an xls file, which has 6 to 18 bytes per cell."""
 LEAST_IN_PARTS = 380 * 10**6
@@ -196,4 +199,9 @@ def _arrow_bytes(path: Path) -> int:
 
 
 def _excel_bytes(path: Path, sheet: str | None) -> int:
-    return excel_bytes(path, sheet) if is_zipped(path) else XLS_GROWTH * path.stat().st_size
+    if not is_zipped(path):
+        return XLS_GROWTH * path.stat().st_size
+    if path.suffix.lower() in XLSX:
+        with suppress(TableError):  # the reader reports it; all sheets are counted
+            sheet = choose_sheet(path, sheet)
+    return excel_bytes(path, sheet)

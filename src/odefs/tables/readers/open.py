@@ -20,10 +20,11 @@ from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
-from odefs.tables.readers.excel import read_sheet
+from odefs.tables.readers.excel import SheetTable, read_sheet
 from odefs.tables.readers.file_names import path_for_polars, path_for_scans, readable
 from odefs.tables.readers.limits import require_height, require_width
 from odefs.tables.readers.ndjson import lines_schema
+from odefs.tables.readers.placement import CellRange, Placement
 from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.text import TextTable, read_text
 from odefs.tables.readers.to_parquet import sink_parquet, without_wide_integers
@@ -101,6 +102,20 @@ class ReadOptions:
     header: bool | None = True
     """Whether the first line of a text file contains the names. ``None``: it does not, as in
     training, unless it equals the names that were generated in training."""
+    skip_rows: int = 0
+    """Rows of a sheet, or lines of a text file, at its top that are not looked at."""
+    header_row: int | None = None
+    """Row of a sheet, or line of a text file, with the column names, from 1."""
+    cell_range: str | None = None
+    """Cells of a sheet, such as ``A3:H200``, with the names in the first row."""
+    expected_names: Sequence[str] = ()
+    """Names that the header probably has, for example those of a saved model."""
+
+    @property
+    def placement(self) -> Placement:
+        """Where the table is in its file."""
+        cells = None if self.cell_range is None else CellRange.parse(self.cell_range)
+        return Placement(self.skip_rows, self.header_row, cells)
 
 
 PLAIN = ReadOptions()
@@ -143,7 +158,7 @@ def _open(
     source: Path | bytes | list[Path], name: str, options: ReadOptions, folder: Path | None
 ) -> TextTable:
     suffix = ".parquet" if isinstance(source, list) else suffix_of(source)
-    check_options(name, suffix, options.sheet, options.delimiter, options.header)
+    check_options(name, suffix, options)
     if suffix == ".parquet":
         table = _open_parquet(source if isinstance(source, list) else [source], name, folder)
         return TextTable(table, (), True)
@@ -152,10 +167,18 @@ def _open(
         source = path_for_polars(source)
     if suffix in TEXT:
         return read_text(
-            source, name, folder, options.text_columns, options.delimiter, options.header
+            source,
+            name,
+            folder,
+            options.text_columns,
+            options.delimiter,
+            options.header,
+            options.placement,
+            options.expected_names,
         )
     if suffix in EXCEL and folder is None:
-        return TextTable(HeldTable(_read_excel(source, name, options.sheet)), (), True)
+        sheet = _read_excel(source, name, options)
+        return TextTable(HeldTable(sheet.frame), sheet.notes, True)
     if suffix in EXCEL:
         raise TableError(
             f"{name}: the file is too large to be read at once, and only parquet, csv, arrow and "
@@ -232,16 +255,27 @@ def _parts(path: str | Path) -> list[Path]:
     return parts
 
 
-def check_options(
-    name: str, suffix: str, sheet: str | None, delimiter: str | None, header: bool | None = True
-) -> None:
-    """Raise if an option does not apply to this kind of file."""
-    if sheet is not None and suffix not in EXCEL:
+def check_options(name: str, suffix: str, options: ReadOptions) -> None:
+    """Raise if an option does not apply to this kind of file, or options contradict each other."""
+    if options.sheet is not None and suffix not in EXCEL:
         raise TableError(f"{name}: --sheet is for Excel files.")
-    if delimiter is not None and suffix not in TEXT:
+    if options.delimiter is not None and suffix not in TEXT:
         raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
-    if header is False and suffix not in TEXT:
+    if options.header is False and suffix not in TEXT:
         raise TableError(f"{name}: --no-header is for csv and other delimited text.")
+    if options.cell_range is not None and suffix not in EXCEL:
+        raise TableError(f"{name}: --range is for Excel files; text files have --skip-rows.")
+    by_rows = {"--skip-rows": options.skip_rows, "--header-row": options.header_row}
+    given = [option for option, value in by_rows.items() if value]
+    if given and suffix not in (*EXCEL, *TEXT):
+        raise TableError(f"{name}: {given[0]} is for Excel and text files.")
+    given += ["--range"] if options.cell_range is not None else []
+    if len(given) > 1:
+        raise TableError(
+            f"{name}: {given[0]} and {given[1]} both say where the table is: give one."
+        )
+    if options.header is False and options.header_row is not None:
+        raise TableError(f"{name}: --no-header and --header-row contradict each other: give one.")
 
 
 def suffix_of(source: Path | bytes) -> str:
@@ -262,9 +296,10 @@ def _guess(content: bytes) -> str:
     return next((suffix for start, suffix in starts.items() if content.startswith(start)), ".csv")
 
 
-def _read_excel(source: Path | bytes, name: str, sheet: str | None) -> "pl.DataFrame":
+def _read_excel(source: Path | bytes, name: str, options: ReadOptions) -> SheetTable:
+    place = options.placement
     try:
-        return read_sheet(source, sheet)
+        return read_sheet(source, options.sheet, place, options.expected_names)
     except ModuleNotFoundError as error:
         raise TableError(
             f"{name}: reading Excel files requires another package: {command('cli')}"

@@ -24,7 +24,9 @@ from odefs.tables.readers.file_names import path_for_scans
 from odefs.tables.readers.gzip_files import beginning, decompress_to, decompressed
 from odefs.tables.readers.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
+from odefs.tables.readers.placement import FOUND, Placement
 from odefs.tables.readers.text_cells import FiledCells, HeldCells, TextCells
+from odefs.tables.readers.text_copy import arranged, in_column
 from odefs.tables.readers.text_types import TextTypes
 from odefs.tables.table import HeldTable, ParquetTable, Table
 from odefs.tables.writers.formulas import restored
@@ -58,25 +60,32 @@ def read_text(
     text_columns: Sequence[str] = (),
     delimiter: str | None = None,
     has_header: bool | None = True,
+    place: Placement = FOUND,
+    expected: Sequence[str] = (),
 ) -> TextTable:
     """Read a file or its content into memory, or into a parquet file in ``folder``.
 
-    ``text_columns`` are not converted to numbers.
+    ``text_columns`` are not converted to numbers. ``expected`` are names that the header probably
+    has.
     """
     if folder is None:
         source = decompressed(source, name)
     else:
         assert isinstance(source, Path)
         source = path_for_scans(decompress_to(source, name, folder / "decompressed.txt"), folder)
+    copy = None if folder is None else folder / "arranged.txt"
+    source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
     dialect, header = sniff_checked(source, name, delimiter, has_header)
     notes = encoding_notes(dialect)
     cells, dialect, header = _read_cells(source, name, folder, dialect, header)
     if dialect.encoding == FALLBACK_ENCODING and not notes:
         notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
+    notes += in_column(around, header.names)
     short = short_notes(source, dialect)
     if folder is not None:
         # Make room for the typed table; the source file may be on another disk.
-        (folder / "decompressed.txt").unlink(missing_ok=True)
+        for working in ("decompressed.txt", "arranged.txt"):
+            (folder / working).unlink(missing_ok=True)
     types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
     for frame in cells.frames():
         types.look_at(frame)

@@ -44,6 +44,8 @@ class SheetScan:
     last_filled_row: int = 0
     last_filled_column: int = 0
     text_bytes: int = 0
+    first_value_column: int = MAX_COLUMNS + 1
+    last_value_column: int = 0
     _bytes: int = 0
     _in_row: int = 0
     _widest: int = 0
@@ -60,6 +62,13 @@ class SheetScan:
             return self.last_filled_row, self.last_filled_column
         # A cell without a reference follows the cell or row before it, blank or not.
         return max(self.last_row, self.n_rows), self.last_column + self._widest
+
+    @property
+    def value_columns(self) -> tuple[int, int] | None:
+        """First and last column with a value, from 1; ``None`` if there is none or unknown."""
+        if self._without_reference or not self.last_value_column:
+            return None
+        return self.first_value_column, self.last_value_column
 
     @property
     def n_bytes(self) -> int:
@@ -104,6 +113,7 @@ class SheetScan:
             xml, a, cells[blank], 2, False
         )
         self._without_reference += cells.size - n_found
+        self._extend_values(a, tags, filled)
         if items.size:
             self.n_strings += items.size
             self._items.append(items + self._bytes)
@@ -144,6 +154,16 @@ class SheetScan:
                 column_number = sum((c - 64) * 26**k for k, c in enumerate(letters[::-1]))
                 self._extend(int(found[2][-18:]), column_number, True, filled)
         return n_found
+
+    def _extend_values(self, a: np.ndarray, tags: np.ndarray, filled: np.ndarray) -> None:
+        """Extend the columns by cells that are not closed at once, as in ``<c r="A1"></c>``."""
+        behind = tags[np.minimum(np.searchsorted(tags, filled) + 1, tags.size - 1)]
+        values = filled[(a[behind + 1] != ord("/")) | (behind <= filled)]
+        usual = (a[values + 3] == ord("r")) & (a[values + 4] == ord("="))
+        column, _, _ = _parsed(a, values[usual] + 6)
+        if column.size:
+            self.first_value_column = min(self.first_value_column, int(column.min()))
+            self.last_value_column = max(self.last_value_column, int(column.max()))
 
     def _extend(self, row: int, column: int, ended: bool, filled: bool) -> None:
         if not ended or row > MAX_ROWS or column > MAX_COLUMNS:

@@ -1,0 +1,144 @@
+"""One result per sheet of a workbook, for ``--sheet all``."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from odefs.cli import options
+from odefs.cli.messages import document_text, fail, say_warning, write_document
+
+if TYPE_CHECKING:
+    from odefs.tables.readers.open import Reading
+
+ALL = "all"
+UNSAFE = re.compile(r"[^\w\-. ]")
+"""Characters of a sheet's name that are replaced in file names."""
+
+
+@dataclass(frozen=True)
+class SheetResult:
+    """The JSON document of a result, if requested, and what follows once it is written."""
+
+    document: str | None = None
+    finish: Callable[[], None] | None = None
+
+
+Run = Callable[[options.Reading, str | None], SheetResult]
+"""Runs a command on one sheet, given how to read it and the name of the sheet in output files."""
+
+
+def run_sheets(file: str, reading: options.Reading, as_json: bool, run: Run) -> None:
+    """Run a command on a table, or one by one on the sheets of a workbook.
+
+    A sheet that cannot be used is reported and the others go on. Raises if none can be used.
+    """
+    names = _names(file, reading.sheet)
+    if names is None:
+        result = run(reading, None)
+        if result.document is not None:
+            write_document(result.document)
+        if result.finish is not None:
+            result.finish()
+        return
+    documents: list[dict[str, object]] = []
+    results: list[SheetResult] = []
+    for name in names:
+        try:
+            result = run(replace(reading, sheet=name), name)
+        except ValueError as error:
+            say_warning(f"sheet {name!r} was not used: {error}")
+            documents.append({"sheet": name, "error": {"kind": "data", "message": str(error)}})
+            continue
+        results.append(result)
+        if result.document is not None:
+            documents.append({"sheet": name, "result": json.loads(result.document)})
+        if not as_json and name != names[-1]:
+            click.echo()
+    if not results:
+        fail("data", f"{file}: none of its sheets could be used.", 1)
+    if as_json:
+        write_document(document_text({"sheets": documents}))
+    _finish(results)
+
+
+def _finish(results: Sequence[SheetResult]) -> None:
+    """Let every sheet report, and exit with the highest code."""
+    code = 0
+    for result in results:
+        if result.finish is None:
+            continue
+        try:
+            result.finish()
+        except SystemExit as error:
+            code = max(code, error.code if isinstance(error.code, int) else 1)
+    if code:
+        raise SystemExit(code)
+
+
+def _names(file: str, sheet: str | None) -> list[str] | None:
+    """The sheets to read one by one; ``None`` for one table."""
+    if sheet != ALL:
+        return None
+    from odefs.cli.run import named_errors
+    from odefs.tables.readers.open import EXCEL, suffix_of
+    from odefs.tables.readers.sheets import sheets_to_read
+
+    if not Path(file).is_file():
+        if file == "-":
+            raise click.UsageError("--sheet all needs a file, not standard input.")
+        return None  # the reader reports that there is no such file
+    if suffix_of(Path(file)) not in EXCEL:
+        return None  # the reader refuses --sheet
+    with named_errors(file):
+        names = sheets_to_read(Path(file), sheet)
+    return None if names == [sheet] else [name for name in names if name is not None]
+
+
+def refuse_all(sheet: str | None, why: str) -> None:
+    """Reject ``--sheet all`` where it has no meaning."""
+    if sheet == ALL:
+        raise click.UsageError(f"{why}: name one sheet instead of --sheet all.")
+
+
+def sheet_path(path: Path | None, sheet: str | None) -> Path | None:
+    """The path of an output file with the name of the sheet before its suffix."""
+    if path is None or sheet is None:
+        return path
+    return path.with_name(f"{path.stem}.{safe_name(sheet)}{path.suffix}")
+
+
+def safe_name(sheet: str) -> str:
+    """The name of a sheet as part of a file name."""
+    return UNSAFE.sub("_", sheet).strip(" .") or "sheet"
+
+
+def sheet_writing(writing: options.Writing, sheet: str | None) -> options.Writing:
+    """The options on output files for one of several sheets."""
+    if sheet is None:
+        return writing
+    if writing.output == "-":
+        raise click.UsageError("-o - writes one table: name one sheet instead of --sheet all.")
+    output = sheet_path(Path(writing.output), sheet) if writing.output else None
+    return replace(
+        writing,
+        output=None if output is None else str(output),
+        report_path=sheet_path(writing.report_path, sheet),
+    )
+
+
+def of_sheet(read: "Reading", sheet: str | None) -> "Reading":
+    """The table with the name of its sheet, which the note on other sheets need not repeat."""
+    if sheet is None:
+        return read
+    notes = tuple(note for note in read.notes if note.kind != "other_sheets")
+    return replace(read, name=sheet_title(read.name, sheet), notes=notes)
+
+
+def sheet_title(name: str, sheet: str | None) -> str:
+    """The name of a table with its sheet."""
+    return name if sheet is None else f"{name}, sheet {sheet}"

@@ -1,0 +1,72 @@
+"""Messages on where a table was found in its file, and on what was left out around it."""
+
+from collections.abc import Callable
+
+from odefs.tables.messages.values import count, first_of
+from odefs.tables.notes import Note, NoteKind
+
+NAMED_UNITS = 4
+NAMED_SHEETS = 5
+
+
+def _noun(note: Note) -> str:
+    """Sheets have rows, text files have lines."""
+    return "row" if note.line is None else "line"
+
+
+def _place(note: Note) -> str:
+    return f"{_noun(note)} {note.row if note.line is None else note.line}"
+
+
+def _rows_above(note: Note) -> str:
+    above = count(note.count or 0, f"{_noun(note)} above it was", f"{_noun(note)}s above it were")
+    return f"the table starts in {_place(note)}; {above} left out (first: {note.value!r})"
+
+
+def _joined_header(note: Note) -> str:
+    return (
+        f"column names were joined from {note.count} header {_noun(note)}s, from {_place(note)} on"
+    )
+
+
+def _units_row(note: Note) -> str:
+    return f"{_place(note)} has units and was left out: {first_of(note.details, NAMED_UNITS)}"
+
+
+def _total_row(note: Note) -> str:
+    return f"{_place(note)} has totals and was left out: {note.value!r}"
+
+
+def _rows_below(note: Note) -> str:
+    below = count(
+        note.count or 0,
+        f"{_noun(note)} below the table was",
+        f"{_noun(note)}s below the table were",
+    )
+    return f"{below} left out (from {_place(note)} on: {note.value!r})"
+
+
+def _other_tables(note: Note) -> str:
+    others = "another table" if note.count == 1 else f"{note.count} other tables"
+    if not note.details:
+        return f"the sheet has {others}; --header-row N reads the one whose header is in row N"
+    how = " or ".join(f"--range {cells}" for cells in note.details[:NAMED_UNITS])
+    return f"the largest table of the sheet was read; it has {others}: {how}"
+
+
+def _other_sheets(note: Note) -> str:
+    return (
+        f"also in this file: {first_of(note.details, NAMED_SHEETS)} (--sheet NAME or --sheet all)"
+    )
+
+
+LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
+    "rows_above": _rows_above,
+    "joined_header": _joined_header,
+    "units_row": _units_row,
+    "total_row": _total_row,
+    "rows_below": _rows_below,
+    "other_tables": _other_tables,
+    "other_sheets": _other_sheets,
+    "separated_by_spaces": lambda note: "fields are separated by runs of spaces",
+}

@@ -1,0 +1,144 @@
+"""Whether a sheet is a plain table, and notes on a table that had to be found in its sheet."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from odefs.tables.notes import Note
+from odefs.tables.readers.cell_kinds import (
+    cleaned,
+    is_absent,
+    is_sentence,
+    is_total,
+    is_value,
+)
+from odefs.tables.readers.excel_cells import UNNAMED
+from odefs.tables.readers.layout import Grid, Layout
+from odefs.tables.readers.placement import column_letters
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HEAD_ROWS = 41
+PROSE_SHARE = 0.5
+"""Share of rows that consist of one sentence from which on a sheet is not a table."""
+QUOTED = 60
+"""Characters of a cell that a note quotes."""
+
+
+def is_plain(frame: "pl.DataFrame") -> bool:
+    """Whether a sheet read with its first row as header is a table from there to its end.
+
+    ``frame`` has the blank rows of the sheet.
+    """
+    import polars as pl
+
+    if frame.width < 2 or any(
+        not name.strip() or UNNAMED.fullmatch(name) for name in frame.columns
+    ):
+        return False
+    if not frame.height:
+        return True
+    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if blank.any():
+        return False
+    if any(_starts_otherwise(series) for series in frame if series.dtype == pl.String):
+        return False
+    last = frame.row(-1)
+    texts = [cell for cell in last if cell is not None]
+    is_short = len(texts) <= frame.width // 2
+    return not (isinstance(texts[0], str) and (is_short or is_total(cleaned(texts[0]))))
+
+
+def _starts_otherwise(text: "pl.Series") -> bool:
+    """Whether a column of values starts or ends with text, such as a unit or a second name."""
+    for cells in (text.head(HEAD_ROWS).to_list(), text.tail(HEAD_ROWS).to_list()[::-1]):
+        found = [cleaned(cell) for cell in cells]
+        later = [cell for cell in found[1:] if not is_absent(cell)]
+        if (
+            not is_absent(found[0])
+            and not is_value(found[0])
+            and later
+            and 2 * sum(map(is_value, later)) >= len(later)
+        ):
+            return True
+    return False
+
+
+def is_prose(grid: Grid, layouts: Sequence[Layout]) -> bool:
+    """Whether most rows of a sheet are single sentences."""
+    counts = grid.filled.sum(axis=1)
+    n_rows = int((counts > 0).sum())
+    single = (counts == 1).nonzero()[0]
+    sentences = 0
+    for row in single.tolist()[: 10 * HEAD_ROWS]:
+        sentences += any(is_sentence(cleaned(cell)) for cell in grid.rows[row])
+    in_table = layouts[0].last_row - layouts[0].first_row + 1 if layouts else 0
+    examined = n_rows - max(0, single.size - 10 * HEAD_ROWS)
+    return n_rows > 0 and sentences >= PROSE_SHARE * examined and in_table < n_rows / 2
+
+
+def range_of(layout: Layout, offset: int | None) -> str | None:
+    """Return the range of cells of a table; ``None`` if its columns are not known."""
+    if offset is None:
+        return None
+    block = layout.block
+    first, last = (column_letters(k + offset) for k in (block.first_column, block.last_column))
+    return f"{first}{block.first_row + 1}:{last}{block.last_row + 1}"
+
+
+def layout_notes(
+    grid: Grid, layouts: Sequence[Layout], ranges: Sequence[str | None], names: Sequence[str]
+) -> Iterator[Note]:
+    """Yield what was left out around the first of the tables; ``ranges`` are the others.
+
+    A note that quotes a cell below the table names its column in ``names``, which may be hidden.
+    """
+    layout = layouts[0]
+    top = layout.header_rows[0] if layout.header_rows else layout.first_row
+    taken = {
+        row
+        for other in layouts[1:]
+        for row in range(other.block.first_row, other.block.last_row + 1)
+    }
+    filled = grid.filled_rows.nonzero()[0].tolist()
+    above = [row for row in filled if row < top and row not in taken]
+    if above:
+        text = quoted_row(grid, above[0])
+        yield Note("rows_above", row=top + 1, count=len(above), value=text)
+    if len(layout.header_rows) > 1:
+        yield Note("joined_header", row=top + 1, count=len(layout.header_rows))
+    if layout.units_row is not None:
+        units = [grid.cell(layout.units_row, k) for k in layout.columns]
+        yield Note(
+            "units_row",
+            row=layout.units_row + 1,
+            details=tuple(unit for unit in units if unit is not None),
+        )
+    for row in layout.totals:
+        column = _column(grid, row, layout, names)
+        yield Note("total_row", column, row=row + 1, value=quoted_row(grid, row))
+    below = [
+        row
+        for row in filled
+        if row > layout.last_row and row not in taken and row not in layout.totals
+    ]
+    if below:
+        column = _column(grid, below[0], layout, names)
+        text = quoted_row(grid, below[0])
+        yield Note("rows_below", column, row=below[0] + 1, count=len(below), value=text)
+    if ranges:
+        known = tuple(text for text in ranges if text is not None)
+        yield Note("other_tables", count=len(ranges), details=known)
+
+
+def _column(grid: Grid, row: int, layout: Layout, names: Sequence[str]) -> str | None:
+    """Return the name of the column in which a row begins; ``None`` outside the table."""
+    first = int(grid.filled[row].argmax())
+    return names[layout.columns.index(first)] if first in layout.columns else None
+
+
+def quoted_row(grid: Grid, row: int) -> str:
+    """Return the first cell of a row, shortened."""
+    text = next((cell for each in grid.rows[row] if (cell := cleaned(each)) is not None), "")
+    text = " ".join(text.split())
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]} ..."

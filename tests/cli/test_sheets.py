@@ -1,0 +1,102 @@
+"""Workbooks on the command line: the table of a sheet, every sheet, and models of either."""
+
+import json
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from xlsxwriter import Workbook
+
+from command import messages
+from command import odefs as run
+
+QUICK = ("--set", "n_estimators=2")
+SCHEMA = json.loads((files("odefs.cli") / "schemas" / "output.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sheets")
+    rng = np.random.default_rng(0)
+    with Workbook(folder / "t.xlsx") as book:
+        readme = book.add_worksheet("readme")
+        for row in range(4):
+            readme.write(row, 0, f"These are {row} sentences on the other sheets.")
+        for name in ("north", "south"):
+            out = book.add_worksheet(name)
+            out.write(0, 0, f"Prices of the {name}")
+            out.write_row(2, 1, ["price", "size", "age"])
+            out.write_row(3, 1, ["EUR", "m2", "years"])
+            for row, cells in enumerate(rng.normal(size=(40, 3)).round(3).tolist()):
+                out.write_row(4 + row, 1, cells)
+            out.write(46, 1, "Source: Office of Prices")
+    return folder
+
+
+def test_every_sheet_has_its_result(folder):
+    done = run("detect", "t.xlsx", "--sheet", "all", "-o", "o.csv", *QUICK, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len(messages(done)) == 1
+    assert "'readme'" in messages(done)[0]
+    for name in ("north", "south"):
+        assert f"t.xlsx, sheet {name}: 40 rows, 3 columns used" in done.stdout
+        assert len((folder / f"o.{name}.csv").read_text().splitlines()) == 41
+        assert (folder / f"t.{name}.outliers.html").exists()
+    again = run("detect", "t.xlsx", "--sheet", "all", *QUICK, cwd=folder)
+    assert again.returncode == 0, "earlier reports of the same sheets are overwritten"
+
+
+def test_one_json_document_for_all_sheets(folder):
+    done = run("detect", "t.xlsx", "--sheet", "all", "--json", *QUICK, cwd=folder)
+    found = json.loads(done.stdout)
+    Draft202012Validator(SCHEMA).validate(found)
+    assert [entry["sheet"] for entry in found["sheets"]] == ["readme", "north", "south"]
+    assert "error" in found["sheets"][0]
+    detection = Draft202012Validator({"$ref": "#/$defs/detection", "$defs": SCHEMA["$defs"]})
+    for entry in found["sheets"][1:]:
+        detection.validate(entry["result"])
+        kinds = [note["kind"] for note in entry["result"]["notes"]]
+        assert kinds == ["rows_above", "units_row", "rows_below"]
+
+
+def test_a_model_scores_sheets_of_the_same_layout(folder):
+    saved = run(
+        "detect", "t.xlsx", "--sheet", "north", "--save", "m.odefs", "--no-report", *QUICK,
+        cwd=folder,
+    )  # fmt: skip
+    assert saved.returncode == 0, saved.stderr
+    done = run("score", "m.odefs", "t.xlsx", "--sheet", "all", "-o", "s.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len((folder / "s.south.csv").read_text().splitlines()) == 41
+    exceeded = run(
+        "score", "m.odefs", "t.xlsx", "--sheet", "all", "--flag", "9", "--max-flagged", "0.01",
+        cwd=folder,
+    )  # fmt: skip
+    assert exceeded.returncode == 3
+    done = run("explain", "m.odefs", "t.xlsx", "--sheet", "all", "--top", "1", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "sheet south:" in done.stdout
+    done = run("report", "m.odefs", "t.xlsx", "--sheet", "all", "-o", "r.md", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "r.north.md").exists()
+    assert (folder / "r.south.md").exists()
+
+
+def test_options_that_contradict_each_other_are_refused(folder):
+    line = ("detect", "t.xlsx", "--sheet", "north")
+    assert run(*line, "--range", "A3", cwd=folder).returncode == 2
+    assert run(*line, "--range", "A3:C9", "--skip-rows", "1", cwd=folder).returncode == 2
+    assert run("detect", "t.xlsx", "--sheet", "all", "-o", "-", cwd=folder).returncode == 2
+    done = run("detect", "t.xlsx", "--no-report", cwd=folder)
+    assert done.returncode == 1
+    assert "other sheets: north, south" in done.stderr
+
+
+def test_a_range_is_read(folder):
+    done = run(
+        "detect", "t.xlsx", "--sheet", "south", "--range", "B3:C44", "--no-report", *QUICK,
+        cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "t.xlsx: 40 rows, 2 columns used" in done.stdout
