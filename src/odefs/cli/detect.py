@@ -115,7 +115,7 @@ def command(
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         if display.as_json:
-            write_document(build_report(found).json())
+            write_document(build_report(found, with_page=False).json())
         elif not display.quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, display.top)
@@ -170,7 +170,7 @@ def detect_input(
     """Detect outliers in a table, as the options say, and take up the answers of a review."""
     import numpy as np
 
-    from odefs.cli.run import command_line, described, labels_of, measure
+    from odefs.cli.run import described, labels_of, measure, shared_command_line
     from odefs.tables.answers import answered
     from odefs.tables.detect import detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
@@ -207,7 +207,7 @@ def detect_input(
     found = with_answers(found, rows, answers, read.table)
     notes = [*([note] if note else []), *([answers_note(answers)] if told else [])]
     known = (*cases.values(), np.array(rows, dtype=np.intp))
-    found = described(found, read, Provenance.of_model(model, command_line(), training.seed))
+    found = described(found, read, Provenance.of_model(model, shared_command_line(), training.seed))
     return replace(
         found,
         left_out=dict.fromkeys(columns.drop, Exclusion("dropped")) | found.left_out,

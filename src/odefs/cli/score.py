@@ -125,7 +125,7 @@ def command(
                 "columns": as_plain(drift),
             }
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
-            write_document(document_text(build_report(found).summary | more))
+            write_document(document_text(build_report(found, with_page=False).summary | more))
         elif not display.quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, display.top)

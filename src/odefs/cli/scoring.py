@@ -65,7 +65,7 @@ def score_file(
 ) -> Scored:
     """Load the model, read the table and score it; in batches if a ``folder`` is given."""
     from odefs.cli.outputs import require_room_for
-    from odefs.cli.run import command_line, described, named_errors
+    from odefs.cli.run import described, named_errors, shared_command_line
     from odefs.inspection.conformal import LEVEL
     from odefs.tables.detect import score_table
     from odefs.tables.notes import Provenance
@@ -96,7 +96,7 @@ def score_file(
             reference=reference,
             level=LEVEL if level is None else level,
         )
-    run = Provenance.of_model(loaded.model, command_line())
+    run = Provenance.of_model(loaded.model, shared_command_line())
     return Scored(loaded, read, described(found, read, run), drift)
 
 
