@@ -128,7 +128,7 @@ def shared_command_line() -> str:
     }
     words: list[str] = []
     for word in shlex.split(command_line()):
-        is_text = bool(words) and words[-1] in texts or word.partition("=")[0] in texts
+        is_text = (bool(words) and words[-1] in texts) or word.partition("=")[0] in texts
         words.append(word if is_text else _without_folder(word))
     return shlex.join(words)
 

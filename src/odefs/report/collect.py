@@ -10,8 +10,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from odefs.report import SCHEMA_VERSION
 from odefs.report.checks import SHOWN_CHECKS, collect_checks
 from odefs.report.column_charts import collect_charts
