@@ -96,8 +96,9 @@ def shortened(text: str, longest: int) -> str:
     """Return text of at most ``longest`` characters; the middle of a longer one is left out."""
     if len(text) <= longest:
         return text
+    text = text.strip()
     start = (longest - 1) // 2 + (longest - 1) // 4
-    return f"{text[:start].rstrip()}…{text[len(text) - (longest - 1 - start) :].lstrip()}"
+    return f"{text[:start].rstrip()}…{text[start + 1 - longest :].lstrip()}"
 
 
 def without_controls(text: str) -> str:
