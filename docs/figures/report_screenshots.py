@@ -22,7 +22,7 @@ from selenium import webdriver
 
 FOLDER = Path(__file__).parent
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
-HEIGHT, SCALE, COLOURS = 1150, 0.5, 32
+HEIGHT, SCALE, COLOURS = 1100, 0.45, 48
 LONG = "temperature of the sensor behind the second valve of the northern line, in kelvin, "
 OPEN = (
     "document.querySelector('tr.row .open').click();"
@@ -36,10 +36,10 @@ def tables(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "small", []
     wide = {f"measured quantity {k:04d}": rng.normal(size=400).round(3) for k in range(2000)}
     wide[LONG * 3] = rng.normal(size=400).round(3)
-    wide[LONG * 3][:6] += 14
+    wide[LONG * 3][:6] += 40
     wide["place"] = rng.choice(["north", "south", "a place with a very long name " * 8], 400)
     pl.DataFrame(wide).write_csv(folder / f"{'measurements_of_all_sensors_' * 7}.csv")
-    yield "wide", [f"{'measurements_of_all_sensors_' * 7}.csv"]
+    yield "wide", [f"{'measurements_of_all_sensors_' * 7}.csv", "--flag", "12"]
     many = {f"c{k:02d}": rng.normal(size=200_000).round(3) for k in range(8)}
     pl.DataFrame(many).write_csv(folder / "many.csv")
     yield "many", ["many.csv", "--contamination", "0.25"]
@@ -84,7 +84,7 @@ def take_views(browser: webdriver.Chrome, page: Path) -> dict[str, Image.Image]:
         ),
         "phone": shot(browser, page, 390, "light"),
     }
-    browser.get(page.as_uri())
+    shot(browser, page, 1300, "light")
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
     document = pypdfium2.PdfDocument(base64.b64decode(printed["data"]))
     picture = document[0].render(scale=HEIGHT / document[0].get_height()).to_pil()
@@ -128,7 +128,9 @@ def in_a_row(views: list[Image.Image], gap: int = 24) -> Image.Image:
 def save(picture: Image.Image, name: str, scale: float) -> None:
     size = round(picture.width * scale), round(picture.height * scale)
     small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-    small.quantize(COLOURS).save(FOLDER / name, optimize=True)
+    # Rare colours count as much as common ones, and dots between two colours would need much space.
+    few = small.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(FOLDER / name, optimize=True)
     print(FOLDER / name, (FOLDER / name).stat().st_size)
 
 
