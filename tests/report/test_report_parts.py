@@ -8,7 +8,7 @@ import pytest
 
 from odefs.report.columns import _bins
 from odefs.report.outlier_groups import collect_kinds
-from odefs.report.scores import collect_scores, held_names, short_threshold
+from odefs.report.scores import collect_scores, short_threshold
 from odefs.tables import messages
 
 
@@ -90,11 +90,6 @@ def test_scores_of_any_spread_have_a_histogram_and_thresholds(scores):
     assert sum(found["counts"]) == scores.size
     assert all(count == (scores > cut).sum() for cut, count in found["choices"])
     assert np.all(np.diff([cut for cut, _ in found["choices"]]) > 0)
-
-
-def test_names_held_by_the_page_are_bounded():
-    assert len(held_names(range(10**6), np.arange(10**6))) == 10_000
-    assert sum(map(len, held_names(["x" * 100] * 10**5, np.arange(10**5)))) <= 200_000
 
 
 @pytest.mark.parametrize(

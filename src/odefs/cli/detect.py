@@ -163,7 +163,7 @@ def _detect(
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         if display.as_json:
-            return SheetResult(build_report(found).json())
+            return SheetResult(build_report(found, with_page=False).json())
         if not display.quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, display.top)
@@ -227,7 +227,7 @@ def detect_input(
     """Detect outliers in a table, as the options say, and take up the answers of a review."""
     import numpy as np
 
-    from odefs.cli.run import command_line, described, labels_of, measure
+    from odefs.cli.run import described, labels_of, measure, shared_command_line
     from odefs.tables.answers import answered
     from odefs.tables.detect import detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
@@ -264,7 +264,7 @@ def detect_input(
     found = with_answers(found, rows, answers, read.table)
     notes = [*([note] if note else []), *([answers_note(answers)] if told else [])]
     known = (*cases.values(), np.array(rows, dtype=np.intp))
-    found = described(found, read, Provenance.of_model(model, command_line(), training.seed))
+    found = described(found, read, Provenance.of_model(model, shared_command_line(), training.seed))
     return replace(
         found,
         left_out=dict.fromkeys(columns.drop, Exclusion("dropped")) | found.left_out,

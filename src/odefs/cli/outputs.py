@@ -211,6 +211,7 @@ def write_report(found: "TableDetection", path: Path) -> None:
     from odefs.report import build_report
     from odefs.tables.writers.files import write_text
 
-    report = build_report(found)
-    render = {".json": report.json, ".md": report.markdown}.get(path.suffix.lower(), report.html)
+    suffix = path.suffix.lower()
+    report = build_report(found, with_page=suffix not in (".json", ".md"))
+    render = {".json": report.json, ".md": report.markdown}.get(suffix, report.html)
     write_text(path, render())

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,6 +114,37 @@ def command_line() -> str:
     from odefs.tables.readers.file_names import readable
 
     return shlex.join(["odefs", *(readable(part) for part in sys.argv[1:])])
+
+
+def shared_command_line() -> str:
+    """The command line without folders of files, for results that are passed on."""
+    context = click.get_current_context(silent=True)
+    options_of = [] if context is None else context.command.params
+    texts = {
+        name
+        for option in options_of
+        if isinstance(option, click.Option) and not option.is_flag and not _takes_path(option)
+        for name in option.opts
+    }
+    words: list[str] = []
+    for word in shlex.split(command_line()):
+        is_text = (bool(words) and words[-1] in texts) or word.partition("=")[0] in texts
+        words.append(word if is_text else _without_folder(word))
+    return shlex.join(words)
+
+
+def _takes_path(option: click.Option) -> bool:
+    return isinstance(option.type, click.Path) or option.name in ("output", "reference")
+
+
+def _without_folder(word: str) -> str:
+    """Return a path without its folder; addresses stay whole."""
+    if "://" in word:
+        return word
+    option = re.match(r"--[^=]+=|-[a-z](?=.)", word)
+    start = option[0] if option else ""
+    path = word.removeprefix(start).rstrip("/" + os.sep)
+    return start + os.path.basename(path) if path else word
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, object]:

@@ -166,7 +166,7 @@ def _score(
                 "columns": as_plain(drift),
             }
             more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
-            document = document_text(build_report(found).summary | more)
+            document = document_text(build_report(found, with_page=False).summary | more)
         elif not display.quiet and not targets.to_screen:
             out = Screen()
             show_detection(out, found, display.top)

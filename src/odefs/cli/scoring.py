@@ -80,7 +80,7 @@ def score_file(
     ``sheet`` is the sheet if the file is read sheet by sheet.
     """
     from odefs.cli.outputs import require_room_for
-    from odefs.cli.run import command_line, described, named_errors
+    from odefs.cli.run import described, named_errors, shared_command_line
     from odefs.inspection.conformal import LEVEL
     from odefs.tables.detect import score_table
     from odefs.tables.notes import Provenance
@@ -111,7 +111,7 @@ def score_file(
             reference=reference,
             level=LEVEL if level is None else level,
         )
-    run = Provenance.of_model(loaded.model, command_line())
+    run = Provenance.of_model(loaded.model, shared_command_line())
     return Scored(loaded, read, described(found, read, run), drift)
 
 

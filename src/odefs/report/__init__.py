@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
 
 
-def build_report(detection: "TableDetection") -> "Report":
-    """Return the report of a detection, which is rendered on demand."""
+def build_report(detection: "TableDetection", with_page: bool = True) -> "Report":
+    """Return the report of a detection, which is rendered on demand.
+
+    Without ``with_page``, which saves time, it has no HTML form.
+    """
     from odefs.report.collect import collect
     from odefs.report.report import Report
 
-    return Report(*collect(detection))
+    return Report(*collect(detection, with_page))
 
 
 def missing_packages() -> list[str]:

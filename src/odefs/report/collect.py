@@ -10,10 +10,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from odefs.report import SCHEMA_VERSION
 from odefs.report.checks import SHOWN_CHECKS, collect_checks
+from odefs.report.column_charts import collect_charts
 from odefs.report.columns import (
     collect_distributions,
     collect_importances,
@@ -21,10 +20,12 @@ from odefs.report.columns import (
     collect_values,
     shown_columns,
 )
+from odefs.report.flagged_csv import collect_csv
+from odefs.report.nearest_rows import collect_nearest
 from odefs.report.outlier_groups import collect_kinds
 from odefs.report.pca_map import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
-from odefs.report.scores import collect_scores, held_names, mean_agreement, plain
+from odefs.report.scores import collect_scores, mean_agreement, plain
 from odefs.tables.answer_lines import key_name
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, extent_of, shown_checks, shown_names, shown_notes
@@ -37,8 +38,13 @@ WRITING = "-o", "--output", "--save", "--report", "--checks-out"
 """Options that write files, which exist when the command is run again."""
 
 
-def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the summary, and data that only the page uses: points, top-ranked names, identity."""
+def collect(
+    detection: TableDetection, with_page: bool = True
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the summary, and data that only the page uses, which are empty if not ``with_page``.
+
+    The latter are points, identity, neighbours, charts of columns and csv lines.
+    """
     identifier, names = shown_names(detection)
     checks = shown_checks(detection)
     extent = extent_of(detection)
@@ -83,29 +89,16 @@ def collect(detection: TableDetection) -> tuple[dict[str, Any], dict[str, Any]]:
         else {key: drawn[key] for key in ("columns", "explained", "drawn")},
         "training": collect_training(detection, importances),
     }
-    points = [] if drawn is None else drawn["points"]
-    drawing = _drawing(detection, extent.order, names, points)
+    if not with_page:
+        return summary, {}
     key = "row" if _are_numbers(detection, rows) else key_name(identifier)
-    return summary, drawing | {"identity": _identity(summary), "key": key}
-
-
-def _drawing(
-    detection: TableDetection, order: np.ndarray, names: Sequence[object], points: object
-) -> dict[str, Any]:
-    """Return what only the page draws: points of the map, and the top-ranked rows."""
-    held = held_names(names, order)
-    highest = np.asarray(detection.scores[order[: len(held)]])
-    rounded = [float(f"{score:.6g}") for score in highest]
-    return {
-        "points": points,
-        "names": held,
-        "held_scores": rounded,
-        # Positions whose score differs from the one before only in digits that were rounded off.
-        "held_apart": [
-            i
-            for i in range(1, len(held))
-            if rounded[i] == rounded[i - 1] and highest[i] < highest[i - 1]
-        ],
+    return summary, {
+        "points": [] if drawn is None else drawn["points"],
+        "identity": _identity(summary),
+        "key": key,
+        "nearest": collect_nearest(detection, extent, first, names, shown),
+        "charts": collect_charts(detection, extent, importances, summary["distributions"]),
+        "csv": collect_csv(detection, extent, groups, rows, kinds, names),
     }
 
 

@@ -30,9 +30,12 @@ SCRIPTS = (
     "training",
     "csv",
     "threshold",
+    "filters",
     "table",
     "strip",
+    "compare",
     "row",
+    "distribution",
     "marks",
     "start",
 )

@@ -6,6 +6,7 @@ Values and distributions of columns are also those of the review page.
 from collections.abc import Sequence
 from typing import Any
 
+from odefs.report.chart_data import chart_data, column_data, ends_of
 from odefs.report.scores import Cell
 from odefs.tables import messages
 from odefs.tables.answer_lines import report_header
@@ -13,6 +14,9 @@ from odefs.tables.answers import FINGERPRINT, FINGERPRINT_DIGITS
 
 EXACT_INTEGERS = 2**53
 """Larger whole numbers are not exact as floats."""
+
+LONGEST_NAME = 80
+"""Characters of a column name or a value in sentences; longer ones are shortened."""
 
 
 def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, object]:
@@ -30,11 +34,13 @@ def page_data(summary: dict[str, Any], drawing: dict[str, Any]) -> dict[str, obj
         "scores": {
             key: summary["scores"][key] for key in ("scale", "edges", "counts", "choices", "chosen")
         },
-        "names": drawing["names"],
-        "held": drawing["held_scores"],
-        "apart": drawing["held_apart"],
-        "points": [_point(point, len(drawing["names"])) for point in drawing["points"]],
+        "flagged": summary["flagged"],
+        "kinds": [messages.kind(kind, LONGEST_NAME) for kind in summary["kinds"]],
+        "csv": drawing["csv"],
+        "points": drawing["points"],
         "columns": [column_data(record) for record in summary["distributions"]],
+        "charts": [chart_data(record) for record in drawing["charts"]],
+        "nearest": nearest_data(columns, drawing["nearest"]),
         "top": [
             _top_row(row) | cells_data(columns, cells)
             for row, cells in zip(summary["top"], summary["values"]["rows"], strict=True)
@@ -61,7 +67,7 @@ def _top_row(row: dict[str, Any]) -> dict[str, object]:
         "count": row["count"],
         "kind": row["kind"],
         "agreement": row["agreement"],
-        "reasons": [messages.sentence(reason) for reason in row["reasons"]],
+        "reasons": [messages.sentence(reason, LONGEST_NAME) for reason in row["reasons"]],
         "because": [reason["column"] for reason in row["reasons"]],
     }
 
@@ -76,14 +82,9 @@ def cells_data(columns: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> dict
         "missing": [k for k, cell in enumerate(cells) if cell is None],
         "cells": [_position(cell, column["kind"]) for column, cell in pairs],
         "shown": [
-            messages.value(cell, column["kind"], context=_ends(column)) for column, cell in pairs
+            messages.value(cell, column["kind"], context=ends_of(column)) for column, cell in pairs
         ],
     }
-
-
-def _point(point: list[Any], held: int) -> list[Any]:
-    """Return coordinates, place and score of a row; its name only if the page lacks it."""
-    return point[:4] if point[2] < held else point
 
 
 def _position(cell: Any, of: str) -> float | None:
@@ -94,30 +95,20 @@ def _position(cell: Any, of: str) -> float | None:
     return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS else number
 
 
-def column_data(record: dict[str, Any]) -> dict[str, object]:
-    """Return a distribution with its labels."""
-    of = record["kind"]
-    if of in ("category", "boolean"):
-        values = [[messages.value(value, of), n] for value, n in record["values"]]
-        return {
-            "name": record["column"],
-            "values": values,
-            "rows": record["rows"],
-            "others": record["others"],
-            "missing": record["missing"],
-        }
-    ends = _ends(record)
-    labels = [messages.value(end, of, 4, ends) for end in ends] if ends else ["", ""]
+def nearest_data(
+    columns: Sequence[dict[str, Any]], nearest: dict[str, Any] | None
+) -> dict[str, object] | None:
+    """Return the nearest ordinary rows with their cells as text."""
+    if nearest is None:
+        return None
+    cells = [cells_data(columns, values)["shown"] for values in nearest["values"]]
     return {
-        "name": record["column"],
-        "kind": of,
-        "low": record["low"],
-        "high": record["high"],
-        "labels": labels,
-        "counts": record["counts"],
+        "candidates": nearest["candidates"],
+        "isSample": nearest["is_sample"],
+        "rows": [
+            [str(row["name"]), messages.score(row["score"]), shown]
+            for row, shown in zip(nearest["rows"], cells, strict=True)
+        ],
+        "index": nearest["index"],
+        "differs": nearest["differs"],
     }
-
-
-def _ends(record: dict[str, Any]) -> tuple[float, ...]:
-    """Return the bounds of ordinary values of a column of numbers or times."""
-    return () if record.get("low") is None else (record["least"], record["most"])

@@ -10,7 +10,7 @@ from odefs.report.scores import Cell, plain
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
 
-MAX_ROWS, MIN_ROWS = 200, 50
+MAX_ROWS, MIN_ROWS = 500, 50
 MAX_CANDIDATES = 20_000
 """Number of top-ranked rows that are searched for identical ones."""
 MAX_REASONS = 4

@@ -1,9 +1,7 @@
-"""Scores in the report: histogram, thresholds with exact counts, and names of the top-ranked rows.
+"""Scores in the report: histogram, and thresholds with exact counts.
 
 Flagged rows come first in order of descending score, so that a count determines which they are.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,9 +11,6 @@ Cell = str | int | float | bool | None
 """A value that JSON can hold."""
 BINS = 60
 STEPS = 400
-HELD_ROWS = 10_000
-HELD_CHARACTERS = 200_000
-"""Limits on the names in the page (rows, characters), from which flagged rows can be saved."""
 LONG_TAIL = 30
 """The axis is logarithmic if the largest score exceeds the median by this factor."""
 
@@ -65,13 +60,6 @@ def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float
         if below <= short < above:
             return short
     return float(threshold)
-
-
-def held_names(names: Sequence[object], order: np.ndarray) -> list[Cell]:
-    """Return the names of the top-ranked rows, highest score first."""
-    held = [plain(names[int(row)]) for row in order[:HELD_ROWS]]
-    lengths = np.cumsum([len(str(name)) for name in held])
-    return held[: int(np.searchsorted(lengths, HELD_CHARACTERS, side="right"))]
 
 
 def plain(value: object) -> Cell:

@@ -35,11 +35,12 @@ def static_scores(scores: dict[str, Any]) -> str:
             f'<rect x="{x(low):.1f}" y="{y(count):.1f}" width="{width:.1f}" '
             f'height="{bottom - y(count):.1f}" fill="{fill}"/>'
         )
-    if edges[0] <= cut <= edges[-1]:
-        parts.append(
-            f'<path d="M{x(cut):.1f} {TOP}v{HEIGHT}" stroke="{INK}" '
-            'stroke-width="1.5" stroke-dasharray="5 3"/>'
-        )
+    # A threshold outside the axis stands just inside the frame.
+    at = LEFT + 3 if cut < edges[0] else LEFT + WIDTH - 3 if cut > edges[-1] else x(cut)
+    parts.append(
+        f'<path d="M{at:.1f} {TOP}v{HEIGHT}" stroke="{INK}" '
+        'stroke-width="1.5" stroke-dasharray="5 3"/>'
+    )
     parts.append(_text(LEFT + WIDTH / 2, bottom + 36, "score (training rows average 1)"))
     parts.append(
         f'<text transform="translate(11 {TOP + HEIGHT / 2}) rotate(-90)" '

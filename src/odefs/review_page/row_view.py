@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from odefs.report.chart_data import column_data
 from odefs.report.columns import collect_distributions, collect_importances, collect_values
-from odefs.report.page_data import cells_data, column_data
+from odefs.report.page_data import cells_data
 from odefs.report.rows import cell, collect_rows
 from odefs.tables import messages
 from odefs.tables.detection import TableDetection

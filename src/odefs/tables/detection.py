@@ -21,6 +21,7 @@ from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.flagging import Flagging
 from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.reasons import ReasonFinder
+from odefs.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +54,8 @@ class TableDetection:
     formats: Mapping[str, str] = field(default_factory=dict)
     """Formats of text in columns that had another type in training."""
     checks: list[ValueCheck] = field(default_factory=list)
+    origin: Table | None = None
+    """The table that was read, for cells of columns that the model does not use."""
 
     def __repr__(self) -> str:
         used, flagged = len(self.encoder.columns), self.n_flagged

@@ -91,6 +91,7 @@ def hold_rows(
         agreement=agreement,
         part=part,
         formats=rows.formats,
+        origin=table,
     )
 
 

@@ -5,6 +5,7 @@ Markdown reports use the same reasons as records of the report's summary.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from odefs.tables.messages.values import (
     MISSING,
     listed,
     percent,
+    shortened,
     span,
     value,
     without_controls,
@@ -20,6 +22,8 @@ from odefs.tables.messages.values import (
 
 if TYPE_CHECKING:
     from odefs.inspection.explanation import Reason
+
+UNLIMITED = sys.maxsize
 
 
 def reason_text(reason: "Reason", hidden: bool = False) -> str:
@@ -95,23 +99,26 @@ def _usual_in_group(
     return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
-def short_reason(reason: dict[str, object]) -> str:
-    """Return a reason in a few words, for tables."""
+def short_reason(reason: dict[str, Any], longest: int = UNLIMITED) -> str:
+    """Return a reason in a few words, for tables; longer names and values are shortened."""
+    column = shortened(reason["column"], longest)
     if reason["hidden"]:
-        return f"{reason['column']} {HIDDEN}"
+        return f"{column} {HIDDEN}"
     if reason["direction"] == "missing":
-        return f"{reason['column']} {MISSING}"
-    text = f"{reason['column']} = {_own_value(reason)}"
+        return f"{column} {MISSING}"
+    text = f"{column} = {shortened(_own_value(reason), longest)}"
     return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
 
 
-def sentence(reason: dict[str, Any]) -> str:
-    """Return a reason as a sentence."""
+def sentence(reason: dict[str, Any], longest: int = UNLIMITED) -> str:
+    """Return a reason as a sentence; longer names and values are shortened."""
+    column = shortened(reason["column"], longest)
     part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
     if reason["hidden"]:
-        return f"{reason['column']} {HIDDEN} contributes {part}."
+        return f"{column} {HIDDEN} contributes {part}."
     usual = f"; {_usual(reason)}" if reason["usual"] else ""
-    text = f"{reason['column']} is {_own_value(reason)}, {_place(reason)}{usual}."
+    own = shortened(_own_value(reason), longest)
+    text = f"{column} is {own}, {_place(reason)}{usual}."
     return f"{text} It contributes {part}."
 
 
@@ -151,28 +158,32 @@ def _place(reason: dict[str, Any]) -> str:
     return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"
 
 
-def trait(record: dict[str, Any]) -> str:
+def trait(record: dict[str, Any], longest: int = UNLIMITED) -> str:
     """Return what the rows of a group share: "amount high", "country = PA or SG"."""
-    column, what = record["column"], record["what"]
+    column, what = shortened(record["column"], longest), record["what"]
     if what == "hidden":
         return f"{column} {HIDDEN}"
     if what in ("value", "any"):
         if record["distinct"] > len(record["values"]):
             return f"rare {column}"
-        return (
-            f"{column} = {listed([value(one, record['kind']) for one in record['values']], 'or')}"
-        )
+        values = [shortened(value(one, record["kind"]), longest) for one in record["values"]]
+        return f"{column} = {listed(values, 'or')}"
     return f"{column} {({'within': 'unusual for the row'}).get(what, what)}"
 
 
-def kind(record: dict[str, Any]) -> str:
-    """Return the description of a group of outliers."""
-    return listed([trait(one) for one in record["traits"]]) if record["traits"] else "other reasons"
+def kind(record: dict[str, Any], longest: int = UNLIMITED) -> str:
+    """Return the description of a group of outliers; longer names and values are shortened."""
+    traits = [trait(one, longest) for one in record["traits"]]
+    return listed(traits) if traits else "other reasons"
 
 
-def kind_details(record: dict[str, Any]) -> list[str]:
+def kind_details(record: dict[str, Any], longest: int = UNLIMITED) -> list[str]:
     """Return, for each trait, the values of its rows and of ordinary rows."""
-    return [f"{one['column']}: {line}" for one in record["traits"] if (line := _trait_details(one))]
+    return [
+        f"{shortened(one['column'], longest)}: {line}"
+        for one in record["traits"]
+        if (line := _trait_details(one))
+    ]
 
 
 def _trait_details(one: dict[str, Any]) -> str:

@@ -10,12 +10,16 @@ from odefs.tables.messages.values import (
     first_of,
     listed,
     number,
+    shortened,
     without_controls,
 )
 
 if TYPE_CHECKING:
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.notes import FlagConvention
+
+HEADLINE, HEADLINE_NAME = 64, 28
+"""Characters of a headline, and of a column name in it."""
 
 
 def flagged(n_flagged: int, convention: "FlagConvention") -> str:
@@ -56,8 +60,13 @@ def headline(summary: dict[str, Any]) -> str:
         dict.fromkeys(trait["column"] for kind in summary["kinds"] for trait in kind["traits"])
     )
     stand = "stands" if n_flagged == 1 else "stand"
-    mostly = f", mostly by {listed(columns[:4])}." if columns else "."
-    return f"{count(n_flagged)} of {count(rows, 'row')} {stand} out{mostly}"
+    start = f"{count(n_flagged)} of {count(rows, 'row')} {stand} out"
+    names = [shortened(column, HEADLINE_NAME) for column in columns[:4]]
+    # As many names as fit into two lines of a narrow window, but at least one.
+    texts = [f"{start}, mostly by {listed(names[:n])}." for n in range(len(names), 0, -1)]
+    return next(
+        (text for text in texts if len(text) <= HEADLINE), texts[-1] if texts else f"{start}."
+    )
 
 
 def ordinary(median: float) -> str:

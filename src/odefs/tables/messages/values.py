@@ -92,6 +92,15 @@ def first_of(names: Sequence[str], shown: int = NAMED) -> str:
     return ", ".join(names[:shown]) + more
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return text of at most ``longest`` characters; the middle of a longer one is left out."""
+    if len(text) <= longest:
+        return text
+    text = text.strip()
+    start = (longest - 1) // 2 + (longest - 1) // 4
+    return f"{text[:start].rstrip()}…{text[start + 1 - longest :].lstrip()}"
+
+
 def without_controls(text: str) -> str:
     """Return text in one line, without control characters, which could manipulate a terminal."""
     if text.isprintable():

@@ -32,4 +32,9 @@ const chart = (name, draw) => {
   box.addEventListener("pointerleave", () => { tip.hidden = true; });
   resized.observe(box);
 };
+const forget = (name) => {
+  if (!views[name]) return;
+  resized.unobserve(views[name].box);
+  delete views[name];
+};
 const update = (name) => { if (views[name]) views[name].update(); };

@@ -8,7 +8,7 @@ const csvCell = (value) => {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 const download = (what, ...parts) => {
-  const link = element("a", { download: `${data.file.replace(/\.[^.]*$/, "")}-${what}.csv`, href: URL.createObjectURL(new Blob(parts, { type: "text/csv" })) });
+  const link = element("a", { download: `${[...data.file.replace(/\.[^.]*$/, "")].slice(0, 80).join("")}-${what}.csv`, href: URL.createObjectURL(new Blob(parts, { type: "text/csv" })) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };

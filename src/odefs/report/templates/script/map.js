@@ -2,7 +2,7 @@
 const DOT = "M-2.65 0a2.65 2.65 0 1 0 5.3 0a2.65 2.65 0 1 0 -5.3 0z";
 const TRIANGLE = "M0 -3.5L-4 3.5H4z";
 const DRAGGED = 3;
-const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name ?? data.names[place]) })).sort((a, b) => b.place - a.place);
+const points = data.points.map(([x, y, place, score, name]) => ({ x, y, place, score, name: String(name) })).sort((a, b) => b.place - a.place);
 const range = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 const between = (a, b, low, high) => [a, b].map((value) => Math.min(high, Math.max(low, value))).sort((p, q) => p - q);
 const drawMap = () => chart("map", (box) => {

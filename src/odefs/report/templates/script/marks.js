@@ -69,7 +69,6 @@ const answersCsv = (all) => {
   });
   return [data.header, ...lines].map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
 };
-// By the byte order mark Excel recognises UTF-8.
 const saveAnswers = (all) => download("answers", "\ufeff", answersCsv(all));
 for (const row of rows) row.tr.append(markCell(row));
 document.querySelector("#outliers thead tr").append(element("th", { role: "columnheader", scope: "col", class: "mark" }, element("button", { type: "button", "data-sort": "mark" }, "Mark")));

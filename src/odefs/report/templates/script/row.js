@@ -11,6 +11,7 @@ const describe = (row) => {
     const more = top.count - 1 - top.twins.length;
     cell.append(element("p", { class: "hint" }, `${words(top.count)} identical rows, also ${top.twins.join(", ")}${more > 0 ? ` and ${words(more)} more` : ""}.`));
   }
+  cell.append(...compareWithNearest(row.i));
   const order = data.columns.map((column, k) => k).sort((a, b) => rankOf(a, top) - rankOf(b, top) || a - b);
   const strips = element("dl", { class: "strips" });
   const show = (from, to) => { for (const k of order.slice(from, to)) strips.append(strip(data.columns[k], k, top)); };

@@ -5,7 +5,7 @@ byId("save").addEventListener("click", save);
 byId("search").addEventListener("input", (event) => { state.search = event.target.value.trim().toLowerCase(); refresh(); });
 byId("more").addEventListener("click", () => { const next = rows.find((row) => row.tr.hidden); state.all = true; refresh(); if (next) next.button.focus({ preventScroll: true }); });
 byId("clear").addEventListener("click", () => {
-  Object.assign(state, { kind: null, area: null, search: "" });
+  Object.assign(state, { kind: null, column: null, area: null, search: "" });
   byId("search").value = "";
   refresh();
   byId("search").focus();
@@ -16,6 +16,9 @@ for (const button of document.querySelectorAll("[data-kind]")) button.addEventLi
   refresh();
   if (state.kind !== null) byId("top").scrollIntoView();
 });
+columnSelect.addEventListener("change", () => narrowTo({ column: columnSelect.value === "" ? null : reasonColumns[Number(columnSelect.value)] }));
+kindSelect.addEventListener("change", () => narrowTo({ kind: kindSelect.value === "" ? null : Number(kindSelect.value) }));
+addEventListener("hashchange", () => { readAddress(); refresh(); });
 for (const button of document.querySelectorAll("#outliers thead button")) button.addEventListener("click", () => sortBy(button));
 for (const row of rows) row.tr.addEventListener("click", () => { if (!String(getSelection())) open(row); });
 byId("marks-save").addEventListener("click", () => saveAnswers(false));
@@ -26,6 +29,7 @@ addEventListener("storage", (event) => { if (event.key === STORED) { marks = sto
 addEventListener("beforeprint", () => { byId("training").open = true; });
 byId("training").addEventListener("toggle", () => { if (byId("training").open) drawTraining(); });
 
+readAddress();
 showThreshold();
 showMarks();
 byId("marks").hidden = false;

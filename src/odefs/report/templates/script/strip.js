@@ -8,7 +8,7 @@ const track = (share) => {
 const strip = (column, k, top) => {
   const because = top.because.includes(column.name);
   const value = element("dd", {}, top.shown[k]);
-  const box = element("div", { class: because ? "strip because" : "strip" }, element("dt", {}, column.name), value);
+  const box = element("div", { class: because ? "strip because" : "strip" }, element("dt", { class: "clip" }, column.name), value);
   if (column.values) {
     const list = element("ul", { "aria-label": `Most common values of ${column.name}` });
     const total = Math.max(1, column.rows);

@@ -4,6 +4,7 @@ const rows = [...body.querySelectorAll("tr.row")].map((tr) => {
   const i = Number(tr.dataset.i);
   return { i, tr, flag: tr.querySelector(".flag"), button: tr.querySelector(".open"), text: `${tr.textContent} ${data.top[i].shown.join(" ")} ${data.top[i].twins.join(" ")}`.toLowerCase(), flagged: false };
 });
+const listedFlagged = data.top.reduce((n, top) => n + (top.kind === null ? 0 : top.count), 0);
 const place = new Map(data.points.map(([x, y, at]) => [at, [x, y]]));
 const cellText = (row, key) => row.tr.children[[...document.querySelectorAll("#outliers thead button")].findIndex((b) => b.dataset.sort === key)].textContent;
 const keys = {
@@ -20,6 +21,7 @@ const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b, "en", { nu
 const passes = (row) => {
   const top = data.top[row.i];
   if (state.kind !== null && top.kind !== state.kind) return false;
+  if (state.column !== null && !top.because.includes(state.column)) return false;
   if (state.search && !row.text.includes(state.search)) return false;
   if (!state.area) return true;
   const at = place.get(top.place);
@@ -37,15 +39,16 @@ const refresh = () => {
     body.append(row.tr);
     if (row.i === state.open && details) { details.hidden = row.tr.hidden; body.append(details); }
   }
-  state.kept = state.kind !== null || state.search ? rows.filter(passes).map((row) => data.top[row.i].place) : null;
+  state.kept = state.kind !== null || state.column !== null || state.search ? rows.filter(passes).map((row) => data.top[row.i].place) : null;
   update("map");
-  const narrowed = state.kind !== null || state.area || state.search;
-  const why = [state.kind === null ? "" : `kind ${state.kind + 1}`, state.area ? "in the area marked on the map" : "", state.search ? `with "${state.search}"` : ""].filter(Boolean).join(", ");
-  byId("table-status").textContent = narrowed ? `${words(matching)} of ${words(rows.length)} rows: ${why}.` : `${words(rows.length)} rows with the highest scores. Choose a row to see its values.`;
+  const narrowed = isNarrowed();
+  const why = [state.kind === null ? "" : `kind ${state.kind + 1}`, state.column === null ? "" : `reason ${shortName(state.column)}`, state.area ? "in the area marked on the map" : "", state.search ? `with "${state.search}"` : ""].filter(Boolean).join(", ");
+  byId("table-status").textContent = narrowed ? `${words(matching)} of ${words(rows.length)} rows: ${why}.` : `${words(rows.length)} rows with the highest scores${listedFlagged < data.flagged ? `; ${words(listedFlagged)} of the ${words(data.flagged)} flagged rows are listed` : ""}. Choose a row to see its values.`;
   byId("clear").hidden = !narrowed;
   byId("more").hidden = state.all || matching <= FIRST;
   byId("more").textContent = `Show all ${words(matching)} rows`;
-  for (const button of document.querySelectorAll("[data-kind]")) button.setAttribute("aria-pressed", String(Number(button.dataset.kind) === state.kind));
+  showFilters();
+  writeAddress();
 };
 const sortBy = (button) => {
   const down = ["score", "agreement", "flag", "count"].includes(button.dataset.sort);

@@ -1,6 +1,6 @@
 // The threshold: what follows it, and the flagged rows as csv.
 const slider = byId("threshold");
-const held = data.names.length;
+const held = data.csv.lines.length;
 const showThreshold = () => {
   const n = flagged();
   const text = String(cut());
@@ -12,7 +12,7 @@ const showThreshold = () => {
   byId("threshold-command").replaceChildren(...command.split(" ").flatMap((word, i) => [...(i ? [" "] : []), element("span", {}, word)]));
   byId("threshold-reset").hidden = state.choice === data.scores.chosen;
   byId("save").disabled = n === 0;
-  byId("save-hint").textContent = n > held ? `This page holds the ${words(held)} highest-scoring rows; the command gives all ${words(n)}.` : `${words(n)} ${n === 1 ? "row" : "rows"}: ${data.identifier}, score and rank.`;
+  byId("save-hint").textContent = n === 0 ? "No row is flagged." : n > held ? `This page holds ${words(held)} of these ${words(n)} rows; the command writes all of them with -o rows.csv --with-data.` : `${words(n)} ${n === 1 ? "row" : "rows"} with all values, kinds and reasons.`;
   for (const row of rows) {
     const yes = data.top[row.i].place < n;
     row.flag.textContent = yes ? "▲ yes" : "no";
@@ -23,15 +23,7 @@ const showThreshold = () => {
   update("scores");
   update("map");
 };
-const csv = () => {
-  const n = Math.min(flagged(), held);
-  const lines = [[data.identifier, "score", "rank"].map(csvCell).join(",")];
-  const apart = new Set(data.apart);
-  let rank = 1;
-  for (let i = 0; i < n; i++) {
-    if (i > 0 && (data.held[i] < data.held[i - 1] || apart.has(i))) rank = i + 1;
-    lines.push([data.names[i], data.held[i], rank].map(csvCell).join(","));
-  }
-  return `${lines.join("\n")}\n`;
-};
-const save = () => download("outliers", csv());
+// The lines come with the data, in the order of the scores (report/flagged_csv.py).
+const csv = () => [data.csv.header, ...data.csv.lines.slice(0, flagged())].map((line) => `${line}\r\n`).join("");
+// By the byte order mark Excel recognises UTF-8.
+const save = () => download("outliers", "\ufeff", csv());

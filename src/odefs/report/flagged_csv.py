@@ -1,0 +1,135 @@
+"""Lines of the csv file that the page saves: the top-ranked rows with all values and reasons.
+
+The lines are written here, with the quoting and the formula escaping of all csv files of odefs. The
+page joins as many of them as rows are above its threshold.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from odefs.report.scores import plain
+from odefs.tables import messages
+from odefs.tables.answer_lines import csv_line
+from odefs.tables.columns import Columns
+from odefs.tables.detection import TableDetection
+from odefs.tables.displayed_rows import Extent, plain_cell
+from odefs.tables.frames import column_cells
+from odefs.tables.table import HeldTable
+from odefs.tables.writers.columns import RESULT_NAMES
+
+MAX_LINES, MAX_CELLS, MAX_CHARACTERS = 1_000, 400_000, 1_500_000
+"""Limits of the lines in a page; files that the command line writes have all rows."""
+OWN_NAMES = (*RESULT_NAMES, "kind")
+
+
+def collect_csv(
+    detection: TableDetection,
+    extent: Extent,
+    groups: Sequence[Sequence[int]],
+    records: Sequence[Mapping[str, Any]],
+    kinds: Sequence[Mapping[str, Any]],
+    names: Sequence[object],
+) -> dict[str, Any]:
+    """Return the header, and one line for each top-ranked row in descending order of the score.
+
+    ``records`` describe the ``groups`` of identical rows. Lines have no gaps: the first ``n`` lines
+    are the ``n`` highest scores.
+    """
+    record_of = {
+        row: record for group, record in zip(groups, records, strict=True) for row in group
+    }
+    origin = [] if detection.origin is None else detection.origin.names
+    shown = [name for name in origin if name not in detection.hidden]
+    most = min(MAX_LINES, max(1, MAX_CELLS // max(1, len(shown))))
+    rows = _leading(extent.order[:most], record_of)
+    order = np.argsort(rows, kind="stable")
+    cells = _table_cells(detection, extent, rows[order], shown)
+    identifier = detection.identifier
+    if detection.named and identifier not in detection.hidden:
+        key = f"{identifier} (id)" if identifier in OWN_NAMES else identifier
+        cells.pop(identifier, None)
+    else:
+        key = "row"
+    results = [_results(detection, extent, int(row), record_of[int(row)], kinds) for row in rows]
+    header = [key, *(results[0] if results else ())]
+    for column in cells:
+        header.append(_free(column, header))
+    places = np.argsort(order, kind="stable")
+    lines: list[str] = []
+    room = MAX_CHARACTERS
+    for i, line in enumerate(_lines(rows, results, names, cells, places)):
+        room -= len(line)
+        if room < 0 and i:
+            break
+        lines.append(line)
+    return {"header": csv_line(header)[:-1], "lines": lines}
+
+
+def _leading(order: np.ndarray, known: Mapping[int, object]) -> np.ndarray:
+    """Return the top-ranked rows up to the first one that is not listed."""
+    unknown = [place for place, row in enumerate(order.tolist()) if row not in known]
+    return order[: unknown[0]] if unknown else order
+
+
+def _lines(
+    rows: np.ndarray,
+    results: Sequence[Mapping[str, object]],
+    names: Sequence[object],
+    cells: Mapping[str, Sequence[object]],
+    places: np.ndarray,
+) -> Iterator[str]:
+    for row, result, place in zip(rows.tolist(), results, places.tolist(), strict=True):
+        own = [plain(names[row]), *result.values()]
+        line = [*own, *(column[place] for column in cells.values())]
+        yield csv_line(map(_text, line))[:-1]
+
+
+def _results(
+    detection: TableDetection,
+    extent: Extent,
+    row: int,
+    record: Mapping[str, Any],
+    kinds: Sequence[Mapping[str, Any]],
+) -> dict[str, object]:
+    """Return the result columns of a row; those that do not apply are absent."""
+    found: dict[str, object] = {
+        "score": record["score"],
+        "rank": record["rank"],
+        "percentile": record["percentile"],
+        "p_value": record["p_value"],
+        "agreement": record["agreement"],
+        "kind": "" if record["kind"] is None else messages.kind(dict(kinds[record["kind"]])),
+        "reasons": "; ".join(map(messages.short_reason, record["reasons"])),
+    }
+    if detection.reference is None:
+        del found["p_value"]
+    if extent.agreement is None:
+        del found["agreement"]
+    return found
+
+
+def _table_cells(
+    detection: TableDetection, extent: Extent, rows: np.ndarray, names: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Return the cells of ascending ``rows`` by column, as the table has them."""
+    origin = detection.origin
+    if not rows.size or not names or origin is None:
+        return {name: [] for name in names}
+    numbers = extent.numbers[rows]
+    is_array = isinstance(origin, HeldTable) and isinstance(origin.frame, Columns)
+    frame = origin.frame.take(numbers) if is_array else origin.take(numbers, names)
+    return {name: [plain_cell(one) for one in column_cells(frame, name)] for name in names}
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name = f"{name} (input)"
+    return name
+
+
+def _text(cell: object) -> str:
+    if cell is None or cell != cell:
+        return ""
+    return str(cell).lower() if isinstance(cell, bool) else str(cell)
