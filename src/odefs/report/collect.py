@@ -55,6 +55,7 @@ def collect(
     importances = collect_importances(detection)
     shown = shown_columns(importances, rows)
     drawn = collect_map(detection, extent, first, names)
+    distributions = collect_distributions(detection, extent, shown)
     summary = {
         "schema_version": SCHEMA_VERSION,
         "source": {"name": "table", "columns": None, "bytes": None, "sha256": None}
@@ -83,7 +84,7 @@ def collect(
             "rows": collect_values(detection, shown, first) if shown else [[] for _ in rows],
         },
         "importances": importances,
-        "distributions": collect_distributions(detection, extent, shown),
+        "distributions": distributions,
         "map": None
         if drawn is None
         else {key: drawn[key] for key in ("columns", "explained", "drawn")},
@@ -97,7 +98,7 @@ def collect(
         "identity": _identity(summary),
         "key": key,
         "nearest": collect_nearest(detection, extent, first, names, shown),
-        "charts": collect_charts(detection, extent, importances, summary["distributions"]),
+        "charts": collect_charts(detection, extent, importances, distributions),
         "csv": collect_csv(detection, extent, groups, rows, kinds, names),
     }
 

@@ -118,8 +118,10 @@ def _table_cells(
     if not rows.size or not names or origin is None:
         return {name: [] for name in names}
     numbers = extent.numbers[rows]
-    is_array = isinstance(origin, HeldTable) and isinstance(origin.frame, Columns)
-    frame = origin.frame.take(numbers) if is_array else origin.take(numbers, names)
+    if isinstance(origin, HeldTable) and isinstance(origin.frame, Columns):
+        frame: object = origin.frame.take(numbers)
+    else:
+        frame = origin.take(numbers, names)
     return {name: [plain_cell(one) for one in column_cells(frame, name)] for name in names}
 
 

@@ -50,10 +50,11 @@ def collect_nearest(
     own = np.array(rows, dtype=np.intp)
     sample = sample_rows(candidates, SCALE_ROWS, seed=5)
     middle, spread = _scaling(np.asarray(detection.X[sample][:, used], dtype=float))
-    scaled = [_scaled(detection.X[one][:, used], middle, spread) for one in (own, candidates)]
-    found = _nearest(*scaled, own, candidates)
+    of_rows = _scaled(detection.X[own][:, used], middle, spread)
+    of_candidates = _scaled(detection.X[candidates][:, used], middle, spread)
+    found = _nearest(of_rows, of_candidates, own, candidates)
     apart = np.zeros((len(rows), encoder.sources.size))
-    apart[:, used] = (scaled[0] - scaled[1][found]) ** 2
+    apart[:, used] = (of_rows - of_candidates[found]) ** 2
     kept, index = np.unique(candidates[found], return_inverse=True)
     return {
         "candidates": int(candidates.size),
