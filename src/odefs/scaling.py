@@ -164,13 +164,15 @@ class Tails:
             (high, self.high, 1.0, scaled > high),
             (low, self.low, -1.0, scaled < low),
         ):
-            if not is_far.any():
+            # Places in the flattened array: pairs of indices take several times as long to find.
+            places = np.flatnonzero(is_far)
+            if not places.size:
                 continue
-            rows, columns = np.nonzero(is_far)
+            columns = places % scaled.shape[1]
             unit = self.unit[columns]
-            beyond = np.abs(scaled[rows, columns] - limits[columns].astype(np.float64))
+            beyond = np.abs(scaled.take(places) - limits[columns].astype(np.float64))
             drawn_in = np.where(unit < LINEAR, unit * np.log1p(beyond / unit), beyond)
-            scaled[rows, columns] = exact[columns] + sign * self.slope[columns] * drawn_in
+            scaled.put(places, exact[columns] + sign * self.slope[columns] * drawn_in)
         return scaled
 
 
@@ -372,7 +374,17 @@ def middle_and_sigma(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     q05, q25, middle, q75, q95 = _quantiles(sample)
     sigma = (q75 - q25) / 1.349
     sigma = np.where(sigma > 0, sigma, (q95 - q05) / 3.29)
-    # Halved, since squares of the largest numbers overflow.
+    unknown = np.flatnonzero(~(sigma > 0))
+    if unknown.size:
+        # NumPy sums the rows of a single column in another order than those of several.
+        columns = np.resize(unknown, max(unknown.size, min(2, sample.shape[1])))
+        sigma[unknown] = _spread(np.take(sample, columns, axis=1))[: unknown.size]
+    return np.nan_to_num(middle), np.nan_to_num(sigma)
+
+
+def _spread(sample: np.ndarray) -> np.ndarray:
+    """Standard deviation of the observed cells of each column."""
+    # Relative to the peaks, since squares of the largest numbers overflow.
     peak = np.maximum(
         np.fmax.reduce(np.abs(sample), axis=0, initial=0.0), np.finfo(np.float64).tiny
     )
@@ -380,9 +392,7 @@ def middle_and_sigma(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     parts = np.where(seen, sample / peak, 0.0)
     count = np.maximum(1, seen.sum(axis=0))
     centred = np.where(seen, parts - parts.sum(axis=0) / count, 0.0)
-    spread = np.sqrt((centred**2).sum(axis=0) / count) * peak
-    sigma = np.where(sigma > 0, sigma, spread)
-    return np.nan_to_num(middle), np.nan_to_num(sigma)
+    return np.sqrt((centred**2).sum(axis=0) / count) * peak
 
 
 def _quantiles(sample: np.ndarray) -> np.ndarray:

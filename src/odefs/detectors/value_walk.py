@@ -29,7 +29,7 @@ class ValueTable:
         """Number of each column's first value."""
         self.block = np.repeat(np.arange(n_blocks), sizes)
         """Column of each value."""
-        numbers = np.add(codes[:, start], self.first, dtype=np.intp)
+        numbers = np.add(np.take(codes, start, axis=1), self.first, dtype=np.intp)
         is_missing = np.zeros(numbers.shape, dtype=bool)
         if unseen is not None:
             # The value of a one-hot block is that of the column that is on, missing or not.
