@@ -140,10 +140,18 @@ def _companions(X: np.ndarray, noise: np.ndarray) -> list[_Companion]:
 
 def _share_of_variance(rows: np.ndarray, of: np.ndarray) -> float:
     """Share of some columns in the variance of all."""
+    if not of.any():
+        return 0.0
     seen = ~np.isnan(rows)
     count = np.maximum(1, seen.sum(axis=0))
-    values = np.where(seen, rows, 0.0).astype(np.float64)
-    centred = np.where(seen, values - values.sum(axis=0) / count, 0.0)
-    variance = (centred**2).sum(axis=0) / count
+    is_complete = bool((count == len(rows)).all())
+    values = (
+        rows.astype(np.float64) if is_complete else np.where(seen, rows, 0.0).astype(np.float64)
+    )
+    values -= values.sum(axis=0) / count
+    if not is_complete:
+        values[~seen] = 0.0
+    values *= values
+    variance = values.sum(axis=0) / count
     total = float(variance.sum())
     return float(variance[of].sum()) / total if total > 0 else 0.0

@@ -189,7 +189,7 @@ def _trainer(inputs: FitInputs, candidates: Candidates) -> ComponentTrainer:
         inputs.plan,
         scaled.scaling,
         candidates.rows,
-        (scaled.references, *scaled.more_references),
+        scaled.references,
         scaled.noise,
         inputs.seeds,
         inputs.known,
