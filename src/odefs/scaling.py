@@ -31,6 +31,9 @@ TAIL_SIGMAS = 3.0
 BEYOND_RANGE = 4.0
 """How much later values beyond the range of a noise column are drawn in than others."""
 
+FEW_ROWS = 256
+"""Rows that show of most columns that they have more than two values."""
+
 LINEAR = 1e12
 """Unit of a tail that is not drawn in."""
 
@@ -253,7 +256,7 @@ class Scaling:
         if X.dtype != out.dtype:
             largest = np.finfo(out.dtype).max
             X = (
-                np.clip(X, -largest, largest).astype(out.dtype)
+                np.clip(X, -largest, largest).astype(out.dtype, copy=False)
                 if X.dtype.kind == "f"
                 else X.astype(out.dtype)
             )
@@ -264,15 +267,16 @@ class Scaling:
                 if self.tails is not None:
                     self.tails.apply(out)
                 return np.clip(out, -self.clip, self.clip, out=out)
-            wide = X.astype(np.float64)
+            wide = out if out.dtype == np.float64 else np.empty(X.shape)
             if self.factor != 1.0:
-                wide *= self.factor
-            wide -= self.low
+                X = np.multiply(X, self.factor, out=wide, dtype=np.float64)
+            np.subtract(X, self.low, out=wide)
             wide /= self.width
             if self.tails is not None:
                 self.tails.apply(wide)
             np.clip(wide, -self.clip, self.clip, out=wide)
-            out[...] = wide
+            if wide is not out:
+                out[...] = wide
         return out
 
 
@@ -326,13 +330,18 @@ def draw_in_tails(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> 
     ``TAIL_SIGMAS (1 + log(k / TAIL_SIGMAS))``. Columns with two values have no tails.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        return _drawn_in(minmax, ranges, sample.astype(np.float64) * minmax.factor)
+        sample = sample.astype(np.float64)
+        if minmax.factor != 1.0:
+            sample *= minmax.factor
+        return _drawn_in(minmax, ranges, sample)
 
 
 def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scaling:
     low, high = ranges.low * minmax.factor, ranges.high * minmax.factor
     middle, sigma = middle_and_sigma(sample)
-    two_valued = ((sample == low) | (sample == high) | np.isnan(sample)).all(axis=0)
+    two_valued = _are_two_valued(sample[:FEW_ROWS], low, high)
+    columns = np.flatnonzero(two_valued)
+    two_valued[columns] = _are_two_valued(sample[:, columns], low[columns], high[columns])
     reach = TAIL_SIGMAS * sigma
     bends = ~two_valued & (reach > 0)
     reach = np.where(bends, reach, 1.0)
@@ -356,6 +365,10 @@ def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scal
         np.ones_like(width),
     )
     return replace(minmax, low=origin, width=width, tails=tails if bends.any() else None)
+
+
+def _are_two_valued(sample: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.asarray(((sample == low) | (sample == high) | np.isnan(sample)).all(axis=0))
 
 
 def sample_moments(scaling: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> ColumnMoments:

@@ -73,8 +73,8 @@ def _limits(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, int, float]:
     share of the most frequent one. ``values`` is in ascending order.
     """
     first = np.flatnonzero(values[1:] != values[:-1]) + 1
-    counts = np.diff(first, prepend=0, append=values.size)
-    share = float(counts.max()) / max(1, values.size)
+    ends = np.concatenate([[0], first, [values.size]])
+    share = float((ends[1:] - ends[:-1]).max()) / max(1, values.size)
     if first.size == 0:
         value = values[0] if values.size else values.dtype.type(0)
         # A value is above the first limit if it is not smaller than the constant.

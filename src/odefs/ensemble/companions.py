@@ -145,9 +145,7 @@ def _share_of_variance(rows: np.ndarray, of: np.ndarray) -> float:
     seen = ~np.isnan(rows)
     count = np.maximum(1, seen.sum(axis=0))
     is_complete = bool((count == len(rows)).all())
-    values = (
-        rows.astype(np.float64) if is_complete else np.where(seen, rows, 0.0).astype(np.float64)
-    )
+    values = (rows if is_complete else np.where(seen, rows, 0.0)).astype(np.float64)
     values -= values.sum(axis=0) / count
     if not is_complete:
         values[~seen] = 0.0
