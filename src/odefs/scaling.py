@@ -31,6 +31,9 @@ TAIL_SIGMAS = 3.0
 BEYOND_RANGE = 4.0
 """How much later values beyond the range of a noise column are drawn in than others."""
 
+FEW_ROWS = 256
+"""Rows that show of most columns that they have more than two values."""
+
 LINEAR = 1e12
 """Unit of a tail that is not drawn in."""
 
@@ -164,13 +167,15 @@ class Tails:
             (high, self.high, 1.0, scaled > high),
             (low, self.low, -1.0, scaled < low),
         ):
-            if not is_far.any():
+            # Places in the flattened array: pairs of indices take several times as long to find.
+            places = np.flatnonzero(is_far)
+            if not places.size:
                 continue
-            rows, columns = np.nonzero(is_far)
+            columns = places % scaled.shape[1]
             unit = self.unit[columns]
-            beyond = np.abs(scaled[rows, columns] - limits[columns].astype(np.float64))
+            beyond = np.abs(scaled.take(places) - limits[columns].astype(np.float64))
             drawn_in = np.where(unit < LINEAR, unit * np.log1p(beyond / unit), beyond)
-            scaled[rows, columns] = exact[columns] + sign * self.slope[columns] * drawn_in
+            scaled.put(places, exact[columns] + sign * self.slope[columns] * drawn_in)
         return scaled
 
 
@@ -251,7 +256,7 @@ class Scaling:
         if X.dtype != out.dtype:
             largest = np.finfo(out.dtype).max
             X = (
-                np.clip(X, -largest, largest).astype(out.dtype)
+                np.clip(X, -largest, largest).astype(out.dtype, copy=False)
                 if X.dtype.kind == "f"
                 else X.astype(out.dtype)
             )
@@ -262,15 +267,16 @@ class Scaling:
                 if self.tails is not None:
                     self.tails.apply(out)
                 return np.clip(out, -self.clip, self.clip, out=out)
-            wide = X.astype(np.float64)
+            wide = out if out.dtype == np.float64 else np.empty(X.shape)
             if self.factor != 1.0:
-                wide *= self.factor
-            wide -= self.low
+                X = np.multiply(X, self.factor, out=wide, dtype=np.float64)
+            np.subtract(X, self.low, out=wide)
             wide /= self.width
             if self.tails is not None:
                 self.tails.apply(wide)
             np.clip(wide, -self.clip, self.clip, out=wide)
-            out[...] = wide
+            if wide is not out:
+                out[...] = wide
         return out
 
 
@@ -324,13 +330,18 @@ def draw_in_tails(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> 
     ``TAIL_SIGMAS (1 + log(k / TAIL_SIGMAS))``. Columns with two values have no tails.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
-        return _drawn_in(minmax, ranges, sample.astype(np.float64) * minmax.factor)
+        sample = sample.astype(np.float64)
+        if minmax.factor != 1.0:
+            sample *= minmax.factor
+        return _drawn_in(minmax, ranges, sample)
 
 
 def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scaling:
     low, high = ranges.low * minmax.factor, ranges.high * minmax.factor
     middle, sigma = middle_and_sigma(sample)
-    two_valued = ((sample == low) | (sample == high) | np.isnan(sample)).all(axis=0)
+    two_valued = _are_two_valued(sample[:FEW_ROWS], low, high)
+    columns = np.flatnonzero(two_valued)
+    two_valued[columns] = _are_two_valued(sample[:, columns], low[columns], high[columns])
     reach = TAIL_SIGMAS * sigma
     bends = ~two_valued & (reach > 0)
     reach = np.where(bends, reach, 1.0)
@@ -356,6 +367,10 @@ def _drawn_in(minmax: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> Scal
     return replace(minmax, low=origin, width=width, tails=tails if bends.any() else None)
 
 
+def _are_two_valued(sample: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.asarray(((sample == low) | (sample == high) | np.isnan(sample)).all(axis=0))
+
+
 def sample_moments(scaling: Scaling, ranges: ColumnRanges, sample: np.ndarray) -> ColumnMoments:
     """Moments of scaled columns from a sample of the unscaled rows.
 
@@ -372,7 +387,17 @@ def middle_and_sigma(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     q05, q25, middle, q75, q95 = _quantiles(sample)
     sigma = (q75 - q25) / 1.349
     sigma = np.where(sigma > 0, sigma, (q95 - q05) / 3.29)
-    # Halved, since squares of the largest numbers overflow.
+    unknown = np.flatnonzero(~(sigma > 0))
+    if unknown.size:
+        # NumPy sums the rows of a single column in another order than those of several.
+        columns = np.resize(unknown, max(unknown.size, min(2, sample.shape[1])))
+        sigma[unknown] = _spread(np.take(sample, columns, axis=1))[: unknown.size]
+    return np.nan_to_num(middle), np.nan_to_num(sigma)
+
+
+def _spread(sample: np.ndarray) -> np.ndarray:
+    """Standard deviation of the observed cells of each column."""
+    # Relative to the peaks, since squares of the largest numbers overflow.
     peak = np.maximum(
         np.fmax.reduce(np.abs(sample), axis=0, initial=0.0), np.finfo(np.float64).tiny
     )
@@ -380,9 +405,7 @@ def middle_and_sigma(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     parts = np.where(seen, sample / peak, 0.0)
     count = np.maximum(1, seen.sum(axis=0))
     centred = np.where(seen, parts - parts.sum(axis=0) / count, 0.0)
-    spread = np.sqrt((centred**2).sum(axis=0) / count) * peak
-    sigma = np.where(sigma > 0, sigma, spread)
-    return np.nan_to_num(middle), np.nan_to_num(sigma)
+    return np.sqrt((centred**2).sum(axis=0) / count) * peak
 
 
 def _quantiles(sample: np.ndarray) -> np.ndarray:

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from odefs.detectors.coupling import CouplingDetector, cut_columns
+from odefs.detectors.coupling import CouplingDetector
+from odefs.detectors.value_cuts import cut_columns, limits_for
 
 PURE = CouplingDetector(frequencies=False)
 
@@ -152,3 +155,36 @@ def test_wide_tables_are_learned_from_rows_everywhere():
 def test_settings_are_checked(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         CouplingDetector(**settings)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6), st.integers(-3, 3))
+def test_limits_of_narrower_cells_divide_the_same_cells(limits, steps):
+    limits = np.sort(np.array(limits))
+    cells = limits.astype(np.float32)
+    for _ in range(abs(steps)):
+        cells = np.nextafter(cells, np.float32(np.copysign(np.inf, steps)))
+    narrow = limits_for(cells.dtype, limits)
+    assert narrow.dtype == np.float32
+    np.testing.assert_array_equal(cells[:, None] > narrow, cells[:, None].astype(float) > limits)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_are_sums_of_the_steps_between_values(codes, dtype):
+    rng = np.random.default_rng(0)
+    X = np.c_[codes, rng.normal(size=(500, 2))].astype(dtype)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    detector = CouplingDetector()
+    state = detector.prepare(X, rng)
+    expected = np.repeat(state.values[:1], len(X), axis=0)
+    for limits, step in zip(state.cuts, np.diff(state.values, axis=0), strict=True):
+        expected = expected + (limits < X) * step
+    expected = np.where(np.isnan(X), state.missing, np.maximum(expected, 0))
+    np.testing.assert_array_equal(detector.linearise(X, state), expected)
+
+
+def test_values_are_the_same_whether_found_before_or_on_the_way(codes):
+    detector, rng = CouplingDetector(), np.random.default_rng(0)
+    found = detector.prepare_cut(codes, cut_columns(codes, detector.n_bins))
+    expected = detector.prepare(codes, rng)
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.cuts, expected.cuts)

@@ -203,6 +203,9 @@ def _product(z: np.ndarray, precision: np.ndarray) -> np.ndarray:
     out = np.empty_like(z)
     for rows in row_blocks(z.shape[0], ROWS_PER_PRODUCT):
         part = z[rows]
+        if len(part) == ROWS_PER_PRODUCT:
+            np.einsum("ij,jk->ik", part, precision, out=out[rows])
+            continue
         padded = np.zeros((ROWS_PER_PRODUCT, z.shape[1]))
         padded[: len(part)] = part
         out[rows] = np.einsum("ij,jk->ik", padded, precision)[: len(part)]

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import working_dtype
-from odefs.ensemble.engine import Engine, Known
+from odefs.ensemble.engine import Engine, Known, SampleScores
 from odefs.ensemble.model import (
     Component,
     Model,
@@ -40,6 +40,10 @@ Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 FEW_ROWS = 256
 """Fewer rows are scored directly: searching for duplicates would take as long."""
+
+
+MIN_KNOWN_SHARE = 1 / 16
+"""Share of the rows from which known scores are worth leaving these rows out."""
 
 
 class InMemoryEngine(Engine):
@@ -90,12 +94,22 @@ class InMemoryEngine(Engine):
     def raw_scores(
         self, scaling: Scaling, detector: Detector, components: Sequence[Component]
     ) -> np.ndarray:
+        return self.complete_scores(scaling, detector, components, None)
+
+    def complete_scores(
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+        known: SampleScores | None,
+    ) -> np.ndarray:
         places = self._places()
         out = np.empty((len(components), self.n_rows if places is None else places.first.size))
+        if places is not None or (known and known.rows.size < MIN_KNOWN_SHARE * self.n_rows):
+            known = None
 
         def score(rows: slice, X: np.ndarray) -> None:
-            for i, component in enumerate(components):
-                out[i, rows] = raw_scores(component, detector, X)
+            score_block(rows, X, detector, components, known, out[:, rows])
 
         only = None if places is None else places.first
         self.sweep(
@@ -204,6 +218,30 @@ class InMemoryEngine(Engine):
             return equal_bytes(self.X[rows], self.X[groups.first[groups.copy_of[rows]]])
 
         return groups if all(self.map(holds, blocks)) else None
+
+
+def score_block(
+    rows: slice,
+    X: np.ndarray,
+    detector: Detector,
+    components: Sequence[Component],
+    known: SampleScores | None,
+    out: np.ndarray,
+) -> None:
+    """Write raw scores of a scaled block, a line for each component; ``rows`` is its place."""
+    kept = [None if known is None else known.raw(one) for one in components]
+    for component, line, scores in zip(components, out, kept, strict=True):
+        if scores is None:
+            line[:] = raw_scores(component, detector, X)
+    if known is None or all(scores is None for scores in kept):
+        return
+    found, places, others = known.split(rows.start, rows.stop)
+    X = X[others]
+    for component, line, scores in zip(components, out, kept, strict=True):
+        if scores is not None:
+            line[found] = scores[places]
+            if others.size:
+                line[others] = raw_scores(component, detector, X)
 
 
 def call_blas(detector: Detector, components: Sequence[Component]) -> bool:

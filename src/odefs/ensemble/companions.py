@@ -14,14 +14,16 @@ companions score all of them.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.detectors.coupling import FEW_VALUES, CouplingDetector, cut_columns, some_rows
+from odefs.detectors.coupling import CouplingDetector
 from odefs.detectors.relations import RelationsDetector
+from odefs.detectors.value_cuts import FEW_VALUES, cut_columns, some_rows
 from odefs.ensemble.model import Component
 from odefs.ensemble.pilot import PilotSample
 
@@ -68,6 +70,8 @@ class _Companion:
     detector: Detector
     columns: np.ndarray
     weight: float
+    prepare: Callable[[], Any]
+    """Learns the state of the detector from the pilot rows."""
 
 
 def with_companions(
@@ -87,8 +91,7 @@ def with_companions(
     spread = float((np.array([one.weight for one in components]) @ scores).std())
     members, weights = [], []
     for one in found:
-        rng = np.random.default_rng(0)  # These detectors draw nothing.
-        state = one.detector.prepare(pilot.X[:, one.columns], rng)
+        state = one.prepare()
         member = Component(one.columns, None, state, 1.0, 1.0, 0.0, detector=one.detector)
         own = float(pilot.few_scores([member]).std())
         if min(spread, own) > SMALLEST_SPREAD:
@@ -105,8 +108,9 @@ def with_companions(
 
 
 def _companions(X: np.ndarray, noise: np.ndarray) -> list[_Companion]:
-    rows, detector = some_rows(X), CouplingDetector()
-    cut = cut_columns(rows, detector.n_bins)
+    rows, coupling = some_rows(X), CouplingDetector()
+    relations = RelationsDetector(metric="euclidean")
+    cut = cut_columns(rows, coupling.n_bins)
     few = max(2, min(FEW_VALUES, rows.shape[0] // ROWS_PER_VALUE))
     is_discrete = (cut.n_values <= few) | (cut.largest_share >= DOMINANT_SHARE)
     share = _share_of_variance(rows, is_discrete)
@@ -118,21 +122,34 @@ def _companions(X: np.ndarray, noise: np.ndarray) -> list[_Companion]:
     full, none = FEW_COLUMNS
     fade = float(np.clip((none - numbers.size) / (none - full), 0.0, 1.0))
     return [
-        _Companion(detector, np.arange(X.shape[1]), COUPLING_WEIGHT * coupled),
         _Companion(
-            RelationsDetector(metric="euclidean"),
+            coupling,
+            np.arange(X.shape[1]),
+            COUPLING_WEIGHT * coupled,
+            lambda: coupling.prepare_cut(rows, cut),
+        ),
+        _Companion(
+            relations,
             numbers,
             RELATIONS_WEIGHT * (1 - share) * fade if numbers.size > 1 else 0.0,
+            # It draws nothing.
+            lambda: relations.prepare(X[:, numbers], np.random.default_rng(0)),
         ),
     ]
 
 
 def _share_of_variance(rows: np.ndarray, of: np.ndarray) -> float:
     """Share of some columns in the variance of all."""
+    if not of.any():
+        return 0.0
     seen = ~np.isnan(rows)
     count = np.maximum(1, seen.sum(axis=0))
-    values = np.where(seen, rows, 0.0).astype(np.float64)
-    centred = np.where(seen, values - values.sum(axis=0) / count, 0.0)
-    variance = (centred**2).sum(axis=0) / count
+    is_complete = bool((count == len(rows)).all())
+    values = (rows if is_complete else np.where(seen, rows, 0.0)).astype(np.float64)
+    values -= values.sum(axis=0) / count
+    if not is_complete:
+        values[~seen] = 0.0
+    values *= values
+    variance = values.sum(axis=0) / count
     total = float(variance.sum())
     return float(variance[of].sum()) / total if total > 0 else 0.0

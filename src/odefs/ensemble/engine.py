@@ -48,6 +48,26 @@ class Known:
         return self.rows[first:last] - start, self.lines[:, first:last]
 
 
+@dataclass(frozen=True, eq=False)
+class SampleScores:
+    """Raw scores of some rows that are known before all rows are scored."""
+
+    rows: np.ndarray
+    """Row numbers in ascending order."""
+    raw: Callable[[Component], np.ndarray | None]
+    """The scores of these rows by a component, if it has scored them."""
+
+    def split(self, start: int, stop: int) -> tuple[np.ndarray, slice, np.ndarray]:
+        """Of the rows from ``start`` to ``stop``, counted from ``start``: those that are known,
+        their places in :attr:`rows`, and the others.
+        """
+        first, last = np.searchsorted(self.rows, (start, stop))
+        known = self.rows[first:last] - start
+        is_other = np.ones(stop - start, dtype=bool)
+        is_other[known] = False
+        return known, slice(first, last), np.flatnonzero(is_other)
+
+
 class Engine(ABC):
     """Holds the rows of one table. ``n_rows`` is known after :meth:`ranges` at the latest."""
 
@@ -115,6 +135,16 @@ class Engine(ABC):
         part = self.rows(rows)
         return scaling.apply(part, np.empty(part.shape, dtype=self.dtype))
 
+    def complete_scores(
+        self,
+        scaling: Scaling,
+        detector: Detector,
+        components: Sequence[Component],
+        known: SampleScores | None,
+    ) -> np.ndarray:
+        """As :meth:`raw_scores`. Scores that are ``known`` need not be computed again."""
+        return self.raw_scores(scaling, detector, components)
+
     def outlier_scores(self, model: Model) -> np.ndarray:
         """Combined scores of all rows under a frozen model, without the agreement."""
         return self.judged(model).scores
@@ -138,10 +168,12 @@ class Engine(ABC):
         components: Sequence[Component],
         rows: np.ndarray | None,
         rate: float | None = None,
+        known: SampleScores | None = None,
     ) -> tuple[list[Component], RowScores]:
         """The last sweep: score all rows, and freeze each component's normaliser.
 
         Normalisers, and with a ``rate`` thresholds, come from ``rows`` (``None``: from all rows).
+        Scores that are ``known`` need not be computed again.
         """
         if rows is not None and self.held_rows is not None:
             # Raw scores of all rows would go to disk for every component. Normalisers of a row
@@ -152,7 +184,8 @@ class Engine(ABC):
         frozen = []
         judged = RowScores(self.per_row(), None if rate is None else self.per_row())
         for part in _groups(components, self.n_rows):
-            for component, raw in zip(part, self.raw_scores(scaling, detector, part), strict=True):
+            scores = self.complete_scores(scaling, detector, part, known)
+            for component, raw in zip(part, scores, strict=True):
                 frozen.append(with_normaliser(component, raw if rows is None else raw[rows], rate))
                 judged.add(frozen[-1], raw)
         return frozen, judged

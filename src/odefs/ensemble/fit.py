@@ -94,9 +94,7 @@ def fit_ensemble(inputs: FitInputs) -> FitResult:
     # Components without a share in the score need not score; they are kept for inspection.
     scoring = learned if share > 0 else []
     scoring, full, companions = _add_companions(inputs, first.pilot, scoring, full, share)
-    scoring, full, companions, judged = _score_all_rows(
-        inputs, scoring, full, companions, first.bare
-    )
+    scoring, full, companions, judged = _score_all_rows(inputs, scoring, full, companions, first)
     learned = scoring or learned
     detector, scaling = inputs.detector, inputs.scaled.scaling
     return FitResult(
@@ -191,7 +189,7 @@ def _trainer(inputs: FitInputs, candidates: Candidates) -> ComponentTrainer:
         inputs.plan,
         scaled.scaling,
         candidates.rows,
-        (scaled.references, *scaled.more_references),
+        scaled.references,
         scaled.noise,
         inputs.seeds,
         inputs.known,
@@ -228,10 +226,11 @@ def _score_all_rows(
     learned: list[Component],
     full: list[Component],
     companions: list[Component],
-    bare: np.ndarray | None,
+    first: FirstLook,
 ) -> tuple[list[Component], list[Component], list[Component], RowScores]:
     """Line 14: all kinds of components with their normalisers, and the combined scores."""
     engine, plan, scaling = inputs.engine, inputs.plan, inputs.scaled.scaling
+    bare, pilot = first.bare, first.pilot
     rows = sample_rows(engine.n_rows, plan.normalization_rows, inputs.seeds.row_sample())
     # Line 1 may have scored all rows on all columns: then only the normaliser is missing.
     known = [] if bare is None else full
@@ -240,7 +239,12 @@ def _score_all_rows(
     if others:
         with stage("scoring all rows"):
             others, judged = engine.score_and_normalise(
-                inputs.detector, scaling, others, rows, FLAG_RATE
+                inputs.detector,
+                scaling,
+                others,
+                rows,
+                FLAG_RATE,
+                None if pilot is None else pilot.known_scores(),
             )
     if bare is not None:
         known = [

@@ -6,12 +6,13 @@ all columns are the detector with different references.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.ensemble.engine import Engine
+from odefs.ensemble.engine import Engine, SampleScores
 from odefs.ensemble.model import Component, divided, mean_score, raw_scores
 from odefs.ensemble.plan import Plan, Seeds, sample_rows
 from odefs.ensemble.stopping import halves_agree
@@ -25,6 +26,16 @@ FEW_ROWS = 2048
 """Rows for repeated checks: few compared with a sweep, enough for a correlation."""
 
 
+class RawScores(NamedTuple):
+    """Raw scores of some rows by a component.
+
+    The component is held because its state and its weights identify it (:func:`_key`).
+    """
+
+    component: Component
+    raw: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class PilotSample:
     """Numbers of the pilot rows, the scaled rows, and the places of the few among them."""
@@ -35,24 +46,71 @@ class PilotSample:
     X: np.ndarray
     few: np.ndarray
 
-    def scores(self, components: Sequence[Component]) -> np.ndarray:
-        """Scores of all pilot rows with mean 1, ``(n_components, n_rows)``."""
-        return self._scores(components, self.X)
+    _kept: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
+    _kept_of_few: dict[tuple[int, int], RawScores] = field(init=False, default_factory=dict)
+    """Raw scores of components that will be asked for again."""
 
-    def few_scores(self, components: Sequence[Component]) -> np.ndarray:
+    def scores(self, components: Sequence[Component], keep: bool = False) -> np.ndarray:
+        """Scores of all pilot rows with mean 1, ``(n_components, n_rows)``.
+
+        Those of components to ``keep`` are not computed again.
+        """
+        return _with_mean_one(self._raw(components, lambda: self.X, self._kept, keep))
+
+    def few_scores(self, components: Sequence[Component], keep: bool = False) -> np.ndarray:
         """Scores of the few rows with mean 1."""
-        return self._scores(components, self.X[self.few])
+        for one in components:
+            if _key(one) in self._kept:
+                raw = self._kept[_key(one)].raw[self.few]
+                self._kept_of_few[_key(one)] = RawScores(one, raw)
+        return _with_mean_one(
+            self._raw(components, lambda: self.X[self.few], self._kept_of_few, keep)
+        )
 
-    def _scores(self, components: Sequence[Component], X: np.ndarray) -> np.ndarray:
-        def score(component: Component) -> np.ndarray:
-            height = block_rows(self.detector.bytes_per_row(component.columns.size))
-            parts = [
-                raw_scores(component, self.detector, X[rows])
-                for rows in row_blocks(X.shape[0], height)
-            ]
-            return normalise_to_mean_one(np.concatenate(parts))
+    def known_scores(self) -> SampleScores:
+        """Raw scores of all pilot rows that were kept."""
 
-        return np.stack(self.engine.map(score, components))
+        def raw(component: Component) -> np.ndarray | None:
+            found = self._kept.get(_key(component))
+            return None if found is None else found.raw
+
+        return SampleScores(self.numbers, raw)
+
+    def _raw(
+        self,
+        components: Sequence[Component],
+        rows: Callable[[], np.ndarray],
+        kept: dict[tuple[int, int], RawScores],
+        keep: bool,
+    ) -> list[np.ndarray]:
+        """Raw scores of some rows by each component."""
+        unknown = [one for one in components if _key(one) not in kept]
+        found = dict(kept)
+        if unknown:
+            X = rows()
+
+            def score(component: Component) -> RawScores:
+                height = block_rows(self.detector.bytes_per_row(component.columns.size))
+                parts = [
+                    raw_scores(component, self.detector, X[part])
+                    for part in row_blocks(X.shape[0], height)
+                ]
+                return RawScores(component, np.concatenate(parts))
+
+            new = zip(map(_key, unknown), self.engine.map(score, unknown), strict=True)
+            found.update(new)
+            if keep:
+                kept.update(found)
+        return [found[_key(one)].raw for one in components]
+
+
+def _with_mean_one(raw: Sequence[np.ndarray]) -> np.ndarray:
+    return np.stack([normalise_to_mean_one(scores) for scores in raw])
+
+
+def _key(component: Component) -> tuple[int, int]:
+    """The same for copies of a component with another weight or normaliser."""
+    return id(component.state), id(component.w)
 
 
 def take_pilot(
@@ -149,9 +207,11 @@ class AllColumnsEnsemble:
 
     def view(self, rate: float) -> AllColumnsScores:
         """Scores of the pilot rows by as many members as make the ranking stable."""
+        # First, since the scores of all pilot rows include those of the few.
+        self.pilot.scores(list(self._first(STABILITY_MEMBERS)), keep=True)
         count = max(self._until(MAX_MEMBERS), STABILITY_MEMBERS)
         members = tuple(self._first(count))
-        scores = self.pilot.scores(members)
+        scores = self.pilot.scores(members, keep=True)
         judged = [scores[list(half)].mean(axis=0) for half in STABILITY_HALVES]
         stability = min(
             candidate_stability(a, b, rate) for a, b in zip(judged[::2], judged[1::2], strict=True)
@@ -180,7 +240,8 @@ class AllColumnsEnsemble:
     def _agreement(self, count: int) -> float:
         members = list(self._first(count))
         if len(self._few_scores) < count:
-            self._few_scores += list(self.pilot.few_scores(members[len(self._few_scores) :]))
+            more = members[len(self._few_scores) :]
+            self._few_scores += list(self.pilot.few_scores(more, keep=True))
         scores = np.stack(self._few_scores[:count])
         return halves_agree(scores[::2].mean(axis=0), scores[1::2].mean(axis=0))
 

@@ -31,16 +31,36 @@ MAX_KNOWN_OUTLIERS = 1024
 """Known outliers against which a column is checked: enough for a precise mean."""
 
 
+class MemberReferences:
+    """Row numbers of the references of each member on all columns.
+
+    Those of further members are drawn when they are asked for: most fits need few.
+    """
+
+    def __init__(
+        self, first: np.ndarray, n_members: int, draw: Callable[[int], np.ndarray]
+    ) -> None:
+        self._drawn = {0: first}
+        self._n_members = n_members
+        self._draw = draw
+
+    def __len__(self) -> int:
+        return self._n_members
+
+    def __getitem__(self, member: int) -> np.ndarray:
+        if member not in self._drawn:
+            self._drawn[member] = self._draw(member)
+        return self._drawn[member]
+
+
 @dataclass(frozen=True, eq=False)
 class ScaledTable:
     """How columns are scaled, and the detector on all of them, ready to score."""
 
     ranges: ColumnRanges
     scaling: Scaling
-    references: np.ndarray
+    references: MemberReferences
     component: Component
-    more_references: tuple[np.ndarray, ...] = ()
-    """References of further members on all columns, for fits that may need them."""
     noise: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """Columns that look like pure noise and were scaled down."""
 
@@ -48,7 +68,7 @@ class ScaledTable:
         """A member on all columns: the first is :attr:`component`, others have own references."""
         if index == 0:
             return self.component
-        rows, rng = self.more_references[index - 1], seeds.full_space(index - 1, 1)
+        rows, rng = self.references[index], seeds.full_space(index - 1, 1)
         return _on_all_columns(engine, detector, self.scaling, rows, rng)
 
 
@@ -69,9 +89,11 @@ def scale_table(
         ranges = engine.ranges()
         rng = seeds.bare()
         references = detector.sample(engine.n_rows, rng)
-        more = _more_references(engine, detector, plan, seeds)
+        of_members = _references_of_members(engine, detector, plan, seeds, references)
         outliers = known(engine.n_rows).outliers[:MAX_KNOWN_OUTLIERS]
-        engine.prefetch("references", np.concatenate([references, *more]))
+        if engine.held_rows is not None:
+            every = [of_members[member] for member in range(len(of_members))]
+            engine.prefetch("references", np.concatenate(every))
         _prefetch_samples(engine, plan, seeds, outliers, scaling_kind)
         damps_noise = plan is not None and plan.damps_noise
         scaling, moments = _scale_columns(engine, scaling_kind, ranges, plan, seeds, damps_noise)
@@ -88,7 +110,7 @@ def scale_table(
             scaling = scaling.damped(noise, DAMPING, ranges)
     scaling = scaling.centred(engine.take(references, scaling))
     component = _on_all_columns(engine, detector, scaling, references, rng)
-    return ScaledTable(ranges, scaling, references, component, more, noise)
+    return ScaledTable(ranges, scaling, of_members, component, noise)
 
 
 def _scale_columns(
@@ -120,17 +142,20 @@ def _pilot(engine: Engine, plan: Plan | None, seeds: Seeds) -> np.ndarray:
     return pilot_rows(engine.n_rows, engine.n_columns, plan, seeds)
 
 
-def _more_references(
+def _references_of_members(
     engine: Engine,
     detector: Detector,
     plan: Plan | None,
     seeds: Seeds,
-) -> tuple[np.ndarray, ...]:
-    """References of the further members on all columns that a measured trust may ask for."""
-    if plan is None or plan.trust is not None:
-        return ()
-    generators = [seeds.full_space(index, 0) for index in range(MAX_MEMBERS_ALONE - 1)]
-    return tuple(detector.sample(engine.n_rows, rng) for rng in generators)
+    first: np.ndarray,
+) -> MemberReferences:
+    """With those of the further members that a measured trust may ask for."""
+    n_members = 1 if plan is None or plan.trust is not None else MAX_MEMBERS_ALONE
+
+    def draw(member: int) -> np.ndarray:
+        return detector.sample(engine.n_rows, seeds.full_space(member - 1, 0))
+
+    return MemberReferences(first, n_members, draw)
 
 
 def _prefetch_samples(

@@ -118,7 +118,7 @@ def _train_until_stable(
             numbers = range(len(found), min(batch.stop, n_prefetched))
             trained = trainer.engine.train(trainer, numbers)
             found += trained
-            scores += list(pilot.few_scores(_components(trained)))
+            scores += list(pilot.few_scores(_components(trained), keep=True))
         if batch.start == 0:
             trust = _trust(trainer, pilot, view, found, np.stack(scores), known_gain)
             if trainer.plan.trust is None and trust.share == 0:

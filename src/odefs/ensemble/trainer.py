@@ -21,6 +21,7 @@ from odefs.ensemble.component import (
 from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Component
 from odefs.ensemble.plan import Plan, Seeds
+from odefs.ensemble.scaled_table import MemberReferences
 from odefs.scaling import Scaling
 
 TrainedComponent = tuple[Component, TrainingRecord]
@@ -43,7 +44,7 @@ class ComponentTrainer:
     plan: Plan
     scaling: Scaling
     candidates: np.ndarray
-    full_references: tuple[np.ndarray, ...]
+    full_references: MemberReferences
     """References of the members on all columns; the components may share the first member's."""
     noise: np.ndarray
     """Columns that look like pure noise: random subsets to compare with are drawn without them."""

@@ -1,10 +1,10 @@
 /* Mean distance from each row to the nearest member of each reference subset, in one pass.
  *
  * Rows are in the lanes of vectors; a reference value is broadcast to all lanes. For one subset
- * the squared distances of up to three vectors of rows to eight members stay in registers; minimum
- * and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so that
- * nothing cancels; or, if packing found that little would cancel, as |x|^2 - 2 x.r + |r|^2, half
- * the work, and directly again in the lanes that lost digits. The loops are in _kernel_body.h,
+ * the squared distances of up to three vectors of rows to four or eight members stay in registers;
+ * minimum and root are taken before anything is stored. Squares are summed directly, (x - r)^2, so
+ * that nothing cancels; or, if packing found that little would cancel, as |x|^2 - 2 x.r + |r|^2,
+ * half the work, and directly again in the lanes that lost digits. The loops are in _kernel_body.h,
  * those for training in _kernel_choices.h; this file compiles them for every instruction set and
  * both precisions, and chooses among them.
  *
@@ -87,6 +87,7 @@ enum { PORTABLE, SSE2, NEON, AVX2, AVX512, N_LEVELS };
 #define TARGET
 #define WIDTH 16
 #define VECTORS 1
+#define MEMBERS 8
 #define MIN_float(a, b) lanes_min_f32(a, b)
 #define MIN_double(a, b) lanes_min_f64(a, b)
 #define ANY_LESS_float(a, b) lanes_any_less_f32(a, b)
@@ -126,6 +127,7 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define TARGET
 #define WIDTH 16
 #define VECTORS 1
+#define MEMBERS 8
 #define MIN_float(a, b) ((VEC)_mm_min_ps((__m128)(a), (__m128)(b)))
 #define MIN_double(a, b) ((VEC)_mm_min_pd((__m128d)(a), (__m128d)(b)))
 #define ANY_LESS_float(a, b) _mm_movemask_ps(_mm_cmplt_ps((__m128)(a), (__m128)(b)))
@@ -137,7 +139,9 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define ISA avx2
 #define TARGET __attribute__((target("avx2,fma")))
 #define WIDTH 32
-#define VECTORS 1
+/* Twelve sums, three vectors of rows and a member fill the sixteen registers. */
+#define VECTORS 3
+#define MEMBERS 4
 #define MIN_float(a, b) ((VEC)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #define MIN_double(a, b) ((VEC)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define ANY_LESS_float(a, b) _mm256_movemask_ps(_mm256_cmp_ps((__m256)(a), (__m256)(b), _CMP_LT_OQ))
@@ -151,6 +155,7 @@ static inline two_doubles lanes_sqrt_f64(two_doubles a) {
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
 #define WIDTH 64
 #define VECTORS 3
+#define MEMBERS 8
 #define MIN_float(a, b) ((VEC)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define MIN_double(a, b) ((VEC)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
 #define ANY_LESS_float(a, b) _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_LT_OQ)
@@ -201,6 +206,7 @@ four_columns_f32(const float *from, int64_t stride, float *to, int64_t width) {
 #define TARGET
 #define WIDTH 16
 #define VECTORS 2
+#define MEMBERS 8
 #define MIN_float(a, b) \
     ((VEC)vbslq_f32(    \
         vcltq_f32((float32x4_t)(a), (float32x4_t)(b)), (float32x4_t)(a), (float32x4_t)(b)))

@@ -1,5 +1,5 @@
-/* Loops of the kernel for one instruction set (ISA, TARGET, WIDTH in bytes, VECTORS of rows at
- * once) and one TYPE.
+/* Loops of the kernel for one instruction set (ISA, TARGET, WIDTH in bytes, VECTORS of rows and
+ * MEMBERS of a subset at once) and one TYPE.
  *
  * A panel of rows is copied into tiles: [tile][column][VECTORS * LANES rows], so that the inner
  * loop reads forward. References are packed per subset in chunks of eight members and, if fewer are
@@ -14,6 +14,8 @@
 #define PANEL_BYTES 24576
 /* Number of distances summed in TYPE before they are added to a float64. */
 #define FLUSH 8
+/* Members of a chunk whose sums stay in registers at once. */
+#define GROUP(vectors, members) ((vectors) > 1 && (members) > MEMBERS ? MEMBERS : (members))
 
 enum { NAME(rows) = ROWS };
 
@@ -61,24 +63,28 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest)(
 TARGET static inline __attribute__((always_inline)) void NAME(nearest_expanded)(
     const TYPE *restrict tile, const TYPE *restrict product, int64_t n_columns, const int vectors,
     const int members, VEC *best) {
-    VEC sums[VECTORS][8];
+    const int group = GROUP(vectors, members);
+    for (int first = 0; first < members; first += group) {
+        const TYPE *restrict cells = tile, *restrict values = product + first;
+        VEC sums[VECTORS][8];
 #pragma GCC unroll 8
-    for (int m = 0; m < members; m++)
+        for (int m = 0; m < group; m++)
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) sums[v][m] = product[m] - (VEC){0};
-    product += members;
-    for (int64_t k = 0; k < n_columns; k++, tile += ROWS, product += members) {
-        VEC x[VECTORS];
+            for (int v = 0; v < vectors; v++) sums[v][m] = values[m] - (VEC){0};
+        values += members;
+        for (int64_t k = 0; k < n_columns; k++, cells += ROWS, values += members) {
+            VEC x[VECTORS];
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) x[v] = *(const VEC *)(tile + v * LANES);
+            for (int v = 0; v < vectors; v++) x[v] = *(const VEC *)(cells + v * LANES);
 #pragma GCC unroll 8
-        for (int m = 0; m < members; m++) {
+            for (int m = 0; m < group; m++) {
 #pragma GCC unroll 4
-            for (int v = 0; v < vectors; v++) sums[v][m] += x[v] * product[m];
+                for (int v = 0; v < vectors; v++) sums[v][m] += x[v] * values[m];
+            }
         }
-    }
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], members));
+        for (int v = 0; v < vectors; v++) best[v] = MIN(best[v], NAME(smallest)(sums[v], group));
+    }
 }
 
 TARGET static inline __attribute__((always_inline)) void NAME(nearest_of_subset)(
@@ -88,9 +94,16 @@ TARGET static inline __attribute__((always_inline)) void NAME(nearest_of_subset)
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) best[v] = (VEC){0} + (TYPE)INFINITY;
     int64_t members = block->n_members;
+    /* Differences take registers of their own. */
+    const int at_once = MEMBERS < 8 ? 1 : vectors;
     for (; members > 4; members -= 8, references += 8 * block->n_columns)
-        NAME(nearest)(tile, references, block->n_columns, vectors, 8, best);
-    if (members > 0) NAME(nearest)(tile, references, block->n_columns, vectors, 4, best);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v += at_once)
+            NAME(nearest)(tile + v * LANES, references, block->n_columns, at_once, 8, best + v);
+    if (members > 0)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v += at_once)
+            NAME(nearest)(tile + v * LANES, references, block->n_columns, at_once, 4, best + v);
 }
 
 /* Replaces the lanes of `squares` that are below `limit` by direct sums. */
@@ -337,3 +350,4 @@ TARGET static double NAME(peak)(int expanded, int64_t repeats) {
 #undef ROWS
 #undef PANEL_BYTES
 #undef FLUSH
+#undef GROUP

@@ -42,6 +42,7 @@
 #undef TARGET
 #undef WIDTH
 #undef VECTORS
+#undef MEMBERS
 #undef MIN_float
 #undef MIN_double
 #undef SQRT_float

@@ -6,7 +6,7 @@ rows to be scored, so the distances from some of them to all others show how oft
 
 import ctypes
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -271,14 +271,22 @@ def can_expand_squares(members: np.ndarray, cancellation_share: float) -> bool:
     if n_subsets == 1:
         return False
     references = members.reshape(-1, n_columns).astype(np.float64)
-    probed = np.unique(np.linspace(0, len(references) - 1, PROBED_REFERENCES).astype(int))
+    probed, in_other_subset = _probed_references(len(references), n_subsets)
     rows = references[probed]
     norms = np.einsum("ik,ik->i", references, references)
     row_norms = np.einsum("ik,ik->i", rows, rows)[:, None]
     # Not a matrix product: the bits of BLAS depend on its threads, and the result must not.
     squares = row_norms + norms - 2 * np.einsum("ik,jk->ij", rows, references)
     nearest = squares.reshape(len(squares), -1, n_subsets).min(axis=1)
-    # The distance of a reference to its own subset is zero and carries no information.
-    in_other_subset = probed[:, None] % n_subsets != np.arange(n_subsets)
     cancelled = (nearest < cancellation_share * row_norms)[in_other_subset]
     return float(cancelled.mean()) <= MAX_CANCELLED_SHARE[members.dtype]
+
+
+@lru_cache(maxsize=8)
+def _probed_references(n_references: int, n_subsets: int) -> tuple[np.ndarray, np.ndarray]:
+    """References whose distances are probed, and the subsets that each is not a member of.
+
+    The distance of a reference to its own subset is zero and carries no information.
+    """
+    probed = np.unique(np.linspace(0, n_references - 1, PROBED_REFERENCES).astype(int))
+    return probed, probed[:, None] % n_subsets != np.arange(n_subsets)

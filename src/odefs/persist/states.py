@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from odefs.detectors.base import Detector
-from odefs.detectors.coupling import FEW_VALUES, CouplingDetector, CouplingState
+from odefs.detectors.coupling import CouplingDetector, CouplingState
 from odefs.detectors.iforest import IForestDetector, IForestState
 from odefs.detectors.lesinn import LeSiNNDetector, LeSiNNState
 from odefs.detectors.relations import RelationsDetector, RelationsState
 from odefs.detectors.tails import TailsDetector, TailsState
+from odefs.detectors.value_cuts import FEW_VALUES
 from odefs.exceptions import ModelFileError
 from odefs.persist.checks import Arrays, from_plain, need, require, to_plain
 

@@ -117,7 +117,7 @@ def noise_columns(
     values, varies, _ = _standardised(X, seen)
     squares, squares_vary, spread = _standardised(values * values, seen)
     # Squares of standardised values have the variance kurtosis - 1; a normal kurtosis is 3.
-    tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / np.maximum(1, seen.sum(axis=0)))
+    tailed = spread**2 - 2 > SIGMAS * np.sqrt(24 / _counts(seen))
     tailed |= farthest > farthest_by_chance(n_rows)
     related = _related((values, squares), (varies, squares_vary), rng, run)
     is_noise = varies & ~tailed & ~related
@@ -141,7 +141,7 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     Only cells that are ``seen`` count; the others are set to the mean.
     """
-    count = np.maximum(1, seen.sum(axis=0))
+    count = _counts(seen)
     complete = bool((count == X.shape[0]).all())
     mean = (X if complete else np.where(seen, X, 0)).sum(axis=0, dtype=np.float64) / count
     values = X - mean.astype(X.dtype)
@@ -151,6 +151,13 @@ def _standardised(X: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
     varies = std > 1e-6 * np.maximum(1.0, np.abs(mean))
     values *= np.where(varies, 1 / np.where(varies, std, 1), 0).astype(X.dtype)
     return values, varies, std
+
+
+def _counts(seen: np.ndarray) -> np.ndarray:
+    """Observed cells of each column, at least 1."""
+    if seen.all():
+        return np.full(seen.shape[1], seen.shape[0])
+    return np.maximum(1, seen.sum(axis=0))
 
 
 def _related_within_bounds(

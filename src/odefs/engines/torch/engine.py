@@ -18,7 +18,7 @@ from odefs.engines.torch.scorer import Scorer, companion_scores
 from odefs.engines.torch.scoring import bytes_per_row
 from odefs.engines.torch.table import DTYPES, DeviceTable
 from odefs.engines.torch.training import train_batch, trains_in_batches
-from odefs.ensemble.engine import Known
+from odefs.ensemble.engine import Known, SampleScores
 from odefs.ensemble.model import Component, Model, RowScores, from_rows, n_outputs
 from odefs.ensemble.trainer import ComponentTrainer, TrainedComponent
 from odefs.kernels.duplicate_rows import repeats_likely
@@ -95,6 +95,7 @@ class TorchEngine(InMemoryEngine):
         components: Sequence[Component],
         rows: np.ndarray | None,
         rate: float | None = None,
+        known: SampleScores | None = None,
     ) -> tuple[list[Component], RowScores]:
         counts = self.table.counts(rows)
         counts /= counts.sum()

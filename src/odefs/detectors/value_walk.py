@@ -1,0 +1,132 @@
+"""The biased walk over the values of all columns (:mod:`odefs.detectors.coupling`)."""
+
+import numpy as np
+
+from odefs.detectors.value_cuts import Cuts
+
+DAMPING = 0.95
+MAX_STEPS = 500
+TOLERANCE = 1e-8
+"""The walk ends when no probability changes by more than this share of the mean one."""
+
+
+class ValueTable:
+    """The value of each column in each row, as a sparse matrix, and how often values occur.
+
+    The most frequent value of a column stands for all cells that the matrix does not hold. Missing
+    cells count as that value: they are neither rare nor found together with anything.
+    """
+
+    def __init__(self, codes: np.ndarray, unseen: np.ndarray | None, blocks: list[slice]) -> None:
+        """``unseen`` marks missing cells; ``None`` if there are none."""
+        from scipy.sparse import csr_array
+
+        n_rows, n_blocks = codes.shape[0], len(blocks)
+        start = np.array([block.start for block in blocks])
+        widths = np.array([block.stop for block in blocks]) - start
+        sizes = np.where(widths > 1, widths, codes.max(axis=0)[start].astype(np.intp) + 1)
+        self.first = np.cumsum(sizes) - sizes
+        """Number of each column's first value."""
+        self.block = np.repeat(np.arange(n_blocks), sizes)
+        """Column of each value."""
+        numbers = np.add(np.take(codes, start, axis=1), self.first, dtype=np.intp)
+        is_missing = np.zeros(numbers.shape, dtype=bool)
+        if unseen is not None:
+            # The value of a one-hot block is that of the column that is on, missing or not.
+            is_missing = unseen[:, start] & (widths == 1)
+        for place in np.flatnonzero(widths > 1):
+            own = codes[:, blocks[place]]
+            if unseen is not None:
+                own = own - unseen[:, blocks[place]]
+            numbers[:, place] = self.first[place] + own.argmax(axis=1)
+        counts = np.bincount(
+            numbers.ravel() if unseen is None else numbers[~is_missing], minlength=self.block.size
+        )
+        order = np.lexsort((-counts, self.block))
+        self.mode = order[self.first]
+        """Number of each column's most frequent value."""
+        counts[self.mode] += np.count_nonzero(is_missing, axis=0)
+        self.occurs = counts > 0
+        self.counts = np.maximum(counts, 1).astype(np.float64)
+        self.share = self.counts / n_rows
+        is_other = (numbers != self.mode) & ~is_missing
+        indices = numbers[is_other]
+        ends = np.cumsum(np.count_nonzero(is_other, axis=1))
+        shape = (n_rows, self.block.size)
+        self.others = csr_array(
+            (np.ones(indices.size), indices, np.concatenate([[0], ends])), shape=shape
+        )
+        """Which of the less frequent values each row has."""
+        self._rows_of_others = self.others.T
+
+    def sums(self, amounts: np.ndarray) -> np.ndarray:
+        """Sum of the amounts of the values that each row has."""
+        usual = amounts[self.mode]
+        return np.asarray(usual.sum() + self.others @ (amounts - usual[self.block]))
+
+    def totals(self, of_rows: np.ndarray) -> np.ndarray:
+        """Sum of the rows' amounts for each value that they have."""
+        found = np.asarray(self._rows_of_others @ of_rows)
+        found[self.mode] = of_rows.sum() - self.over_columns(np.add, found)
+        return found
+
+    def over_columns(self, reduce: np.ufunc, amounts: np.ndarray) -> np.ndarray:
+        """Reduce over the values of each column."""
+        return np.asarray(reduce.reduceat(amounts, self.first))
+
+    def by_column(self, scores: np.ndarray, cut: Cuts) -> np.ndarray:
+        """The scores as a table, shape ``(n_cuts + 1, n_columns)``.
+
+        Another value in a column that was constant is as rare as the rarest one.
+        """
+        table = np.zeros((len(cut.cuts) + 1, cut.cuts.shape[1]))
+        highest = scores.max()
+        bounds = [*self.first.tolist(), self.block.size]
+        for place, block in enumerate(cut.blocks):
+            number = slice(bounds[place], bounds[place + 1])
+            own = np.where(self.occurs[number], scores[number], scores[number].max())
+            if block.stop - block.start > 1:
+                table[1, block] = own
+            elif cut.n_values[block.start] < 2:
+                table[[0, 2], block.start] = highest
+            else:
+                table[: own.size, block.start] = own
+        return table
+
+
+def coupling(values: ValueTable) -> np.ndarray:
+    """``rel(f) pi(v)`` of every value."""
+    pi = stationary(values)
+    return values.over_columns(np.add, pi)[values.block] * pi
+
+
+def stationary(values: ValueTable) -> np.ndarray:
+    """The stationary distribution of the biased walk over the values.
+
+    The matrix of co-occurrences is never formed: a step is a product with the values of the rows
+    and one with their transpose. Values of one column never occur together, so that only the
+    diagonal has to be left out.
+    """
+    highest = values.share[values.mode][values.block]
+    delta = ((1 - highest) + (highest - values.share) / highest) / 2
+    bias = np.where(values.occurs, delta / values.counts, 0.0)
+
+    def co_occurring(amounts: np.ndarray) -> np.ndarray:
+        return values.totals(values.sums(amounts)) - values.counts * amounts
+
+    leaving = co_occurring(bias)
+    per_step = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=leaving > _TINY)
+    restart = values.occurs / values.occurs.sum()
+    pi = restart
+    for _ in range(MAX_STEPS):
+        following = (1 - DAMPING) * restart + DAMPING * bias * co_occurring(pi * per_step)
+        following /= following.sum()
+        change = float(np.abs(following - pi).max())
+        pi = following
+        if change <= TOLERANCE * restart.max():
+            break
+    return np.maximum(pi, 0.0)
+
+
+_TINY = 1e-9
+"""Weights below are rounding errors: such a value occurs with nothing that could be left for."""
