@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.answers import Answer
     from odefs.tables.detection import TableDetection
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
 
 
@@ -60,12 +61,14 @@ def command(
 ) -> None:
     """Find the outliers of a table and the columns that reveal them.
 
-    FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
-    for standard input. Without FILE, a bundled example of card transactions is used.
+    FILE is a csv, parquet, arrow, JSON, ndjson or Excel file, a zip archive, a SQLite or DuckDB
+    database, a folder or glob of parquet files, - for standard input, or an address: https://,
+    s3://, gs:// or postgresql://. Without FILE, a bundled example of card transactions is used.
     """
     from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
-    from odefs.cli.run import is_large, make_model, named_errors, working_folder
+    from odefs.cli.run import make_model, named_errors
     from odefs.cli.screen import Screen, show_detection, show_files
+    from odefs.cli.sources import table_and_folder
     from odefs.datasets.transactions import transactions_path
     from odefs.report import build_report
 
@@ -80,25 +83,24 @@ def command(
     if file is None:
         file = str(transactions_path())
         reading = replace(reading, identifier=reading.identifier or "transaction")
-    large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(
         file,
         writing,
         display,
-        large,
+        reading,
         model_path=model_path,
         leaves_page=not display.as_json,
         checks_path=checks_path,
     )
     require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
     model = make_model(training, columns.by)
-    with working_folder(large) as folder:
+    with table_and_folder(file, reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
-            with named_errors(file, writing.output):
-                read = read_input(file, folder, reading, columns, writing.hide)
+            with named_errors(local, writing.output):
+                read = read_input(local, folder, reading, columns, writing.hide)
                 require_room_for(writing, read.table, writing.hide)
             told = _read_answers(answers, read, reading, writing.hide) if answers else []
-            with named_errors(file, writing.output):
+            with named_errors(local, writing.output):
                 found = detect_input(
                     read,
                     model,
@@ -123,7 +125,7 @@ def command(
 
 
 def read_input(
-    file: str,
+    file: "LocalTable",
     folder: Path | None,
     reading: options.Reading,
     columns: options.Columns,

@@ -44,12 +44,14 @@ def command(
     from odefs.cli.outputs import PAGES, require_apart, write_report
     from odefs.cli.run import require_memory
     from odefs.cli.scoring import score_file
+    from odefs.cli.sources import local_table
     from odefs.tables.writers.files import check_target
 
     require_apart(output, Path(file), model)
     check_target(output, force, PAGES)
-    require_memory(file, reading.delimiter, reading.sheet, whole=True)
-    with progress(quiet):
-        write_report(score_file(model, file, reading, flagging, jobs, hide).found, output)
+    with local_table(file, reading, quiet) as local:
+        require_memory(local, reading.delimiter, reading.sheet, whole=True)
+        with progress(quiet):
+            write_report(score_file(model, local, reading, flagging, jobs, hide).found, output)
     if not quiet:
         click.echo(f"Report: {output}")

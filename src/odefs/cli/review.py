@@ -18,6 +18,7 @@ from odefs.cli.progress import progress
 if TYPE_CHECKING:
     from odefs.review_page.session import ReviewSession
     from odefs.tables.detection import TableDetection
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
 
 ANSWERS_SUFFIX = ".answers.csv"
@@ -75,6 +76,7 @@ def command(
     from odefs.cli.browser import has_screen, open_browser
     from odefs.cli.outputs import default_target, require_apart
     from odefs.cli.run import require_memory
+    from odefs.cli.sources import local_table
     from odefs.datasets.transactions import transactions_path
     from odefs.system.tempfiles import temporary_folder
     from odefs.tables.writers.files import check_target
@@ -86,15 +88,17 @@ def command(
         reading = replace(reading, identifier=reading.identifier or "transaction")
     if answers is None and file == "-":
         raise click.UsageError("--answers is needed with a table from standard input.")
-    path = answers or default_target(file, ANSWERS_SUFFIX)
+    path = answers or default_target(file, ANSWERS_SUFFIX, reading.table)
     require_apart(path, Path(file) if file != "-" else None, model_path)
     check_target(path, True, (".csv",))
-    require_memory(file, reading.delimiter, reading.sheet, whole=True)
+    with local_table(file, reading, quiet) as local:
+        require_memory(local, reading.delimiter, reading.sheet, whole=True)
+        with progress(quiet):
+            if model_path is None:
+                found, read = _detected(local, reading, columns, training, hide)
+            else:
+                found, read = _scored(model_path, local, reading, training, hide)
     with progress(quiet):
-        if model_path is None:
-            found, read = _detected(file, reading, columns, training, hide)
-        else:
-            found, read = _scored(model_path, file, reading, training, hide)
         session = _session(path, found, read, columns, "" if model_path else _next_command(path))
 
     def started(address: str) -> None:
@@ -116,7 +120,7 @@ def command(
 
 
 def _detected(
-    file: str,
+    file: "LocalTable",
     reading: options.Reading,
     columns: options.Columns,
     training: options.Training,
@@ -134,7 +138,7 @@ def _detected(
 
 def _scored(
     model_path: Path,
-    file: str,
+    file: "LocalTable",
     reading: options.Reading,
     training: options.Training,
     hide: tuple[str, ...],

@@ -27,7 +27,18 @@ if TYPE_CHECKING:
     from odefs.tables.score_folder import Progress
 
 SINGLE_TABLE = (
-    *("sheet", "delimiter", "no_header", "report_path", "reasons", "with_data", "excel", "raw"),
+    *(
+        "sheet",
+        "delimiter",
+        "no_header",
+        "table",
+        "query",
+        "report_path",
+        "reasons",
+        "with_data",
+        "excel",
+        "raw",
+    ),
     *("contamination", "flag", "hide", "top", "reference", "level"),
 )
 """Options that need all rows at once or another file format, so not for files of a folder."""
@@ -75,9 +86,9 @@ def command(
     threshold and id; --force writes them again.
     """
     from odefs.cli.outputs import choose_targets, require_apart, write_outputs
-    from odefs.cli.run import is_large, working_folder
     from odefs.cli.scoring import reference_scores, score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
+    from odefs.cli.sources import table_and_folder
     from odefs.report import build_report
     from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain
@@ -90,17 +101,16 @@ def command(
         return
     require_comparable(limit, flagging)
     _require_one_rule(reference, level, flagging, limit)
-    large = is_large(file, reading.delimiter, reading.sheet)
-    targets = choose_targets(file, writing, display, large, model_read=model)
+    targets = choose_targets(file, writing, display, reading, model_read=model)
     require_apart(targets.scores, targets.page, Path(reference) if reference else None)
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(limit, model, flagging.threshold)
-    with working_folder(large) as folder:
+    with table_and_folder(file, reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
             clean = reference_scores(model, reference, reading, jobs) if reference else None
             scored = score_file(
                 model,
-                file,
+                local,
                 reading,
                 flagging,
                 jobs,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading, ReadOptions
 
 
@@ -52,7 +53,7 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
 
 def score_file(
     path: Path,
-    file: str,
+    file: "LocalTable",
     reading: options.Reading,
     flagging: options.Flagging,
     jobs: int | None,
@@ -104,22 +105,24 @@ def reference_scores(
     path: Path, file: str, reading: options.Reading, jobs: int | None
 ) -> "Reference":
     """Score a table of clean rows with the model."""
-    from odefs.cli.run import is_large, named_errors, working_folder
+    from odefs.cli.run import named_errors
+    from odefs.cli.sources import table_and_folder
     from odefs.exceptions import TableError
     from odefs.inspection.conformal import Reference
 
-    with working_folder(is_large(file, reading.delimiter, reading.sheet)) as folder:
+    reading = replace(reading, identifier=None, table=None, query=None)
+    with table_and_folder(file, reading, quiet=True) as (local, folder):
         scored = score_file(
             path,
-            file,
-            replace(reading, identifier=None),
+            local,
+            reading,
             options.Flagging(None, None, None),
             jobs,
             (),
             folder,
             top=1,
         )
-        with named_errors(file, None):
+        with named_errors(local, None):
             try:
                 return Reference.of(scored.found.extent.scores)
             except ValueError as error:
