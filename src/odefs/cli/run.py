@@ -183,16 +183,7 @@ def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSMode
 
 def described(found: "TableDetection", read: "Reading", run: "Provenance") -> "TableDetection":
     """The detection with its source file, provenance and reading notes filled in."""
-    source = {
-        "name": read.name,
-        "rows": read.table.n_rows,
-        "columns": len(read.table.names),
-        "bytes": read.n_bytes,
-        "sha256": read.sha256,
-    }
-    if not read.has_header:
-        source["header"] = False
-    return replace(found, source=source, run=run, notes=[*read.notes, *found.notes])
+    return replace(found, source=read.source, run=run, notes=[*read.notes, *found.notes])
 
 
 def labels_of(table: "Table", name: str) -> "np.ndarray":

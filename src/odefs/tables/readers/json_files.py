@@ -67,7 +67,9 @@ def _has_lines(document: Path) -> bool:
 
 def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
     """Yield the records of the only table in a document."""
-    tables = list(_tables(value, "", 0))
+    found = list(_tables(value, "", 0))
+    # Other parts of a document, such as a list of pages, may look like columns.
+    tables = [(key, table) for key, table in found if isinstance(table, list)] or found
     if len(tables) > 1:
         keys = [key for key, _ in tables]
         raise TableError(

@@ -48,6 +48,18 @@ class Reading:
     notes: tuple[Note, ...] = ()
     has_header: bool = True
 
+    @property
+    def source(self) -> dict[str, object]:
+        """What reports and model files contain on the origin of the table."""
+        found = {
+            "name": self.name,
+            "rows": self.table.n_rows,
+            "columns": len(self.table.names),
+            "bytes": self.n_bytes,
+            "sha256": self.sha256,
+        }
+        return found if self.has_header else found | {"header": False}
+
 
 @dataclass(frozen=True)
 class ReadOptions:

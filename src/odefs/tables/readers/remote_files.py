@@ -11,12 +11,12 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from odefs._progress import report_progress, stage
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
-from odefs.tables.readers.addresses import address_name, scheme_of, without_secrets
+from odefs.tables.readers.addresses import PARAMETER, address_name, scheme_of, without_secrets
 from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.suffixes import OTHER, READABLE
 
@@ -158,14 +158,15 @@ def _bucket(address: str) -> "tuple[FileSystem, str]":
     from pyarrow.fs import FileSystem, S3FileSystem, resolve_s3_region
 
     endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), None)
-    parts = urlsplit(address)
-    if scheme_of(address) != "s3" or parts.query or parts.username:
+    if scheme_of(address) != "s3" or PARAMETER.search(address):
         return FileSystem.from_uri(address)
-    path = f"{parts.netloc}/{unquote(parts.path).lstrip('/')}".rstrip("/")
+    # Keys are taken literally: they may contain any character.
+    path = address.partition("://")[2].rstrip("/")
+    bucket = path.partition("/")[0]
     settings: dict[str, Any] = {"connect_timeout": 15, "request_timeout": TIMEOUT}
     if endpoint:
         server = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         settings |= {"endpoint_override": server.netloc, "scheme": server.scheme}
     elif not (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")):
-        settings["region"] = resolve_s3_region(parts.netloc)
+        settings["region"] = resolve_s3_region(bucket)
     return S3FileSystem(**settings), path
