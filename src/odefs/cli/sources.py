@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 def local_table(file: str, reading: options.Reading, quiet: bool) -> "Iterator[LocalTable]":
     """The local file of a table, downloaded or converted if necessary, for the ``with`` block."""
     from odefs.tables.readers.local_tables import located
+    from odefs.tables.readers.open import check_options
+    from odefs.tables.readers.source_kinds import CHOICES, kind_of, source_name
 
+    if kind_of(file) in CHOICES["query"]:
+        # Rows of a database become a parquet file.
+        name, header = source_name(file, reading.table, reading.query), not reading.no_header
+        check_options(name, ".parquet", reading.sheet, reading.delimiter, header)
     with ExitStack() as until_the_end:
         with progress(quiet):
             table = until_the_end.enter_context(located(file, reading.table, reading.query))
