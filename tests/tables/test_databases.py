@@ -55,10 +55,12 @@ def test_the_only_table_is_read(mode, name, tmp_path):
 @in_both_modes
 def test_tables_and_queries_are_chosen(mode, name, tmp_path):
     path = FILES[name](tmp_path / name, ('my "t', "other"))
-    path = path.rename(tmp_path / f"ü %20?{name}")
+    # DuckDB does not support question marks in names.
+    other = f"ü %20{'?' if name == 't.sqlite' else ''}{name}"
+    path = path.rename(tmp_path / other)
     found = read(path, mode, table='my "t')
     assert found.frame.rows() == FRAME.rows()
-    assert found.source[0] == f'ü %20?{name} (my "t)'
+    assert found.source[0] == f'{other} (my "t)'
     found = read(path, mode, query="WITH q AS (SELECT a, c FROM other) SELECT * FROM q; ")
     assert found.frame.rows() == FRAME.select("a", "c").rows()
     found = read(path, mode, query="SELECT a AS x FROM other ORDER BY a DESC -- a comment")

@@ -6,6 +6,7 @@ could otherwise read.
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from odefs._extras import require_extra
 from odefs.exceptions import TableError
@@ -15,7 +16,7 @@ from odefs.tables.readers.name_lists import chosen_name
 from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.sqlite_files import as_subquery, quoted
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
