@@ -12,6 +12,11 @@ PACKAGES: dict[str, dict[str, str]] = {
     "stream": {"pyarrow": ""},
     "pyod": {"pyod": "PyOD"},
     "onnx": {"onnx": ""},
+    "sql": {
+        "adbc_driver_manager": "ADBC",
+        "adbc_driver_postgresql": "ADBC's PostgreSQL driver",
+        "duckdb": "DuckDB",
+    },
     "shap": {"shap": "SHAP"},
     "plots": {"matplotlib": ""},
 }

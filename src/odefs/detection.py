@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
+from odefs._extras import require_extra
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
@@ -32,6 +34,9 @@ from odefs.tables.with_answers import with_answers
 
 REASONS = 3
 """Most reasons of a row in a frame."""
+
+if TYPE_CHECKING:
+    from odefs.tables.readers.open import Reading
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +162,8 @@ class Detection(PlotShortcuts, TableDetection):
 def detect(
     frame: object,
     *,
+    table: str | None = None,
+    query: str | None = None,
     id: str | int | None = None,
     model: OutlierModel | None = None,
     encoder: TableEncoder | None = None,
@@ -179,11 +186,14 @@ def detect(
     max_categories: int = 50,
     mark_missing: bool = False,
 ) -> Detection:
-    """Find the outliers of a data frame and explain why they stand out.
+    """Find the outliers of a data frame or a file, and explain why they stand out.
 
     Parameters
     ----------
-    frame : data frame of pandas, polars or pyarrow, or array of numbers
+    frame : data frame of pandas, polars or pyarrow, array of numbers, path or address
+        Paths and addresses are those of ``odefs detect``; the table is read into memory.
+    table, query : str, optional
+        Table of a database or file in a zip archive, and rows of a database as SQL.
     id : str or int, optional
         Column that names the rows; it is not used for detection. Columns of an array are called
         x0, x1 and so on.
@@ -235,21 +245,22 @@ def detect(
     encoder = own if encoder is None else _alone(encoder, own)
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
-    table = table_of(frame)
+    read = _read(frame, table, query, id, by)
+    given = table_of(frame) if read is None else read.table
     # pandas frames may have integers as names; elsewhere names are text.
     id, hide = None if id is None else str(id), [str(column) for column in hide]
-    table.require_columns([] if id is None else [id])
-    _require_hidden(table, hide)
+    given.require_columns([] if id is None else [id])
+    _require_hidden(given, hide)
     model = _default_model(encoder.by, random_state, n_jobs) if model is None else clone(model)
     if max_false_flags is not None:
         model.set_params(contamination="auto", max_false_flags=max_false_flags)
     found = detect_table(
-        table,
+        given,
         model,
         encoder,
         id=id,
         known=_row_numbers(
-            table, id, {"known_outliers": known_outliers, "known_normal": known_normal}
+            given, id, {"known_outliers": known_outliers, "known_normal": known_normal}
         ),
         contamination=contamination,
         threshold=threshold,
@@ -258,6 +269,8 @@ def detect(
         seed=random_state if isinstance(random_state, int) else 0,
         checks=checks,
     )
+    if read is not None:
+        found = replace(found, source=read.source, notes=[*read.notes, *found.notes])
     return Detection.of(found, library_of(frame))
 
 
@@ -282,6 +295,34 @@ def _default_model(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+
+
+def _read(
+    frame: object,
+    table: str | None,
+    query: str | None,
+    id: str | int | None,
+    by: str | Sequence[str],
+) -> "Reading | None":
+    """Read a path or address into memory; ``None`` for data frames and arrays."""
+    if not isinstance(frame, str | Path):
+        if table is not None or query is not None:
+            raise TableError("table and query are for files and addresses, not for data frames.")
+        return None
+    with require_extra("reading files", "cli"):
+        from odefs.tables.readers.local_tables import located
+        from odefs.tables.readers.memory_estimate import fits
+        from odefs.tables.readers.open import ReadOptions, open_table
+
+        # Not to be parsed as numbers.
+        text = [*group_columns(by), *([] if id is None else [str(id)])]
+        with located(frame, table, query) as local:
+            if local.path != "-" and not fits(local.path):
+                raise TableError(
+                    f"{local.shown}: the table does not fit into memory: 'odefs detect' reads it "
+                    "in parts."
+                )
+            return open_table(local, ReadOptions(text_columns=text))
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

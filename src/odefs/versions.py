@@ -17,6 +17,8 @@ PACKAGES = (
     "click",
     "rich",
     "polars",
+    "duckdb",
+    "adbc-driver-postgresql",
     "pyod",
     "onnx",
     "onnxruntime",

@@ -112,16 +112,18 @@ def command(
     """
     from odefs.cli.check_results import FORMATS, as_metrics
     from odefs.cli.outputs import require_apart
-    from odefs.cli.run import is_large, working_folder
     from odefs.cli.scoring import score_file
+    from odefs.cli.sheets import refuse_all
+    from odefs.cli.sources import table_and_folder
     from odefs.system.atomic_write import atomic_write
 
     require_apart(metrics, Path(file) if file != "-" else None, model)
     allowed = allowed_share(limit, model, None)
     plain = options.Flagging(None, None, None)
-    with working_folder(is_large(file, reading.delimiter, reading.sheet)) as folder:
+    refuse_all(reading.sheet, "a check is of one table")
+    with table_and_folder(file, reading, quiet) as (local, folder):
         with progress(quiet):
-            scored = score_file(model, file, reading, plain, jobs, hide, folder, top=1)
+            scored = score_file(model, local, reading, plain, jobs, hide, folder, top=1)
             checked = _checked(scored, limit, allowed, rules, max_drift)
         if metrics is not None:
             with atomic_write(metrics) as partial:

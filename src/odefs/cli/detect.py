@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.answers import Answer
     from odefs.tables.detection import TableDetection
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
 
 
@@ -68,8 +69,9 @@ def command(
 ) -> None:
     """Find the outliers of a table and the columns that reveal them.
 
-    FILE is a csv, parquet, arrow, ndjson or Excel file, a folder or glob of parquet files, or -
-    for standard input. Without FILE, a bundled example of card transactions is used.
+    FILE is a csv, parquet, arrow, JSON, ndjson or Excel file, a zip archive, a SQLite or DuckDB
+    database, a folder or glob of parquet files, - for standard input, or an address: https://,
+    s3://, gs:// or postgresql://. Without FILE, a bundled example of card transactions is used.
     """
     from odefs.datasets.transactions import transactions_path
 
@@ -123,16 +125,16 @@ def _detect(
 ) -> SheetResult:
     """Detect outliers in one table, and write and show what was found."""
     from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
-    from odefs.cli.run import is_large, make_model, named_errors, working_folder
+    from odefs.cli.run import make_model, named_errors
     from odefs.cli.screen import Screen, show_detection, show_files
+    from odefs.cli.sources import table_and_folder
     from odefs.report import build_report
 
-    large = is_large(file, reading.delimiter, reading.sheet)
     targets = choose_targets(
         file,
         writing,
         display,
-        large,
+        reading,
         model_path=model_path,
         leaves_page=not display.as_json,
         checks_path=checks_path,
@@ -140,13 +142,13 @@ def _detect(
     )
     require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
     model = make_model(training, columns.by)
-    with working_folder(large) as folder:
+    with table_and_folder(file, reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
-            with named_errors(file, writing.output):
-                read = of_sheet(read_input(file, folder, reading, columns, writing.hide), sheet)
+            with named_errors(local, writing.output):
+                read = of_sheet(read_input(local, folder, reading, columns, writing.hide), sheet)
                 require_room_for(writing, read.table, writing.hide)
             told = _read_answers(answers, read, reading, writing.hide) if answers else []
-            with named_errors(file, writing.output):
+            with named_errors(local, writing.output):
                 found = detect_input(
                     read,
                     model,
@@ -172,26 +174,19 @@ def _detect(
 
 
 def read_input(
-    file: str,
+    file: "LocalTable",
     folder: Path | None,
     reading: options.Reading,
     columns: options.Columns,
     hide: tuple[str, ...],
 ) -> "Reading":
     """Open the table and check what can be checked before the fit."""
-    from odefs.tables.readers.open import ReadOptions, open_table
+    from odefs.cli.sources import read_options
+    from odefs.tables.readers.open import open_table
 
     # These columns must not be parsed as numbers.
     text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
-    how = ReadOptions(
-        reading.sheet,
-        text,
-        reading.delimiter,
-        header=not reading.no_header,
-        skip_rows=reading.skip_rows,
-        header_row=reading.header_row,
-        cell_range=reading.cell_range,
-    )
+    how = replace(read_options(reading), text_columns=text)
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)

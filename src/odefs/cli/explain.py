@@ -71,10 +71,12 @@ def _explain(
     from odefs.cli.run import require_memory
     from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_reasons
+    from odefs.cli.sources import local_table
 
-    require_memory(file, reading.delimiter, reading.sheet, whole=True)
-    with progress(display.quiet):
-        found = score_file(model, file, reading, flagging, jobs, hide, sheet=sheet).found
+    with local_table(file, reading, display.quiet) as local:
+        require_memory(local, reading.delimiter, reading.sheet, whole=True)
+        with progress(display.quiet):
+            found = score_file(model, local, reading, flagging, jobs, hide, sheet=sheet).found
     numbers = _rows(rows, found) if rows else [int(row) for row in found.order[: display.top]]
     if display.as_json:
         return SheetResult(document_text({"rows": _explained(found, numbers)}))

@@ -132,9 +132,18 @@ class Reading:
     no_header: bool = _option(
         is_flag=True, help="Text file has no header; columns are named by number."
     )
+    table: str | None = _option(
+        metavar="NAME",
+        help="Table of a database, or file in a zip archive (default: the only one).",
+    )
+    query: str | None = _option(metavar="SQL", help="Rows of a database to read.")
     identifier: str | None = _option("--id", metavar="COL", help="Column with row ids.")
 
     def __post_init__(self) -> None:
+        if self.table is not None and self.query is not None:
+            raise click.UsageError(
+                "--table and --query are mutually exclusive: give only one of them."
+            )
         given = [
             name
             for name, value in (

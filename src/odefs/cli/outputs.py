@@ -45,7 +45,7 @@ def choose_targets(
     file: str,
     writing: options.Writing,
     display: options.Display,
-    large: bool,
+    reading: options.Reading,
     model_path: Path | None = None,
     model_read: Path | None = None,
     leaves_page: bool = False,
@@ -58,11 +58,11 @@ def choose_targets(
     to_screen = writing.output == "-"
     _require_consistent(writing, to_screen and display.as_json)
     scores = Path(writing.output) if writing.output and not to_screen else None
-    page, force, lacks = _choose_page(file, writing, leaves_page, sheet)
+    page, force, lacks = _choose_page(file, writing, reading, leaves_page, sheet)
     source = Path(file) if file != "-" else None
     require_apart(scores, page, model_path, source, model_read, checks_path)
     if scores:
-        _check_scores(scores, file, writing.force, large)
+        _check_scores(scores, file, writing.force)
     if page:
         check_target(page, force, PAGES)
     if model_path:
@@ -73,21 +73,24 @@ def choose_targets(
 
 
 def _choose_page(
-    file: str, writing: options.Writing, by_default: bool, sheet: str | None
+    file: str,
+    writing: options.Writing,
+    reading: options.Reading,
+    by_default: bool,
+    sheet: str | None,
 ) -> tuple[Path | None, bool, bool]:
     """Path of the report, whether it may be overwritten, and whether its packages are missing."""
     from odefs.report import missing_packages
-    from odefs.tables.readers.file_names import readable
-    from odefs.tables.readers.open import table_name
+    from odefs.tables.readers.source_kinds import source_name
 
     page, force = writing.report_path, writing.force
     if page or writing.no_report or not by_default or "-" in (file, writing.output):
         return page, force, False
     if missing_packages():
         return None, force, True
-    page = default_page(file, sheet)
-    source = sheet_title(readable(table_name(file)), sheet)
-    return page, force or is_own_page(page, source), False
+    page = default_page(file, reading.table, sheet)
+    about = sheet_title(source_name(file, reading.table, reading.query), sheet)
+    return page, force or is_own_page(page, about), False
 
 
 def _require_consistent(writing: options.Writing, two_outputs: bool) -> None:
@@ -101,15 +104,12 @@ def _require_consistent(writing: options.Writing, two_outputs: bool) -> None:
         )
 
 
-def _check_scores(scores: Path, file: str, force: bool, large: bool) -> None:
+def _check_scores(scores: Path, file: str, force: bool) -> None:
     from odefs.tables.readers.open import require_input
-    from odefs.tables.writers.excel import refuse_large
     from odefs.tables.writers.files import WRITABLE, check_target
 
     # Checked first: a missing input folder would otherwise be reported as a wrong output name.
     require_input(file)
-    if large:
-        refuse_large(scores)
     check_target(scores, force, WRITABLE)
 
 
@@ -165,23 +165,20 @@ def write_outputs(
     return notes
 
 
-def default_page(file: str, sheet: str | None = None) -> Path:
+def default_page(file: str, table: str | None = None, sheet: str | None = None) -> Path:
     """Default path of the report, of a sheet if one is given."""
     suffix = PAGE_SUFFIX if sheet is None else f".{safe_name(sheet)}{PAGE_SUFFIX}"
-    return default_target(file, suffix)
+    return default_target(file, suffix, table)
 
 
-def default_target(file: str, own_suffix: str) -> Path:
+def default_target(file: str, own_suffix: str, table: str | None = None) -> Path:
     """Default path of an output: in the working directory, named after the table."""
-    from odefs.tables.readers.open import READABLE, table_name
+    from odefs.tables.readers.addresses import scheme_of
+    from odefs.tables.readers.source_kinds import source_stem
 
-    if glob.has_magic(file) and not Path(file).exists():
+    if glob.has_magic(file) and not scheme_of(file) and not Path(file).exists():
         return Path(f"table{own_suffix}")
-    name = table_name(file)
-    if not Path(file).is_dir():
-        for suffix in (".gz", *READABLE):
-            stem = name[: -len(suffix)] if name.lower().endswith(suffix) else ""
-            name = stem or name
+    name = source_stem(file, table)
     # The name of the table may already have the maximum length.
     while len(os.fsencode(name)) + len(own_suffix) > MAX_NAME_BYTES:
         name = name[:-1]

@@ -67,13 +67,15 @@ def _report(
     from odefs.cli.outputs import PAGES, require_apart, write_report
     from odefs.cli.run import require_memory
     from odefs.cli.scoring import score_file
+    from odefs.cli.sources import local_table
     from odefs.tables.writers.files import check_target
 
     require_apart(output, Path(file), model)
     check_target(output, force, PAGES)
-    require_memory(file, reading.delimiter, reading.sheet, whole=True)
-    with progress(quiet):
-        scored = score_file(model, file, reading, flagging, jobs, hide, sheet=sheet)
-        write_report(scored.found, output)
+    with local_table(file, reading, quiet) as local:
+        require_memory(local, reading.delimiter, reading.sheet, whole=True)
+        with progress(quiet):
+            scored = score_file(model, local, reading, flagging, jobs, hide, sheet=sheet)
+            write_report(scored.found, output)
     if not quiet:
         click.echo(f"Report: {output}")

@@ -19,6 +19,7 @@ from odefs.cli.sheets import refuse_all
 if TYPE_CHECKING:
     from odefs.review_page.session import ReviewSession
     from odefs.tables.detection import TableDetection
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
 
 ANSWERS_SUFFIX = ".answers.csv"
@@ -76,6 +77,7 @@ def command(
     from odefs.cli.browser import has_screen, open_browser
     from odefs.cli.outputs import default_target, require_apart
     from odefs.cli.run import require_memory
+    from odefs.cli.sources import local_table
     from odefs.datasets.transactions import transactions_path
     from odefs.system.tempfiles import temporary_folder
     from odefs.tables.writers.files import check_target
@@ -88,15 +90,17 @@ def command(
         reading = replace(reading, identifier=reading.identifier or "transaction")
     if answers is None and file == "-":
         raise click.UsageError("--answers is needed with a table from standard input.")
-    path = answers or default_target(file, ANSWERS_SUFFIX)
+    path = answers or default_target(file, ANSWERS_SUFFIX, reading.table)
     require_apart(path, Path(file) if file != "-" else None, model_path)
     check_target(path, True, (".csv",))
-    require_memory(file, reading.delimiter, reading.sheet, whole=True)
+    with local_table(file, reading, quiet) as local:
+        require_memory(local, reading.delimiter, reading.sheet, whole=True)
+        with progress(quiet):
+            if model_path is None:
+                found, read = _detected(local, reading, columns, training, hide)
+            else:
+                found, read = _scored(model_path, local, reading, training, hide)
     with progress(quiet):
-        if model_path is None:
-            found, read = _detected(file, reading, columns, training, hide)
-        else:
-            found, read = _scored(model_path, file, reading, training, hide)
         session = _session(path, found, read, columns, "" if model_path else _next_command(path))
 
     def started(address: str) -> None:
@@ -118,7 +122,7 @@ def command(
 
 
 def _detected(
-    file: str,
+    file: "LocalTable",
     reading: options.Reading,
     columns: options.Columns,
     training: options.Training,
@@ -136,7 +140,7 @@ def _detected(
 
 def _scored(
     model_path: Path,
-    file: str,
+    file: "LocalTable",
     reading: options.Reading,
     training: options.Training,
     hide: tuple[str, ...],

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from odefs.models.odefs import ODEFSModel
     from odefs.tables.detection import TableDetection
     from odefs.tables.notes import Provenance
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
     from odefs.tables.table import Table
 
@@ -30,18 +31,22 @@ LOW_MEMORY = 1500 * 10**6
 """Available bytes below which readers use little memory, also for tables that fit."""
 
 
-def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) -> bool:
+def is_large(
+    file: "str | LocalTable", delimiter: str | None = None, sheet: str | None = None
+) -> bool:
     """Whether the file must be read in parts; raises if memory is too small even for that."""
     from odefs.system.memory import available_memory, reduce_reader_memory
+    from odefs.tables.readers.local_tables import as_local
     from odefs.tables.readers.memory_estimate import fits
 
+    path = as_local(file).path
     # What comes through a pipe can be read once only.
-    if file == "-" or Path(file).is_fifo():
+    if path == "-" or Path(path).is_fifo():
         return False
     with named_errors(file):
         require_memory(file, delimiter, sheet)
         in_parts = os.environ.get("ODEFS_IN_PARTS", "0").strip() not in ("", "0") or not fits(
-            file, delimiter, sheet
+            path, delimiter, sheet
         )
     if available_memory() < LOW_MEMORY:
         reduce_reader_memory(kept=2**17)
@@ -51,7 +56,10 @@ def is_large(file: str, delimiter: str | None = None, sheet: str | None = None) 
 
 
 def require_memory(
-    file: str, delimiter: str | None = None, sheet: str | None = None, whole: bool = False
+    file: "str | LocalTable",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    whole: bool = False,
 ) -> None:
     """Raise before any work if there is too little memory.
 
@@ -59,11 +67,13 @@ def require_memory(
     """
     from odefs.exceptions import TableError
     from odefs.system.memory import BASELINE, available_memory, configured_limit
+    from odefs.tables.readers.local_tables import as_local
     from odefs.tables.readers.memory_estimate import bytes_in_memory, least_memory
 
-    if file == "-":
+    local = as_local(file)
+    if local.path == "-":
         return
-    of = file, delimiter, sheet
+    of = local.path, delimiter, sheet
     needed = BASELINE + bytes_in_memory(*of) if whole else least_memory(*of)
     available = available_memory()
     if needed > available:
@@ -72,7 +82,7 @@ def require_memory(
         given = "are allowed by ODEFS_MEMORY" if by_limit else "are available"
         needs = f"{'about' if whole else 'at least'} {needed / 1e6:,.0f} MB of memory"
         raise TableError(
-            f"{file}: this run needs {needs}, but only {available / 1e6:,.0f} MB {given}."
+            f"{local.shown}: this run needs {needs}, but only {available / 1e6:,.0f} MB {given}."
         )
 
 
@@ -89,31 +99,36 @@ def working_folder(large: bool) -> Iterator[Path | None]:
 
 
 @contextmanager
-def named_errors(file: str, output: str | None = None) -> Iterator[None]:
+def named_errors(file: "str | LocalTable", output: str | None = None) -> Iterator[None]:
     """Prefix errors with the name of the file, and name the package to install if one is missing.
 
     Errors that start with the name of the ``output`` concern that file and stay as they are.
     """
     from odefs.exceptions import TableError
-    from odefs.tables.readers.open import table_name
+    from odefs.tables.readers.local_tables import as_local
+    from odefs.tables.readers.source_kinds import table_name
 
-    name = table_name(file)
-    named = (file, name if file == "-" else f"{name}:", *([f"{Path(output)}:"] if output else []))
+    local = as_local(file)
+    shown, name = local.shown, table_name(file) if isinstance(file, str) else local.name
+    named = (shown, name if shown == "-" else f"{name}:", *([f"{Path(output)}:"] if output else []))
     try:
         yield
     except ModuleNotFoundError as error:
         raise TableError(
-            f"{file}: reading it needs {error.name}, which is not installed: {command('cli')}"
+            f"{shown}: reading it needs {error.name}, which is not installed: {command('cli')}"
         ) from error
     except ValueError as error:
-        raise (error if str(error).startswith(named) else TableError(f"{file}: {error}")) from error
+        raise (
+            error if str(error).startswith(named) else TableError(f"{shown}: {error}")
+        ) from error
 
 
 def command_line() -> str:
-    """The command line as the user typed it."""
+    """The command line as the user typed it, without the passwords of addresses."""
+    from odefs.tables.readers.addresses import without_secrets
     from odefs.tables.readers.file_names import readable
 
-    return shlex.join(["odefs", *(readable(part) for part in sys.argv[1:])])
+    return shlex.join(["odefs", *(without_secrets(readable(part)) for part in sys.argv[1:])])
 
 
 def shared_command_line() -> str:
@@ -200,16 +215,7 @@ def make_model(training: options.Training, by: Sequence[str] = ()) -> "ODEFSMode
 
 def described(found: "TableDetection", read: "Reading", run: "Provenance") -> "TableDetection":
     """The detection with its source file, provenance and reading notes filled in."""
-    source = {
-        "name": read.name,
-        "rows": read.table.n_rows,
-        "columns": len(read.table.names),
-        "bytes": read.n_bytes,
-        "sha256": read.sha256,
-    }
-    if not read.has_header:
-        source["header"] = False
-    return replace(found, source=source, run=run, notes=[*read.notes, *found.notes])
+    return replace(found, source=read.source, run=run, notes=[*read.notes, *found.notes])
 
 
 def labels_of(table: "Table", name: str) -> "np.ndarray":

@@ -35,6 +35,8 @@ SINGLE_TABLE = (
         "cell_range",
         "delimiter",
         "no_header",
+        "table",
+        "query",
         "report_path",
         "reasons",
         "with_data",
@@ -122,24 +124,23 @@ def _score(
 ) -> SheetResult:
     """Score one table, and write and show what was found."""
     from odefs.cli.outputs import choose_targets, require_apart, write_outputs
-    from odefs.cli.run import is_large, working_folder
     from odefs.cli.scoring import reference_scores, score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
+    from odefs.cli.sources import table_and_folder
     from odefs.report import build_report
     from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain
 
-    large = is_large(file, reading.delimiter, reading.sheet)
-    targets = choose_targets(file, writing, display, large, model_read=model, sheet=sheet)
+    targets = choose_targets(file, writing, display, reading, model_read=model, sheet=sheet)
     require_apart(targets.scores, targets.page, Path(reference) if reference else None)
     # Before any work: a model file without the share in training cannot resolve a multiple.
     allowed = allowed_share(limit, model, flagging.threshold)
-    with working_folder(large) as folder:
+    with table_and_folder(file, reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
             clean = reference_scores(model, reference, reading, jobs) if reference else None
             scored = score_file(
                 model,
-                file,
+                local,
                 reading,
                 flagging,
                 jobs,

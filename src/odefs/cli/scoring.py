@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
+    from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading, ReadOptions
 
 
@@ -39,7 +40,7 @@ def open_table_model(path: Path) -> "TableModel":
 
 def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOptions":
     """How to read a file for a model."""
-    from odefs.tables.readers.open import ReadOptions
+    from odefs.cli.sources import read_options
 
     text = [spec.name for spec in loaded.encoder.specs_ if spec.kind == "category" or spec.style]
     text += [name for name in (reading.identifier, loaded.identifier) if name]
@@ -48,22 +49,18 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
     # which such a model can score too.
     trained = None if loaded.source.get("header") is False else True
     header = False if reading.no_header else trained
-    return ReadOptions(
-        reading.sheet,
-        text,
-        reading.delimiter,
+    return replace(
+        read_options(reading),
+        text_columns=text,
         least_rows=1,
         header=header,
-        skip_rows=reading.skip_rows,
-        header_row=reading.header_row,
-        cell_range=reading.cell_range,
         expected_names=loaded.encoder.input_columns,
     )
 
 
 def score_file(
     path: Path,
-    file: str,
+    file: "LocalTable",
     reading: options.Reading,
     flagging: options.Flagging,
     jobs: int | None,
@@ -119,22 +116,24 @@ def reference_scores(
     path: Path, file: str, reading: options.Reading, jobs: int | None
 ) -> "Reference":
     """Score a table of clean rows with the model."""
-    from odefs.cli.run import is_large, named_errors, working_folder
+    from odefs.cli.run import named_errors
+    from odefs.cli.sources import table_and_folder
     from odefs.exceptions import TableError
     from odefs.inspection.conformal import Reference
 
-    with working_folder(is_large(file, reading.delimiter, reading.sheet)) as folder:
+    reading = replace(reading, identifier=None, table=None, query=None)
+    with table_and_folder(file, reading, quiet=True) as (local, folder):
         scored = score_file(
             path,
-            file,
-            replace(reading, identifier=None),
+            local,
+            reading,
             options.Flagging(None, None, None),
             jobs,
             (),
             folder,
             top=1,
         )
-        with named_errors(file, None):
+        with named_errors(local, None):
             try:
                 return Reference.of(scored.found.extent.scores)
             except ValueError as error:

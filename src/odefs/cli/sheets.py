@@ -85,8 +85,9 @@ def _names(file: str, sheet: str | None) -> list[str] | None:
     if sheet != ALL:
         return None
     from odefs.cli.run import named_errors
-    from odefs.tables.readers.open import EXCEL, suffix_of
+    from odefs.tables.readers.open import suffix_of
     from odefs.tables.readers.sheets import sheets_to_read
+    from odefs.tables.readers.suffixes import EXCEL
 
     if not Path(file).is_file():
         if file == "-":

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
-from odefs.tables.readers.gzip_files import beginning, text_beginning
+from odefs.tables.readers.compressed_files import beginning, text_beginning
 
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024

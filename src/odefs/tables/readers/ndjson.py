@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs.exceptions import TableError
-from odefs.tables.readers.gzip_files import beginning
+from odefs.tables.readers.compressed_files import beginning
 
 if TYPE_CHECKING:
     import polars as pl

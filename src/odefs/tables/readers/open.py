@@ -1,7 +1,8 @@
 """Table reader: opens a file through polars by its suffix or content.
 
 Formats are delimited text, parquet, arrow, ndjson and Excel. A folder or glob of parquet files and
-standard input are read as one table.
+standard input are read as one table. Other sources are converted to such files first
+(:mod:`odefs.tables.readers.local_tables`).
 """
 
 import hashlib
@@ -21,53 +22,20 @@ from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.dialect import is_text
 from odefs.tables.readers.excel import SheetTable, read_sheet
-from odefs.tables.readers.file_names import path_for_polars, path_for_scans, readable
+from odefs.tables.readers.file_names import path_for_polars, path_for_scans
 from odefs.tables.readers.limits import require_height, require_width
+from odefs.tables.readers.local_tables import LocalTable, locate, located
 from odefs.tables.readers.ndjson import lines_schema
 from odefs.tables.readers.placement import CellRange, Placement
 from odefs.tables.readers.quotes import first_line
+from odefs.tables.readers.source_kinds import ADDRESSES, kind_of
+from odefs.tables.readers.suffixes import ARROW, EXCEL, LINES, OTHER, READABLE, TEXT
 from odefs.tables.readers.text import TextTable, read_text
 from odefs.tables.readers.to_parquet import sink_parquet, without_wide_integers
 from odefs.tables.table import HeldTable, ParquetTable, Table
 
 if TYPE_CHECKING:
     import polars as pl
-
-TEXT = (".csv", ".tsv", ".txt", ".gz")
-ARROW = (".arrow", ".feather", ".ipc")
-LINES = (".ndjson", ".jsonl")
-EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
-READABLE = (*TEXT, ".parquet", *ARROW, *LINES, *EXCEL)
-DOCUMENTS = (
-    ".json",
-    ".html",
-    ".htm",
-    ".xml",
-    ".md",
-    ".pdf",
-    ".doc",
-    ".docx",
-    ".odt",
-    ".rtf",
-    ".ppt",
-    ".pptx",
-    ".py",
-)
-ARCHIVES = (
-    ".zip",
-    ".tar",
-    ".tgz",
-    ".7z",
-    ".npz",
-    ".npy",
-    ".pkl",
-    ".pickle",
-    ".db",
-    ".sqlite",
-    ".odefs",
-)
-OTHER = (*DOCUMENTS, *ARCHIVES, ".png", ".jpg", ".jpeg", ".gif", ".svg")
-"""Suffixes of files that do not contain tables; for unknown suffixes the content is inspected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +49,17 @@ class Reading:
     notes: tuple[Note, ...] = ()
     has_header: bool = True
 
-
-def table_name(path: str | Path) -> str:
-    """Return the name of the file or folder, in the system's encoding."""
-    if str(path) == "-":
-        return "standard input"
-    return Path(path).name or Path(path).resolve().name or "table"
+    @property
+    def source(self) -> dict[str, object]:
+        """What reports and model files contain on the origin of the table."""
+        found = {
+            "name": self.name,
+            "rows": self.table.n_rows,
+            "columns": len(self.table.names),
+            "bytes": self.n_bytes,
+            "sha256": self.sha256,
+        }
+        return found if self.has_header else found | {"header": False}
 
 
 @dataclass(frozen=True)
@@ -117,26 +90,40 @@ class ReadOptions:
         cells = None if self.cell_range is None else CellRange.parse(self.cell_range)
         return Placement(self.skip_rows, self.header_row, cells)
 
+    table: str | None = None
+    """Table of a database, or member of a zip archive."""
+    query: str | None = None
+    """SQL query of a database."""
+
 
 PLAIN = ReadOptions()
 
 
 def open_table(
-    path: str | Path, options: ReadOptions = PLAIN, folder: Path | None = None
+    file: str | Path | LocalTable, options: ReadOptions = PLAIN, folder: Path | None = None
 ) -> Reading:
     """Open a table: read into memory or, with a ``folder`` for temporary files, in batches."""
+    if isinstance(file, LocalTable):
+        return _open_local(file, options, folder)
+    if folder is not None:
+        return _open_local(locate(file, folder, options.table, options.query), options, folder)
+    with located(file, options.table, options.query) as local:
+        return _open_local(local, options, folder)
+
+
+def _open_local(local: LocalTable, options: ReadOptions, folder: Path | None) -> Reading:
     import polars as pl
 
-    name = readable(table_name(path))
-    source = _standard_input() if str(path) == "-" else _existing(path)
+    path, shown = local.path, local.shown
+    source = _standard_input() if path == "-" else _existing(path)
     try:
-        found = _open(source, name, options, folder)
-        size, digest = fingerprint(source)
+        found = _open(source, local.name, options, folder)
+        size, digest = fingerprint(local.origin or source)
     except (OSError, UnicodeError, EOFError, pl.exceptions.PolarsError) as error:
-        raise _readable_error(path, error, folder) from error
-    require_height(found.table.n_rows, path, options.least_rows)
-    require_width(len(found.table.names), path)
-    return Reading(found.table, name, size, digest, found.notes, found.has_header)
+        raise _readable_error(shown, error, folder) from error
+    require_height(found.table.n_rows, shown, options.least_rows)
+    require_width(len(found.table.names), shown)
+    return Reading(found.table, local.name, size, digest, found.notes, found.has_header)
 
 
 def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> TableError:
@@ -226,7 +213,8 @@ def _standard_input() -> bytes:
 
 def require_input(path: str | Path) -> None:
     """Raise if no file, folder or pattern has this name, before other checks."""
-    if str(path) != "-" and not Path(path).exists() and not _parts(path):
+    is_known = str(path) == "-" or Path(path).exists() or kind_of(path) in ADDRESSES
+    if not is_known and not _parts(path):
         raise TableError(f"{path}: there is no such file.")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
+from odefs.tables.readers.compressed_files import beginning, decompress_to, decompressed
 from odefs.tables.readers.dialect import (
     Dialect,
     broken_line,
@@ -21,7 +22,6 @@ from odefs.tables.readers.dialect import (
     sniff,
 )
 from odefs.tables.readers.file_names import path_for_scans
-from odefs.tables.readers.gzip_files import beginning, decompress_to, decompressed
 from odefs.tables.readers.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
 from odefs.tables.readers.placement import FOUND, Placement

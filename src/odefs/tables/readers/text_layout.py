@@ -14,6 +14,7 @@ from pathlib import Path
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers.cell_kinds import is_name, is_note, is_sentence, is_value
+from odefs.tables.readers.compressed_files import beginning
 from odefs.tables.readers.dialect import (
     HEAD_BYTES,
     LINES,
@@ -21,7 +22,6 @@ from odefs.tables.readers.dialect import (
     long_cells,
     text_encoding,
 )
-from odefs.tables.readers.gzip_files import beginning
 from odefs.tables.readers.layout import Block, Grid, Layout, find_layout, numeric_columns
 from odefs.tables.readers.placement import Placement
 

@@ -1,0 +1,145 @@
+"""JSON documents: the records in a document, written as ndjson lines, which has a reader already.
+
+A document is an array of records, an object of columns (arrays of equal length, or what pandas
+writes: objects with the keys 0, 1, ...), or an object with one of these under a key, at most two
+levels deep. Objects in records become columns of their own, ``a.b`` for the field b of a.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from odefs.exceptions import TableError
+from odefs.system.memory import BASELINE, available_memory
+from odefs.tables.readers.name_lists import listed
+
+GROWTH = 12
+"""Bytes of memory per byte of a document of short numbers under short keys."""
+MAX_DEPTH = 2
+"""Levels of keys above the records."""
+SHAPES = 'an array of records ([{"a": 1}, ...]) or columns ({"a": [1, ...]}), at most two keys deep'
+
+
+def records_to_lines(document: Path, name: str, target: Path) -> None:
+    """Write the records of a document to ``target``, one per line."""
+    size = document.stat().st_size
+    if BASELINE + GROWTH * size > available_memory():
+        raise TableError(
+            f"{name}: a JSON document of {size / 1e6:,.0f} MB cannot be read in parts and takes "
+            "too much memory at once: write one record per line (.ndjson) instead."
+        )
+    with open(target, "w", encoding="utf-8") as out:
+        for number, record in enumerate(_records(_parsed(document, name), name), 1):
+            try:
+                out.write(json.dumps(_flat(record, name), allow_nan=False) + "\n")
+            except ValueError as error:
+                if isinstance(error, TableError):
+                    raise
+                # Numbers such as 1e999 are read as infinite.
+                raise TableError(
+                    f"{name}: record {number:,} contains a number above the largest float."
+                ) from None
+
+
+def _parsed(document: Path, name: str) -> Any:
+    try:
+        # NaN and Infinity, which are not JSON but which Python writes, are missing values.
+        return json.loads(document.read_bytes(), parse_constant=lambda _: None)
+    except (ValueError, RecursionError) as error:
+        if _has_lines(document):
+            raise TableError(
+                f"{name}: this is one JSON record per line: give the file the suffix .ndjson."
+            ) from None
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise TableError(f"{name}: this is not a JSON document ({why}).") from None
+
+
+def _has_lines(document: Path) -> bool:
+    """Whether the first two lines are records."""
+    try:
+        with open(document, encoding="utf-8") as file:
+            return all(isinstance(json.loads(line), dict) for line in islice(file, 2))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of the only table in a document."""
+    found = list(_tables(value, "", 0))
+    # Other parts of a document, such as a list of pages, may look like columns.
+    tables = [(key, table) for key, table in found if isinstance(table, list)] or found
+    if len(tables) > 1:
+        keys = [key for key, _ in tables]
+        raise TableError(
+            f"{name}: there are {len(tables)} tables in this document, under the keys "
+            f"{listed(keys)}: save one of them as a file of its own."
+        )
+    if not tables:
+        raise TableError(f"{name}: no table was found in {_kind(value)}: needed is {SHAPES}.")
+    yield from _rows(tables[0][1])
+
+
+def _tables(value: Any, key: str, depth: int) -> Iterator[tuple[str, Any]]:
+    """Yield arrays of records and objects of columns with their keys."""
+    if _is_records(value) or (isinstance(value, dict) and _columns(value)):
+        yield key, value
+    elif isinstance(value, dict) and depth < MAX_DEPTH:
+        for inner, content in value.items():
+            yield from _tables(content, f"{key}.{inner}" if key else inner, depth + 1)
+
+
+def _is_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _columns(value: Mapping[str, Any]) -> Mapping[str, Sequence[Any]] | None:
+    """Return the columns of an object whose values are all columns of one length."""
+    columns = {}
+    for key, cells in value.items():
+        if isinstance(cells, dict) and list(cells) == [str(k) for k in range(len(cells))]:
+            cells = list(cells.values())
+        if not isinstance(cells, list) or any(isinstance(cell, dict) for cell in cells):
+            return None
+        columns[key] = cells
+    lengths = {len(cells) for cells in columns.values()}
+    return columns if len(lengths) == 1 and lengths != {0} else None
+
+
+def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(table, list):
+        yield from table
+        return
+    columns = _columns(table)
+    assert columns is not None
+    for cells in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, cells, strict=True))
+
+
+def _flat(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a record without objects in it."""
+    if not any(isinstance(value, dict) for value in record.values()):
+        return dict(record)
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        fields = (
+            {f"{key}.{inner}": cell for inner, cell in _flat(value, name).items()}
+            if isinstance(value, dict)
+            else {key: value}
+        )
+        twice = next((field for field in fields if field in flat), None)
+        if twice is not None:
+            raise TableError(
+                f"{name}: {twice!r} is both a field and a field of an object: rename one of them."
+            )
+        flat |= fields
+    return flat
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"an object with the keys {listed(list(value))}" if value else "an empty object"
+    if isinstance(value, list):
+        return "an array of values that are not records" if value else "an empty array"
+    return "a single value"

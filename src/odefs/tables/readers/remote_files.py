@@ -1,0 +1,172 @@
+"""Downloads: a file at an address on the web, or in a bucket, is copied to a local file.
+
+Buckets (``s3://``, ``gs://``) are read through Arrow, with the credentials of the environment.
+"""
+
+import http.client
+import os
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import quote, urlsplit
+
+from odefs._progress import report_progress, stage
+from odefs.exceptions import TableError
+from odefs.system.atomic_write import error_number
+from odefs.tables.readers.addresses import PARAMETER, address_name, scheme_of, without_secrets
+from odefs.tables.readers.quotes import first_line
+from odefs.tables.readers.suffixes import OTHER, READABLE
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+TIMEOUT = 60
+"""Seconds without an answer after which a download ends."""
+PIECE = 2**20
+WEB_PAGES = ("text/html", "application/xhtml+xml")
+IN_ADDRESSES = ":/?#[]@!$&'()*+,;=%~"
+"""Characters of an address that are not encoded; encoded ones stay as they are."""
+ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+
+
+def download(address: str, name: str, folder: Path) -> Path:
+    """Copy the file at an address to ``folder``; a folder of parquet files becomes a folder."""
+    with stage("downloading"):
+        report_progress(0, 0)
+        if scheme_of(address) in ("http", "https"):
+            return _download_page(address, name, folder)
+        return _download_object(address, name, folder)
+
+
+def _target(folder: Path, file: str) -> Path:
+    """Return a local file with the suffixes of the remote one, by which it will be read."""
+    suffixes = PurePosixPath(file).suffixes[-2:]
+    known = [suffix for suffix in suffixes if suffix.lower() in (*READABLE, *OTHER)]
+    return folder / ("download" + "".join(known or suffixes[-1:]))
+
+
+def _download_page(address: str, name: str, folder: Path) -> Path:
+    from odefs import __version__
+
+    if "@" in address.partition("://")[2].partition("/")[0]:
+        # The library would take the password for a port, and quote it.
+        raise TableError(
+            f"{name}: addresses with a user name or password are not supported: download the file "
+            "first."
+        )
+    try:
+        headers = {"User-Agent": f"odefs/{__version__}", "Accept": "*/*"}
+        request = urllib.request.Request(quote(address, safe=IN_ADDRESSES), headers=headers)
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            file = answer.headers.get_filename() or address_name(address)
+            if answer.headers.get_content_type() in WEB_PAGES:
+                raise TableError(
+                    f"{name}: the server answered with a web page instead of a table: check the "
+                    "address, or download the file in a browser if it needs a login."
+                )
+            size = int(answer.headers.get("Content-Length") or 0)
+            target = _target(folder, file)
+            _copy(answer.read, target, size, name)
+            return target
+    except urllib.error.HTTPError as error:
+        raise TableError(f"{name}: the server answered {error.code} ({error.reason}).") from None
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
+        _refuse(error, address, name)
+
+
+def _refuse(error: Exception, address: str, name: str) -> NoReturn:
+    """Raise an error about a download in one sentence that does not quote passwords."""
+    if isinstance(error, TableError):
+        raise error
+    reason = getattr(error, "reason", error)
+    number = error_number(error) if not isinstance(error, urllib.error.URLError) else None
+    if isinstance(reason, TimeoutError):
+        reason = f"no answer within {TIMEOUT} seconds"
+    elif number is not None:
+        reason = os.strerror(number)
+    elif isinstance(reason, OSError) and reason.strerror:
+        reason = reason.strerror
+    elif isinstance(reason, Exception):
+        reason = first_line(reason)
+    text = without_secrets(str(reason).replace(address, name))
+    raise TableError(f"{name}: cannot be downloaded ({text}).") from None
+
+
+def _copy(
+    read: Callable[[int], bytes],
+    target: Path,
+    size: int,
+    name: str,
+    before: int = 0,
+    total: int = 0,
+) -> None:
+    """Copy to a local file; raise if the disk is too small or the end is missing."""
+    free = shutil.disk_usage(target.parent).free
+    if size > free:
+        raise TableError(
+            f"{name}: the file has {size / 1e6:,.0f} MB, but only {free / 1e6:,.0f} MB are free "
+            f"for temporary files in {target.parent.parent}: set TMPDIR to another folder."
+        )
+    done = 0
+    with open(target, "wb") as out:
+        while piece := read(PIECE):
+            out.write(piece)
+            done += len(piece)
+            report_progress(before + done, max(total or size, before + done) if size else 0)
+    if size and done != size:
+        raise TableError(f"{name}: the download ended after {done:,} of {size:,} bytes: try again.")
+
+
+def _download_object(address: str, name: str, folder: Path) -> Path:
+    import pyarrow as pa
+    from pyarrow.fs import FileSelector, FileType
+
+    try:
+        files, path = _bucket(address)
+        found = files.get_file_info(path)
+        if found.type == FileType.NotFound:
+            raise TableError(f"{name}: there is no such file in the bucket.")
+        parts, is_folder = [found], found.type == FileType.Directory
+        if is_folder:
+            inside = files.get_file_info(FileSelector(path))
+            parts = [part for part in inside if _is_parquet(part.base_name) and part.is_file]
+            if not parts:
+                raise TableError(f"{name}: there is no parquet file in this folder.")
+            folder = folder / "parts"
+            folder.mkdir()
+        total, before = sum(part.size for part in parts), 0
+        for part in parts:
+            name_of_part = part.base_name
+            target = folder / name_of_part if is_folder else _target(folder, name_of_part)
+            with files.open_input_stream(part.path) as stream:
+                _copy(stream.read, target, part.size, name, before, total)
+            before += part.size
+        return folder if is_folder else target
+    except (pa.ArrowException, OSError, ValueError) as error:
+        _refuse(error, address, name)
+
+
+def _is_parquet(file: str) -> bool:
+    return file.lower().endswith(".parquet") and not file.startswith((".", "_"))
+
+
+def _bucket(address: str) -> "tuple[FileSystem, str]":
+    """Return the file system of a bucket, and the path in it."""
+    from pyarrow.fs import FileSystem, S3FileSystem, resolve_s3_region
+
+    endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), None)
+    if scheme_of(address) != "s3" or PARAMETER.search(address):
+        return FileSystem.from_uri(address)
+    # Keys are taken literally: they may contain any character.
+    path = address.partition("://")[2].rstrip("/")
+    bucket = path.partition("/")[0]
+    settings: dict[str, Any] = {"connect_timeout": 15, "request_timeout": TIMEOUT}
+    if endpoint:
+        server = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
+        settings |= {"endpoint_override": server.netloc, "scheme": server.scheme}
+    elif not (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")):
+        settings["region"] = resolve_s3_region(bucket)
+    return S3FileSystem(**settings), path

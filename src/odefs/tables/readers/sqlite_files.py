@@ -1,0 +1,138 @@
+"""SQLite databases: a table or the rows of a query, streamed to a parquet file.
+
+The file is opened read-only. SQLite stores the type of every single cell, so a first pass over the
+rows finds types that hold all cells of a column: integers, floats, text or bytes.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from odefs.exceptions import TableError
+from odefs.tables.readers.batches_to_parquet import batch_rows, require_names, write_batches
+from odefs.tables.readers.limits import most_bytes, require_width
+from odefs.tables.readers.name_lists import chosen_name
+from odefs.tables.readers.quotes import first_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KINDS = ("integer", "real", "text", "blob")
+COLUMNS_AT_ONCE = 400
+"""SQLite returns at most 2,000 columns, and each column needs one for every kind."""
+LOCK_SECONDS = 10
+"""Time to wait for another program that is writing to the database."""
+TABLES = """
+SELECT name FROM sqlite_schema
+WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+ORDER BY name
+"""
+
+
+def sqlite_to_parquet(
+    database: Path, name: str, table: str | None, query: str | None, target: Path
+) -> None:
+    """Write a table (the only one by default) or the rows of a query to a parquet file."""
+    address = f"{database.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(_connected(address)) as opened:
+            opened.text_factory = lambda text: text.decode(errors="replace")
+            opened.execute("PRAGMA trusted_schema = OFF")
+            # Both passes see the same rows, also while others write.
+            opened.execute("BEGIN")
+            rows = as_subquery(query) if query else None
+            if rows is None:
+                names = [row[0] for row in opened.execute(TABLES)]
+                rows = quoted(chosen_name(names, table, name, "the database"))
+            most = None if query else most_bytes(database.stat().st_size)
+            _write(opened, rows, target, name, most)
+    except sqlite3.Error as error:
+        raise TableError(f"{name}: {first_line(error)}.") from error
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    # No isolation level: transactions begin only where the code says so.
+    return sqlite3.connect(address, timeout=LOCK_SECONDS, isolation_level=None, uri=True)
+
+
+def as_subquery(query: str) -> str:
+    """Return a query in parentheses, so that it cannot be anything but a query."""
+    # The last line may end in a comment.
+    return f"({query.strip().rstrip(';')}\n)"
+
+
+def quoted(name: str) -> str:
+    """Return the name of a table or column as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _write(
+    opened: sqlite3.Connection, rows: str, target: Path, name: str, most: int | None
+) -> None:
+    import pyarrow as pa
+
+    found = opened.execute(f"SELECT * FROM {rows} LIMIT 0")
+    names = [str(column[0]) for column in found.description]
+    require_names(names, name)
+    require_width(len(names), name)
+    schema = pa.schema(list(zip(names, _types(opened, rows, names), strict=True)))
+    write_batches(_batches(opened, rows, schema, name), schema, target, name, most)
+
+
+def _types(opened: sqlite3.Connection, rows: str, names: Sequence[str]) -> "list[pa.DataType]":
+    """Return types that hold all cells of each column."""
+    import pyarrow as pa
+
+    types = []
+    for start in range(0, len(names), COLUMNS_AT_ONCE):
+        # By name: SQLite has no other way to refer to a column of a query.
+        columns = [quoted(name) for name in names[start : start + COLUMNS_AT_ONCE]]
+        tests = [f"max(typeof({column}) = '{kind}')" for column in columns for kind in KINDS]
+        (flags,) = opened.execute(f"SELECT {', '.join(tests)} FROM {rows}")
+        for k in range(len(columns)):
+            integer, real, text, blob = flags[len(KINDS) * k : len(KINDS) * (k + 1)]
+            if blob and not (integer or real or text):
+                types.append(pa.binary())
+            elif text or blob:
+                types.append(pa.string())
+            else:
+                types.append(pa.float64() if real else pa.int64() if integer else pa.null())
+    return types
+
+
+def _batches(
+    opened: sqlite3.Connection, rows: str, schema: "pa.Schema", name: str
+) -> "Iterator[pa.RecordBatch]":
+    import pyarrow as pa
+
+    cursor = opened.execute(f"SELECT * FROM {rows}")
+    while found := cursor.fetchmany(batch_rows(len(schema))):
+        cells = zip(*found, strict=True)
+        try:
+            arrays = [
+                pa.array(_converted(column, field.type), field.type)
+                for column, field in zip(cells, schema, strict=True)
+            ]
+        except (pa.ArrowException, OverflowError, TypeError) as error:
+            raise TableError(
+                f"{name}: the query returns other rows each time: save them as a table first."
+            ) from error
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _converted(cells: Sequence[Any], kind: "pa.DataType") -> Sequence[Any]:
+    """Return cells of a column of text as text; other types hold their cells as they are."""
+    import pyarrow as pa
+
+    if kind != pa.string():
+        return cells
+    return [
+        cell.decode(errors="replace")
+        if isinstance(cell, bytes)
+        else cell
+        if cell is None or isinstance(cell, str)
+        else str(cell)
+        for cell in cells
+    ]

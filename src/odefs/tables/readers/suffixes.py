@@ -1,0 +1,27 @@
+"""Suffixes of the files that can be read, and of known files that contain no tables."""
+
+TEXT = (".csv", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst")
+ARROW = (".arrow", ".feather", ".ipc")
+LINES = (".ndjson", ".jsonl")
+EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
+DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
+TABLES = (*TEXT, ".parquet", *ARROW, *LINES, ".json", *EXCEL)
+"""Files that contain one table, apart from the sheets of a workbook."""
+READABLE = (*TABLES, ".zip", *DATABASES)
+DOCUMENTS = (
+    ".html",
+    ".htm",
+    ".xml",
+    ".md",
+    ".pdf",
+    ".doc",
+    ".docx",
+    ".odt",
+    ".rtf",
+    ".ppt",
+    ".pptx",
+    ".py",
+)
+ARCHIVES = (".tar", ".tgz", ".7z", ".rar", ".npz", ".npy", ".pkl", ".pickle", ".odefs")
+OTHER = (*DOCUMENTS, *ARCHIVES, ".png", ".jpg", ".jpeg", ".gif", ".svg")
+"""Suffixes of files that do not contain tables; for unknown suffixes the content is inspected."""

@@ -1,0 +1,59 @@
+"""Zip archives: the one table of an archive, or a chosen one, extracted within bounds."""
+
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from odefs.exceptions import TableError
+from odefs.tables.readers.compressed_files import bounded_pieces
+from odefs.tables.readers.excel_limits import DAMAGED
+from odefs.tables.readers.file_names import readable
+from odefs.tables.readers.name_lists import chosen_name
+from odefs.tables.readers.suffixes import TABLES
+
+ENCRYPTED = 1
+"""Bit of the flags of a member."""
+
+
+def extract_table(archive: Path, name: str, table: str | None, folder: Path) -> Path:
+    """Extract a table, which may be left out if there is only one, to a file in ``folder``."""
+    try:
+        with open(archive, "rb") as file, zipfile.ZipFile(file) as opened:
+            return _extract(opened, name, table, folder)
+    except DAMAGED as error:
+        raise TableError(f"{name}: the archive is damaged ({error}).") from error
+
+
+def _extract(archive: zipfile.ZipFile, name: str, table: str | None, folder: Path) -> Path:
+    members = {
+        readable(member.filename): member
+        for member in archive.infolist()
+        if not member.is_dir() and not _is_hidden(member.filename)
+    }
+    tables = [member for member in members if _suffix(member) in TABLES]
+    if not tables:
+        seen = f", only {', '.join(list(members)[:3])}" if members else ""
+        raise TableError(
+            f"{name}: there is no table in this archive{seen}: "
+            f"files with the suffixes {', '.join(TABLES)} can be read."
+        )
+    in_folder = [member for member in tables if PurePosixPath(member).name == table]
+    if table not in tables and len(in_folder) == 1:
+        table = in_folder[0]
+    member = members[chosen_name(tables, table, name, "the archive")]
+    if member.flag_bits & ENCRYPTED:
+        raise TableError(f"{name}: {member.filename} is encrypted: extract it first.")
+    target = folder / f"table{_suffix(member.filename)}"
+    with archive.open(member) as file, open(target, "wb") as out:
+        for piece in bounded_pieces(file, member.compress_size, name):
+            out.write(piece)
+    return target
+
+
+def _is_hidden(member: str) -> bool:
+    """Whether a name belongs to the system: macOS adds a folder of attributes."""
+    parts = PurePosixPath(member.replace("\\", "/")).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+def _suffix(member: str) -> str:
+    return PurePosixPath(member).suffix.lower()
