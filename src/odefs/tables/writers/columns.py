@@ -1,11 +1,12 @@
 """Result columns: row id, line, score, rank and so on to the reasons, and the input on request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odefs._progress import report_progress
+from odefs._progress import report_progress, stage
 from odefs.engines.out_of_core import Folder
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.explanation import Reason
@@ -102,16 +103,17 @@ def _reason_texts(
     """Return the reasons of the ``wanted`` rows of a batch as text; missing for other rows."""
     n_rows = rows.stop - rows.start
     if not wanted.size:
-        reasons: Sequence[Sequence[Reason]] = []
-    elif found.part is None:
-        reasons = found.reasons(wanted.tolist())
+        return text_array([None] * n_rows)
+    find = partial(found.finder.reasons, needs_usual=messages.needs_usual)
+    if found.part is None:
+        with stage("explaining"):
+            report_progress(0, 0)
+            reasons = find(found.table, found.X, found.scores, wanted)
     else:
         encoder = found.encoder
         read = encoder.recognised(columns_of(frame, encoder.is_used), found.formats).take(wanted)
         scores = np.asarray(found.part.scores[rows])[wanted]
-        reasons = found.finder.reasons(
-            read, encoder.encode_table(read), scores, np.arange(wanted.size)
-        )
+        reasons = find(read, encoder.encode_table(read), scores, np.arange(wanted.size))
     return text_array(reason_texts(found.hidden, n_rows, wanted, reasons))
 
 
