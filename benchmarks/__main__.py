@@ -20,6 +20,9 @@ BENCHMARKS = (
     "lesinn_speed",
     "against_iforest",
     "detect_file",
+    "score_files",
+    "wide_table",
+    "installed_size",
     "adaptive",
     "scale",
     "cost_model",
@@ -50,7 +53,7 @@ def main() -> None:
         "--share",
         type=float,
         default=1.0,
-        help="scale, cost_model: on this share of the rows, to try it out",
+        help="scale, cost_model, score_files, wide_table: on this share of the rows, to try it out",
     )
     parser.add_argument("--write", action="store_true", help="put the named ones on the page too")
     arguments = parser.parse_args()
@@ -74,6 +77,8 @@ def _results(name: str, every: bool, share: float) -> list[Result]:
         "adaptive": {"every": every},
         "scale": {"share": share},
         "cost_model": {"share": share},
+        "score_files": {"share": share},
+        "wide_table": {"share": share},
     }.get(name, {})
     found: list[Result] = import_module(f"benchmarks.{name}").run(**options)
     return found

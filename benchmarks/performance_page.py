@@ -13,6 +13,9 @@ TITLES = {
     "lesinn_speed": "The bare detector",
     "against_iforest": "Fitting, against an isolation forest",
     "detect_file": "A file on the command line",
+    "score_files": "Files of scores with reasons",
+    "wide_table": "A wide table",
+    "installed_size": "Installed size",
     "adaptive": "Adaptive numbers of components",
     "adaptive --all": "Adaptive numbers of components, all datasets",
     "scale": "Rows, columns, memory, Dask",
@@ -24,6 +27,15 @@ REMARKS = {
     "kernel": (
         "Its products alone are what would be left if loads, minimums and roots took no time: a "
         "target beyond them is out of reach of that machine."
+    ),
+    "score_files": (
+        "Ratios are those of processor time. Reasons are found in blocks of rows, and usual values "
+        "only where the text of a reason depends on them."
+    ),
+    "installed_size": (
+        "polars reads text, pyarrow parquet and Arrow files, fastexcel Excel files. scikit-learn "
+        "and scipy belong to the estimators; commands load only special functions and sparse "
+        "matrices of scipy. rich, which prints the tables on the screen, requires Pygments."
     ),
 }
 """What helps to read a table."""

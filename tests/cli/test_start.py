@@ -18,7 +18,7 @@ except SystemExit as end:
     code = end.code
 print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
-HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "matplotlib"}
+HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "altair", "matplotlib", "joblib"}
 
 
 REVIEW = """

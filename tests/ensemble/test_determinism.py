@@ -101,17 +101,26 @@ def test_blas_is_pinned_while_anyone_works_and_freed_after():
 
 
 def test_thread_counts(monkeypatch):
-    import joblib
-
-    monkeypatch.setattr(joblib, "cpu_count", lambda: 8)
+    monkeypatch.setattr(threads, "usable_cores", lambda: 8)
     monkeypatch.setattr(threads, "cpu_quota", lambda: None)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
     assert [threads.available_threads(n) for n in (None, 3, -1, -2)] == [8, 3, 8, 7]
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert threads.available_threads(None) == 2
     monkeypatch.delenv("OMP_NUM_THREADS")
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "4")
+    assert [threads.available_threads(n) for n in (None, 5, -1)] == [4, 5, 4]
+    monkeypatch.delenv("LOKY_MAX_CPU_COUNT")
     monkeypatch.setattr(threads, "cpu_quota", lambda: 3)
     assert [threads.available_threads(n) for n in (None, 5, -1)] == [3, 5, 3]
+
+
+def test_cores_are_those_that_joblib_counts_before_container_limits():
+    import joblib
+
+    assert 1 <= joblib.cpu_count() <= threads.usable_cores()
+    assert threads.available_threads() <= threads.usable_cores()
 
 
 def test_concurrent_fits_agree(X):

@@ -30,9 +30,10 @@ _limit: Any = None
 def available_threads(n_jobs: int | None = None) -> int:
     """Return the number of threads for ``n_jobs``; ``None`` means every core of this process.
 
-    Affinity (read by joblib), container limits (:mod:`odefs.system.cgroups`) and
-    ``OMP_NUM_THREADS``, which process pools set for their workers to avoid oversubscription, are
-    respected. Negative numbers count back from the available cores, as in scikit-learn.
+    Affinity, container limits (:mod:`odefs.system.cgroups`) and two environment variables are
+    respected: ``OMP_NUM_THREADS``, which process pools set for their workers to avoid
+    oversubscription, and joblib's ``LOKY_MAX_CPU_COUNT``. Negative numbers count back from the
+    available cores, as in scikit-learn.
     """
     if n_jobs == 0:
         raise ValueError(
@@ -40,16 +41,25 @@ def available_threads(n_jobs: int | None = None) -> int:
         )
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
-    from joblib import cpu_count
-
-    cores = int(cpu_count())
+    cores = usable_cores()
     quota = cpu_quota()
     if quota is not None:
         cores = min(cores, quota)
-    allowed = os.environ.get("OMP_NUM_THREADS", "")
-    if allowed.isdigit() and int(allowed) > 0:
-        cores = min(cores, int(allowed))
+    for variable in ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
+        allowed = os.environ.get(variable, "")
+        if allowed.isdigit() and int(allowed) > 0:
+            cores = min(cores, int(allowed))
     return cores if n_jobs is None else max(1, cores + 1 + n_jobs)
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may run on.
+
+    joblib counts them as well, but importing it takes a tenth of a short command.
+    """
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextmanager

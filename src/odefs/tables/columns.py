@@ -84,6 +84,13 @@ class Column:
             return None if cell < 0 else self.levels[int(cell)]
         return None if np.isnan(cell) else float(cell)
 
+    def cells(self, rows: np.ndarray) -> list[float | str | None]:
+        """Return the cells of some rows, as :meth:`at` returns one."""
+        data = self._data[rows].tolist()
+        if self.kind == "category":
+            return [None if code < 0 else self.levels[code] for code in data]
+        return [None if cell != cell else cell for cell in data]  # only NaN differs from itself
+
     def take(self, rows: np.ndarray) -> "Column":
         data = self._data[rows]
         if self.kind == "category":

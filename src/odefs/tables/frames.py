@@ -209,7 +209,8 @@ def _time_column(name: str, series: Series, arrow: "pa.ChunkedArray | None") -> 
 
 
 def _as_floats(series: Series) -> np.ndarray:
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    floats = series if series.dtype == nw.Float64 else series.cast(nw.Float64)
+    return np.asarray(floats.to_numpy(), dtype=np.float64)
 
 
 def _decimals(name: str, series: Series, values: np.ndarray, whole: bool) -> Column:

@@ -9,14 +9,7 @@ import numpy as np
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
-
-
-def group_of(encoder: ColumnEncoder, table: Columns, row: int) -> int | None:
-    """Number of the row's group; None if it is unknown or values are not compared within groups."""
-    if encoder.groups_ is None or table.groups is None:
-        return None
-    code = int(table.groups[row])
-    return None if code == encoder.groups_.unknown else code
+from odefs.tables.value_positions import Position, is_common
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +32,12 @@ class GroupPeers:
             return (spec.levels[place], second) if place < len(spec.levels) else None
         return first, second
 
+    def position(self, column: Column, cell: Any) -> Position:
+        """Where a cell lies among the reference rows of the group."""
+        percentile, equal, frequency = self.place(column, cell)
+        share = (equal or 0.0) / 100 if frequency is None else frequency
+        return Position(percentile, equal, frequency, is_common(share, self.rows.size))
+
     def place(self, column: Column, cell: Any) -> tuple[float | None, float | None, float | None]:
         """Percentile and share of equal values in percent for a number, else the frequency.
 
@@ -59,3 +58,32 @@ class GroupPeers:
         equal = int(np.searchsorted(seen, cell, side="right")) - below
         n_known = max(1, seen.size)
         return 100 * (below + equal / 2) / n_known, 100 * equal / n_known, None
+
+
+class PeersByGroup:
+    """The reference rows of each group, if values are compared within groups."""
+
+    def __init__(self, encoder: ColumnEncoder, table: Columns) -> None:
+        self._groups = encoder.groups_
+        self._found: dict[int, GroupPeers] = {}
+        if self._groups is not None and table.groups is not None:
+            self._order = np.argsort(table.groups, kind="stable")
+            codes = np.arange(self._groups.unknown + 1)
+            self._starts = np.searchsorted(table.groups[self._order], codes)
+
+    def of_rows(self, table: Columns, rows: np.ndarray) -> list[GroupPeers | None]:
+        """Peers of rows of any table; None if a group is unknown or there are no groups."""
+        if self._groups is None or table.groups is None:
+            return [None] * rows.size
+        unknown = self._groups.unknown
+        return [
+            None if code == unknown else self._peers(code) for code in table.groups[rows].tolist()
+        ]
+
+    def _peers(self, code: int) -> GroupPeers:
+        groups = self._groups
+        assert groups is not None
+        if code not in self._found:
+            rows = self._order[self._starts[code] : self._starts[code + 1]]
+            self._found[code] = GroupPeers(groups.described(code), code, rows)
+        return self._found[code]

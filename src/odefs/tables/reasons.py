@@ -1,35 +1,58 @@
 """Reasons why a row is outlying, in terms of the user's columns.
 
 A reason gives the value, its position in the column, and the usual values of similar normal rows.
+Rows are explained in blocks, and within a block column by column.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from odefs.inspection.explanation import Reason
+from odefs.inspection.explanation import Reason, top_columns
 from odefs.tables.columns import Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
-from odefs.tables.group_peers import GroupPeers, group_of
+from odefs.tables.group_peers import GroupPeers, PeersByGroup
+from odefs.tables.similar_rows import SimilarRows, Usual
+from odefs.tables.value_positions import Position, ValuePositions
 
 MIN_SHARE_OF_LARGEST = 0.15
 """A column is named if its excess is at least this share of the top-ranked column's."""
 
-COMMON, FEWEST_ALIKE = 0.1, 3
-"""A value is not unusual if this share of the rows, and so many others, have it or one as rare."""
-
 SPARE = 3
 """Further columns that are considered where the first ones have common values."""
 
-ORDINARY_SAMPLE = 2000
-LIKE_IT = 50
-"""Number of sampled normal rows that count as similar to a row."""
-
 ROWS_PER_BLOCK = 4096
-MAX_DISTANCE = 1e6
-"""Values are clipped here, in units of the column's spread, so that squares stay finite."""
+CELLS_PER_BLOCK = 2**23
+"""Blocks of wide tables have fewer rows, so that all their cells take up little memory."""
+
+NeedsUsual = Callable[[str, Any], bool]
+"""Whether usual values are needed, given the kind of the column and the cell."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Columns that may be named, row by row, top-ranked first: one entry for each in all lists."""
+
+    at: np.ndarray
+    """Place of the row in its block."""
+    columns: np.ndarray
+    """Number of the input column."""
+    values: np.ndarray
+    excess: np.ndarray
+    """Contribution, and how far it exceeds the usual one."""
+
+    def take(self, some: np.ndarray) -> "_Candidates":
+        return _Candidates(self.at[some], self.columns[some], self.values[some], self.excess[some])
+
+    def by_column(self, some: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield each column with the places of its candidates among ``some``."""
+        ordered = some[np.argsort(self.columns[some], kind="stable")]
+        ends = np.flatnonzero(np.diff(self.columns[ordered])) + 1
+        for here in np.split(ordered, ends) if some.size else []:
+            yield int(self.columns[here[0]]), here
 
 
 class ReasonFinder:
@@ -48,24 +71,16 @@ class ReasonFinder:
         ordinary: np.ndarray,
         n_rows: int,
     ) -> None:
-        self.model, self.encoder, self.table, self.n_rows = model, encoder, table, n_rows
-        ordinary = np.flatnonzero(ordinary)
-        if ordinary.size == 0:
-            ordinary = np.arange(table.n_rows)
-        if ordinary.size > ORDINARY_SAMPLE:
-            ordinary = np.sort(
-                np.random.default_rng(0).choice(ordinary, size=ORDINARY_SAMPLE, replace=False)
-            )
-        self.ordinary = ordinary
-        columns = X[ordinary].astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = np.nan_to_num(columns.std(axis=0), nan=0.0, posinf=0.0)
-        self._scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
-        self._ordinary = np.clip(columns * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
-        self._sorted = lru_cache(maxsize=None)(self._sorted_values)
-        self._counted = lru_cache(maxsize=None)(self._counted_values)
-        self._rarity = lru_cache(maxsize=None)(self._rarities)
-        self._peers = lru_cache(maxsize=None)(self._peers_of)
+        self.model, self.encoder, self.table = model, encoder, table
+        self._names = encoder.columns
+        self._kinds = [table[name].kind for name in self._names]
+        self._X, self._ordinary = X, ordinary
+        self._positions = ValuePositions(table, n_rows)
+        self._peers = PeersByGroup(encoder, table)
+
+    @cached_property
+    def _similar(self) -> SimilarRows:
+        return SimilarRows(self.encoder, self.table, self._X, self._ordinary)
 
     def reasons(
         self,
@@ -74,174 +89,137 @@ class ReasonFinder:
         scores: np.ndarray,
         rows: Sequence[int] | np.ndarray,
         k: int = 3,
+        needs_usual: NeedsUsual | None = None,
     ) -> list[list[Reason]]:
-        """Return at most ``k`` reasons for each of ``rows`` of any table, top-ranked first."""
+        """Return at most ``k`` reasons for each of ``rows`` of any table, top-ranked first.
+
+        Finding usual values takes most of the time. With ``needs_usual``, reasons for which it
+        returns False lack them unless they are those of a group.
+        """
         wanted = np.asarray(rows, dtype=np.intp)
+        height = max(1, min(ROWS_PER_BLOCK, CELLS_PER_BLOCK // max(1, X.shape[1])))
         found: list[list[Reason]] = []
-        for start in range(0, wanted.size, ROWS_PER_BLOCK):
-            found += self._of_block(table, X, scores, wanted[start : start + ROWS_PER_BLOCK], k)
+        for start in range(0, wanted.size, height):
+            some = wanted[start : start + height]
+            found += self._of_block(table, X[some], scores[some], some, k, needs_usual)
         return found
 
     def _of_block(
-        self, table: Columns, X: np.ndarray, scores: np.ndarray, rows: np.ndarray, k: int
+        self,
+        table: Columns,
+        X: np.ndarray,
+        scores: np.ndarray,
+        rows: np.ndarray,
+        k: int,
+        needs_usual: NeedsUsual | None,
     ) -> list[list[Reason]]:
-        explanation = self.model.explain(X[rows])
-        values = self.encoder.by_column(np.asarray(explanation))
-        excess = values - self.encoder.by_column(explanation.baseline)
-        order = np.argsort(-excess, axis=1, kind="stable")[:, : k + SPARE]
-        scaled = np.clip(X[rows].astype(np.float64) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
-        distances = self._distances(scaled)
-        found = []
-        for i, row in enumerate(rows):
-            largest = excess[i, order[i, 0]]
-            named = [
-                int(c)
-                for c in order[i]
-                if excess[i, c] > 0 and excess[i, c] >= MIN_SHARE_OF_LARGEST * largest
-            ]
-            peers = self._peers(group_of(self.encoder, table, int(row)))
-            named = self._unusual(table, int(row), named, peers)[:k]
-            usual = [
-                self._usual(c, scaled[i], distances[i])
-                if peers is None
-                else peers.usual(self.encoder.specs_[c])
-                for c in named
-            ]
-            cells = [table[self.encoder.columns[c]].at(int(row)) for c in named]
-            score = float(scores[row])
-            found.append(
-                [
-                    self._reason(
-                        c, cell, score, float(values[i, c]), float(excess[i, c]), what, peers
-                    )
-                    for c, cell, what in zip(named, cells, usual, strict=True)
-                ]
+        """Reasons for ``rows`` of a table; ``X`` and ``scores`` are theirs alone."""
+        peers = self._peers.of_rows(table, rows)
+        candidates = self._candidates(X, k)
+        cells, positions = self._positions_of(candidates, table, rows, peers)
+        kept = _unusual(candidates.at, np.array([not one.is_common for one in positions]), k)
+        cells, positions = ([found[i] for i in kept.tolist()] for found in (cells, positions))
+        candidates = candidates.take(kept)
+        usual = self._usual_of(candidates, X, cells, peers, needs_usual)
+        found: list[list[Reason]] = [[] for _ in rows]
+        totals = scores.astype(np.float64).tolist()
+        for at, index, value, excess, cell, position, what in zip(
+            candidates.at.tolist(),
+            candidates.columns.tolist(),
+            candidates.values.tolist(),
+            candidates.excess.tolist(),
+            cells,
+            positions,
+            usual,
+            strict=True,
+        ):
+            group = peers[at]
+            reason = Reason(
+                self._names[index],
+                cell,
+                contribution=value,
+                excess=excess,
+                kind=self._kinds[index],
+                share=value / totals[at] if totals[at] > 0 else 0.0,
+                percentile=position.percentile,
+                frequency=position.frequency,
+                usual=what,
+                equal=position.equal,
+                group=None if group is None else group.group,
             )
+            found[at].append(reason)
         return found
 
-    def _unusual(
-        self, table: Columns, row: int, named: list[int], peers: GroupPeers | None
-    ) -> list[int]:
-        """Return the columns whose value is rare by itself; all of them if none is."""
-        rare = [c for c in named if not self._is_common(table, row, c, peers)]
-        return rare or named
+    def _candidates(self, X: np.ndarray, k: int) -> _Candidates:
+        """Columns whose contribution to the score of a row exceeds the usual one by far."""
+        explanation = self.model.explain(X)
+        values = self.encoder.by_column(np.asarray(explanation))
+        excess = values - self.encoder.by_column(explanation.baseline)
+        order = top_columns(excess, k + SPARE)
+        ranked = np.take_along_axis(excess, order, axis=1)
+        at, place = np.nonzero((ranked > 0) & (ranked >= MIN_SHARE_OF_LARGEST * ranked[:, :1]))
+        columns = order[at, place]
+        return _Candidates(at, columns, values[at, columns], ranked[at, place])
 
-    def _is_common(self, table: Columns, row: int, index: int, peers: GroupPeers | None) -> bool:
-        """Whether many other rows have the value of a row, or one that is as rare."""
-        column = self.table[self.encoder.columns[index]]
-        cell = table[column.name].at(row)
-        n_rows = self.table.n_rows if peers is None else peers.rows.size
-        if peers is not None:
-            _, equal, frequency = peers.place(column, cell)
-            share = (equal or 0.0) / 100 if frequency is None else frequency
-        elif cell is None:
-            share = float(column.missing.mean())
-        elif column.kind in ("number", "time"):
-            share = self._place(column.name, float(cell))[1] / 100
-        else:
-            share = self._rarity(column.name).get(cell, 0.0)
-        return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
-
-    def _rarities(self, name: str) -> dict[Any, float]:
-        """Return for each value the share of rows with it, or with one that is about as rare.
-
-        Up to twice as frequent: frequencies in a sample are not exact.
-        """
-        counts = self._counted(name)
-        ordered = np.sort(list(counts.values()))
-        upto = np.concatenate([[0], np.cumsum(ordered)])
-        places = np.searchsorted(ordered, 2 * np.array(list(counts.values())), side="right")
-        return dict(zip(counts, (upto[places] / max(1, self.table.n_rows)).tolist(), strict=True))
-
-    def _distances(self, scaled: np.ndarray) -> np.ndarray:
-        """Return squared distances to the sampled normal rows, columns divided by their spread."""
-        cross = scaled @ self._ordinary.T
-        return np.asarray(
-            (scaled * scaled).sum(axis=1)[:, None] - 2 * cross + (self._ordinary**2).sum(axis=1)
-        )
-
-    def _reason(
+    def _positions_of(
         self,
-        index: int,
-        cell: Any,
-        score: float,
-        value: float,
-        excess: float,
-        usual: tuple[Any, Any] | None,
-        peers: GroupPeers | None = None,
-    ) -> Reason:
-        column = self.table[self.encoder.columns[index]]
-        as_number = column.kind in ("number", "time") and cell is not None
-        frequency: float | None
-        percentile: float | None
-        equal: float | None
-        if peers is not None:
-            percentile, equal, frequency = peers.place(column, cell)
-        elif as_number:
-            (percentile, equal), frequency = self._place(column.name, float(cell)), None
-        else:
-            percentile, equal, frequency = None, None, self._frequency(column.name, cell)
-        return Reason(
-            column.name,
-            cell,
-            contribution=value,
-            excess=excess,
-            kind=column.kind,
-            share=value / score if score > 0 else 0.0,
-            percentile=percentile,
-            frequency=frequency,
-            usual=usual,
-            equal=equal,
-            group=None if peers is None else peers.group,
-        )
+        candidates: _Candidates,
+        table: Columns,
+        rows: np.ndarray,
+        peers: Sequence[GroupPeers | None],
+    ) -> tuple[list[Any], list[Position]]:
+        """The cells of all candidates, and where they lie in their columns or groups."""
+        n = candidates.at.size
+        cells: list[Any] = [None] * n
+        positions: list[Any] = [None] * n
+        for index, here in candidates.by_column(np.arange(n)):
+            name, at = self._names[index], candidates.at[here]
+            own = table[name].cells(rows[at])
+            among_all = self._positions.positions(name, own)
+            for i, row, cell, position in zip(
+                here.tolist(), at.tolist(), own, among_all, strict=True
+            ):
+                group = peers[row]
+                cells[i] = cell
+                positions[i] = position if group is None else group.position(self.table[name], cell)
+        return cells, positions
 
-    def _peers_of(self, code: int | None) -> GroupPeers | None:
-        groups, codes = self.encoder.groups_, self.table.groups
-        if code is None or groups is None or codes is None:
-            return None
-        return GroupPeers(groups.described(code), code, np.flatnonzero(codes == code))
+    def _usual_of(
+        self,
+        candidates: _Candidates,
+        X: np.ndarray,
+        cells: Sequence[Any],
+        peers: Sequence[GroupPeers | None],
+        needs_usual: NeedsUsual | None,
+    ) -> list[Usual]:
+        """Usual values of the group or of similar rows, where they are needed."""
+        usual: list[Usual] = [None] * len(cells)
+        others = []
+        pairs = zip(candidates.at.tolist(), candidates.columns.tolist(), cells, strict=True)
+        for i, (at, index, cell) in enumerate(pairs):
+            group = peers[at]
+            if group is not None:
+                usual[i] = group.usual(self.encoder.specs_[index])
+            elif needs_usual is None or needs_usual(self._kinds[index], cell):
+                others.append(i)
+        if others:
+            compared = self._similar.compare(X)
+            for index, here in candidates.by_column(np.array(others)):
+                found = compared.usual(index, candidates.at[here])
+                for i, what in zip(here.tolist(), found, strict=True):
+                    usual[i] = what
+        return usual
 
-    def _sorted_values(self, name: str) -> np.ndarray:
-        column = self.table[name]
-        return np.sort(column.values[~column.missing])
 
-    def _place(self, name: str, value: float) -> tuple[float, float]:
-        """Return the percentile, and the share of equal values."""
-        values = self._sorted(name)
-        below, upto = np.searchsorted(values, value), np.searchsorted(values, value, side="right")
-        known = max(1, values.size)
-        return 50.0 * float(below + upto) / known, 100.0 * float(upto - below) / known
+def _unusual(at: np.ndarray, rare: np.ndarray, k: int) -> np.ndarray:
+    """Return the first ``k`` candidates of each row with a rare value; all count if none is rare.
 
-    def _counted_values(self, name: str) -> dict[Any, int]:
-        """Count each value; ``None`` is a missing cell."""
-        column = self.table[name]
-        data = column.category_codes if column.kind == "category" else column.values
-        kept, counts = np.unique(data[~column.missing], return_counts=True)
-        cells = (
-            [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
-        )
-        return {None: int(column.missing.sum()), **dict(zip(cells, counts.tolist(), strict=True))}
-
-    def _frequency(self, name: str, cell: Any) -> float:
-        """Return the share of rows with this value; the row itself always counts."""
-        return max(self._counted(name).get(cell, 0) / self.table.n_rows, 1 / self.n_rows)
-
-    def _usual(
-        self, index: int, scaled: np.ndarray, distances: np.ndarray
-    ) -> tuple[Any, Any] | None:
-        """Return usual values: those of the normal rows most similar in all other columns."""
-        column = self.table[self.encoder.columns[index]]
-        own = self.encoder.sources == index
-        others = distances - ((scaled[own] - self._ordinary[:, own]) ** 2).sum(axis=1)
-        near = self.ordinary[np.argsort(others, kind="stable")[:LIKE_IT]]
-        near = near[~column.missing[near]]
-        if not near.size:
-            return None
-        if column.kind in ("number", "time"):
-            low, high = np.quantile(column.values[near], [0.25, 0.75])
-            return float(low), float(high)
-        data = column.category_codes if column.kind == "category" else column.values
-        kept, counts = np.unique(data[near], return_counts=True)
-        most = int(np.argmax(counts))
-        name = column.levels[int(kept[most])] if column.kind == "category" else float(kept[most])
-        return name, float(counts[most] / near.size)
+    ``at`` are the rows of the candidates in ascending order.
+    """
+    if not at.size:
+        return at
+    has_rare = np.zeros(at[-1] + 1, dtype=bool)
+    has_rare[at[rare]] = True
+    kept = np.flatnonzero(rare | ~has_rare[at])
+    rows = at[kept]
+    return kept[np.arange(kept.size) - np.searchsorted(rows, rows) < k]

@@ -16,6 +16,7 @@ from odefs.tables.messages.notes import convention_message, exclusion_message, n
 from odefs.tables.messages.reasons import (
     kind,
     kind_details,
+    needs_usual,
     reason_details,
     reason_place,
     reason_text,
@@ -85,6 +86,7 @@ __all__ = [
     "labels",
     "model_saved",
     "more_checks",
+    "needs_usual",
     "noise",
     "note_message",
     "number",

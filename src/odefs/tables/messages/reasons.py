@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from odefs.tables.columns import SECONDS_PER_DAY
 from odefs.tables.messages.values import (
     HIDDEN,
     MISSING,
@@ -33,6 +34,11 @@ def reason_text(reason: "Reason", hidden: bool = False) -> str:
         "(missing)" if reason.value is None else value(reason.value, reason.kind, context=context)
     )
     return without_controls(f"{reason.column} = {HIDDEN if hidden else cell}")
+
+
+def needs_usual(kind: str, cell: Any) -> bool:
+    """Whether :func:`reason_text` depends on usual values: they tell times of day from dates."""
+    return kind == "time" and cell is not None and 0 <= cell < SECONDS_PER_DAY
 
 
 def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset()) -> list[str]:

@@ -4,11 +4,12 @@ Also the columns of the file of values to check, which has one line for each cel
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odefs._progress import report_progress
+from odefs._progress import report_progress, stage
 from odefs.engines.out_of_core import Folder
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.explanation import Reason
@@ -119,16 +120,17 @@ def _reason_texts(
         return None
     n_rows = rows.stop - rows.start
     if not wanted.size:
-        reasons: Sequence[Sequence[Reason]] = []
-    elif found.part is None:
-        reasons = found.reasons(wanted.tolist())
+        return text_array([None] * n_rows)
+    find = partial(found.finder.reasons, needs_usual=messages.needs_usual)
+    if found.part is None:
+        with stage("explaining"):
+            report_progress(0, 0)
+            reasons = find(found.table, found.X, found.scores, wanted)
     else:
         encoder = found.encoder
         read = encoder.recognised(columns_of(frame, encoder.is_used), found.formats).take(wanted)
         scores = np.asarray(found.part.scores[rows])[wanted]
-        reasons = found.finder.reasons(
-            read, encoder.encode_table(read), scores, np.arange(wanted.size)
-        )
+        reasons = find(read, encoder.encode_table(read), scores, np.arange(wanted.size))
     return text_array(reason_texts(found.hidden, n_rows, wanted, reasons))
 
 

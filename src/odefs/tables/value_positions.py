@@ -1,0 +1,106 @@
+"""Where cells lie among the values of their column: percentile, equal values, frequency.
+
+Positions are found for all cells of a column at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from odefs.tables.columns import Column, Columns
+
+COMMON, FEWEST_ALIKE = 0.1, 3
+"""A value is not unusual if this share of the rows, and so many others, have it or one as rare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a cell lies in its column; the fields are those of a reason."""
+
+    percentile: float | None
+    equal: float | None
+    frequency: float | None
+    is_common: bool
+    """Whether many other rows have the value, or one that is as rare."""
+
+
+def is_common(share: float, n_rows: int) -> bool:
+    """Whether a value that ``share`` of the rows have is too frequent to be unusual."""
+    return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
+
+
+class ValuePositions:
+    """Positions of cells among reference rows, which represent ``n_rows`` rows."""
+
+    def __init__(self, table: Columns, n_rows: int) -> None:
+        self.table, self.n_rows = table, n_rows
+        self._sorted = lru_cache(maxsize=None)(self._sorted_values)
+        self._counted = lru_cache(maxsize=None)(self._counted_values)
+        self._missing = lru_cache(maxsize=None)(self._missing_share)
+        self._rarity = lru_cache(maxsize=None)(self._rarities)
+
+    def positions(self, name: str, cells: Sequence[Any]) -> list[Position]:
+        """Positions of cells of a column; ``None`` is a missing cell."""
+        if self.table[name].kind not in ("number", "time"):
+            return [self._among_values(name, cell) for cell in cells]
+        known = np.array([cell for cell in cells if cell is not None], dtype=np.float64)
+        among_numbers = iter(self._among_numbers(name, known))
+        return [
+            self._among_values(name, None) if cell is None else next(among_numbers)
+            for cell in cells
+        ]
+
+    def _among_numbers(self, name: str, cells: np.ndarray) -> list[Position]:
+        values = self._sorted(name)
+        below, upto = (np.searchsorted(values, cells, side=side) for side in ("left", "right"))
+        known = max(1, values.size)
+        percentiles = (50.0 * (below + upto) / known).tolist()
+        equal = (100.0 * (upto - below) / known).tolist()
+        return [
+            Position(percentile, same, None, is_common(same / 100, self.table.n_rows))
+            for percentile, same in zip(percentiles, equal, strict=True)
+        ]
+
+    def _among_values(self, name: str, cell: Any) -> Position:
+        n_rows = self.table.n_rows
+        if cell is None:
+            share = alike = self._missing(name)
+        else:
+            share = self._counted(name).get(cell, 0) / n_rows
+            alike = self._rarity(name).get(cell, 0.0)
+        # The row itself always counts.
+        return Position(None, None, max(share, 1 / self.n_rows), is_common(alike, n_rows))
+
+    def _missing_share(self, name: str) -> float:
+        return int(np.count_nonzero(self.table[name].missing)) / self.table.n_rows
+
+    def _sorted_values(self, name: str) -> np.ndarray:
+        column = self.table[name]
+        return np.sort(column.values[~column.missing])
+
+    def _counted_values(self, name: str) -> dict[Any, int]:
+        """Count each value; ``None`` is a missing cell."""
+        column = self.table[name]
+        kept, counts = np.unique(_data(column)[~column.missing], return_counts=True)
+        cells = (
+            [column.levels[code] for code in kept] if column.kind == "category" else kept.tolist()
+        )
+        return {None: int(column.missing.sum()), **dict(zip(cells, counts.tolist(), strict=True))}
+
+    def _rarities(self, name: str) -> dict[Any, float]:
+        """Return for each value the share of rows with it, or with one that is about as rare.
+
+        Up to twice as frequent: frequencies in a sample are not exact.
+        """
+        counts = self._counted(name)
+        ordered = np.sort(list(counts.values()))
+        upto = np.concatenate([[0], np.cumsum(ordered)])
+        places = np.searchsorted(ordered, 2 * np.array(list(counts.values())), side="right")
+        return dict(zip(counts, (upto[places] / max(1, self.table.n_rows)).tolist(), strict=True))
+
+
+def _data(column: Column) -> np.ndarray:
+    return column.category_codes if column.kind == "category" else column.values
