@@ -18,7 +18,10 @@ except SystemExit as end:
     code = end.code
 print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
-HEAVY = {"sklearn", "scipy.stats", "scipy.optimize", "pandas", "altair", "matplotlib", "joblib"}
+HEAVY = {
+    *("sklearn", "scipy.stats", "scipy.optimize", "pandas", "altair", "matplotlib", "joblib"),
+    *("duckdb", "adbc_driver_manager", "sqlite3", "odefs.tables.readers.remote_files"),
+}
 
 
 REVIEW = """

@@ -49,8 +49,6 @@ def _target(folder: Path, file: str) -> Path:
 
 
 def _download_page(address: str, name: str, folder: Path) -> Path:
-    from odefs import __version__
-
     if "@" in address.partition("://")[2].partition("/")[0]:
         # The library would take the password for a port, and quote it.
         raise TableError(
@@ -58,7 +56,7 @@ def _download_page(address: str, name: str, folder: Path) -> Path:
             "first."
         )
     try:
-        headers = {"User-Agent": f"odefs/{__version__}", "Accept": "*/*"}
+        headers = {"User-Agent": "odefs", "Accept": "*/*"}
         request = urllib.request.Request(quote(address, safe=IN_ADDRESSES), headers=headers)
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             file = answer.headers.get_filename() or address_name(address)
