@@ -20,8 +20,9 @@ from odefs.tables.readers.excel_cells import (
     text_grid,
 )
 from odefs.tables.readers.excel_limits import first_column, require_modest
+from odefs.tables.readers.grid import Block, Grid
 from odefs.tables.readers.header import name_notes, unique_names
-from odefs.tables.readers.layout import Block, Grid, Layout, find_layout
+from odefs.tables.readers.layout import Layout, find_layout
 from odefs.tables.readers.placement import FOUND, CellRange, Placement
 from odefs.tables.readers.sheet_layout import is_plain, is_prose, layout_notes, range_of
 from odefs.tables.readers.sheets import choose_sheet, listed_names, other_sheets

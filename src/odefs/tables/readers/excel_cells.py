@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from odefs.tables.readers.layout import Grid, Layout
+from odefs.tables.readers.grid import Grid
+from odefs.tables.readers.layout import Layout
 from odefs.tables.readers.polars_names import is_pattern
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from odefs.tables.readers.cell_kinds import (
     is_value,
 )
 from odefs.tables.readers.excel_cells import UNNAMED
-from odefs.tables.readers.layout import Grid, Layout
+from odefs.tables.readers.grid import Grid
+from odefs.tables.readers.layout import Layout
 from odefs.tables.readers.placement import column_letters
 
 if TYPE_CHECKING:

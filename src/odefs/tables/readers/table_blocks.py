@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from odefs.tables.readers.cell_kinds import is_absent, is_name
-from odefs.tables.readers.layout import Block, Grid, Layout, find_layout, numeric_columns
+from odefs.tables.readers.grid import Block, Grid
+from odefs.tables.readers.layout import Layout, find_layout, numeric_columns
 
 MAX_BANDS = 1000
 """Groups of rows between blank rows; later ones belong to the last table."""

@@ -22,7 +22,8 @@ from odefs.tables.readers.dialect import (
     long_cells,
     text_encoding,
 )
-from odefs.tables.readers.layout import Block, Grid, Layout, find_layout, numeric_columns
+from odefs.tables.readers.grid import Block, Grid
+from odefs.tables.readers.layout import Layout, find_layout, numeric_columns
 from odefs.tables.readers.placement import Placement
 
 COMMENT = "#"
