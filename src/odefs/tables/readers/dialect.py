@@ -30,7 +30,7 @@ QUOTE_INSIDE = (
     "has a quote inside a field: write the quote twice, or set the delimiter with --delimiter"
 )
 
-WIDE_ENCODINGS = {
+WIDE_ENCODINGS: dict[tuple[bool, ...], str] = {
     (False, True, False, True): "utf-16-le",
     (True, False, True, False): "utf-16-be",
     (False, True, True, True): "utf-32-le",
