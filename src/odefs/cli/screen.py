@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SHOWN_FALLBACKS = ("off_device",)
 """Other fallbacks concern the training, and are listed in the report."""
 
+NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
+"""Notes that say how the values of a column are used, and nothing if it is left out."""
+
 UNLIMITED = 10_000
 """Width if standard output is not a terminal, where lines must not be wrapped."""
 SHOWN_CHECKS = 5
@@ -82,7 +85,12 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
     for line in messages.left_out_lines(found.left_out):
         out.say(f"Left out: {line}")
     checks = shown_checks(found)
-    notes = [n for n in shown_notes(found) if not any(check.replaces(n) for check in checks)]
+    notes = [
+        note
+        for note in shown_notes(found)
+        if not any(check.replaces(note) for check in checks)
+        and not (note.column in found.left_out and note.kind in NOTES_ON_VALUES)
+    ]
     for line in messages.note_lines(notes):
         out.say(f"Note: {line}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
