@@ -31,6 +31,9 @@ class WildFile:
     is_refused: bool | None = None
     """Whether the file contains no table; ``None`` if both answers are acceptable."""
 
+    known: tuple[str, ...] = ()
+    """Faults that are known, which are shown but do not fail the run."""
+
     @property
     def label(self) -> str:
         return f"{self.package.name}: {Path(self.path).name}"
@@ -60,4 +63,5 @@ def _file(package: dict[str, Any], one: str | dict[str, Any]) -> WildFile:
         f"{folder}/{path}" if folder else path,
         tuple(known["shape"]) if "shape" in known else None,
         known.get("refused", False if "shape" in known else None),
+        tuple(known.get("known", ())),
     )

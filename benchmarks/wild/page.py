@@ -41,7 +41,8 @@ def what_happened(outcome: Outcome) -> str:
     """The outcome in a few words."""
     if outcome.faults:
         return "BROKEN: " + "; ".join(FAULTS[fault] for fault in outcome.faults)
-    return "read" if outcome.message is None else f"refused: {_reason(outcome)}"
+    known = "".join(f"; {FAULTS[fault]}" for fault in outcome.known)
+    return f"read{known}" if outcome.message is None else f"refused: {_reason(outcome)}{known}"
 
 
 def summary_of(outcomes: Sequence[Outcome]) -> str:
@@ -59,7 +60,10 @@ def write_records(outcomes: Sequence[Outcome], path: Path) -> None:
 
 def read_records(path: Path = RECORDS) -> list[Outcome]:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return [Outcome(**{**line, "faults": tuple(line["faults"])}) for line in lines]
+    return [
+        Outcome(**{**line, "faults": tuple(line["faults"]), "known": tuple(line["known"])})
+        for line in lines
+    ]
 
 
 def write_page(outcomes: Sequence[Outcome], path: Path) -> Path:

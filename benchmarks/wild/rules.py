@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks.wild.listing import WildFile
 from benchmarks.wild.run import FileRuns, Run
 
-PLACEHOLDERS = ("__UNNAMED__", "_duplicated_")
-"""Names that libraries give to columns, and which users must not see."""
+PLACEHOLDER = "__UNNAMED__"
+"""Name that a library gives to columns, and which users must not see."""
 MAX_MEGABYTES = 1500
 MAX_MESSAGE = 400
 ERROR_KINDS = ("data", "usage", "memory", "file", "dependency")
@@ -60,9 +60,11 @@ class Outcome:
     message: str | None
     """The refusal."""
     faults: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    """Faults that the listing expects."""
 
     def record(self) -> dict[str, Any]:
-        return {**asdict(self), "faults": list(self.faults)}
+        return {**asdict(self), "faults": list(self.faults), "known": list(self.known)}
 
 
 def outcome_of(file: WildFile, runs: FileRuns) -> Outcome:
@@ -80,7 +82,7 @@ def outcome_of(file: WildFile, runs: FileRuns) -> Outcome:
     text = "".join(
         (runs.document.output, runs.screen.output, runs.screen.errors, runs.report or "")
     )
-    if any(name in text for name in PLACEHOLDERS):
+    if PLACEHOLDER in text:
         faults.add("placeholder")
     used = (document or {}).get("columns_used")
     return Outcome(
@@ -92,7 +94,8 @@ def outcome_of(file: WildFile, runs: FileRuns) -> Outcome:
         round(runs.screen.seconds, 1),
         max(runs.document.megabytes, runs.screen.megabytes),
         error["message"] if error else None,
-        tuple(fault for fault in FAULTS if fault in faults),
+        tuple(fault for fault in FAULTS if fault in faults and fault not in file.known),
+        tuple(fault for fault in FAULTS if fault in faults and fault in file.known),
     )
 
 

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 from benchmarks.wild.fetch import FetchError, fetch
 from benchmarks.wild.listing import Package, WildFile, read_listing
-from benchmarks.wild.page import PAGE, RECORDS, read_records, write_page
+from benchmarks.wild.page import PAGE, RECORDS, read_records, what_happened, write_page
 from benchmarks.wild.rules import FAULTS, has_remedy, is_one_sentence, outcome_of
 from benchmarks.wild.run import FileRuns, Run, run_file
 
@@ -148,6 +148,13 @@ def test_a_result_without_faults():
 def test_each_fault_is_found(expected, given):
     assert expected in faults(**given)
     assert expected in FAULTS
+
+
+def test_a_known_fault_is_shown_and_does_not_count():
+    runs = FileRuns(Run(0, RESULT, "", 0.1, 90), Run(0, "table", "", 0.1, 90), "<html>")
+    outcome = outcome_of(wild_file(shape=(4, 2), known=("shape",)), runs)
+    assert (outcome.faults, outcome.known) == ((), ("shape",))
+    assert FAULTS["shape"] in what_happened(outcome)
 
 
 def test_runs_that_end_differently_are_a_fault():
