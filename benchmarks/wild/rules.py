@@ -11,7 +11,7 @@ from benchmarks.wild.run import FileRuns, Run
 PLACEHOLDER = "__UNNAMED__"
 """Name that a library gives to columns, and which users must not see."""
 MAX_MEGABYTES = 1500
-MAX_MESSAGE = 400
+MAX_MESSAGE = 600
 ERROR_KINDS = ("data", "usage", "memory", "file", "dependency")
 """Kinds of refusals; ``internal`` is a bug."""
 

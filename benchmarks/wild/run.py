@@ -51,9 +51,11 @@ def run_file(
     """Run the command on a file as a script would and as a person would."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        document = run_process([*command, str(path), "--json"], folder, time_limit)
-        screen = run_process([*command, str(path)], folder, time_limit)
-        pages = sorted(folder.glob("*.html"))
+        # Messages then name the file as it would be named in its own folder.
+        (folder / path.name).symlink_to(path.resolve())
+        document = run_process([*command, path.name, "--json"], folder, time_limit)
+        screen = run_process([*command, path.name], folder, time_limit)
+        pages = sorted(folder.glob("*.outliers.html"))
         report = pages[0].read_text("utf-8", "replace") if pages else None
     return FileRuns(document, screen, report)
 

@@ -313,6 +313,8 @@ def test_columns_left_out_for_the_same_reason_share_a_line():
     ]
     assert "--keep" in messages.no_columns(left_out)
     assert "a (one value)" in messages.no_columns({"a": Exclusion("constant")})
+    prose = {f"{k}{'x' * 5000}": Exclusion("empty") for k in range(8)}
+    assert len(messages.no_columns(prose)) < 700
 
 
 def test_notes_that_differ_in_the_column_share_a_line():

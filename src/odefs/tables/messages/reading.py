@@ -12,6 +12,7 @@ from odefs.tables.messages.values import first_of, percent, without_controls
 from odefs.tables.notes import Exclusion, Note, NoteKind
 
 NAMED_IN_GROUP = 8
+LONGEST_NAME = 60
 GROUPED_NOTES: tuple[NoteKind, ...] = ("text_format", "leading_zeros", "identifier_as_category")
 """Kinds of notes that name one column and hold for several in the same words."""
 
@@ -22,11 +23,17 @@ def left_out_lines(left_out: Mapping[str, Exclusion]) -> list[str]:
     for column, exclusion in left_out.items():
         groups.setdefault(exclusion.kind, []).append(column)
     return [
-        without_controls(
-            f"{first_of(columns, NAMED_IN_GROUP)} ({_reason([left_out[c] for c in columns])})"
-        )
+        without_controls(f"{_names(columns)} ({_reason([left_out[c] for c in columns])})")
         for columns in groups.values()
     ]
+
+
+def _names(columns: Sequence[str]) -> str:
+    """Return the first names; where a line of prose was read as the header, they are long."""
+    return first_of(
+        [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in columns],
+        NAMED_IN_GROUP,
+    )
 
 
 def _reason(exclusions: Sequence[Exclusion]) -> str:
@@ -45,7 +52,7 @@ def note_lines(notes: Iterable[Note]) -> list[str]:
         key = replace(note, column=None) if is_grouped else note
         groups.setdefault(key, []).extend([note.column] if is_grouped and note.column else [])
     return [
-        note_message(replace(note, column=first_of(columns, NAMED_IN_GROUP)) if columns else note)
+        note_message(replace(note, column=_names(columns)) if columns else note)
         for note, columns in groups.items()
     ]
 
