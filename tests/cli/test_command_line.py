@@ -120,7 +120,7 @@ def test_dropped_columns_give_no_reasons(tmp_path):
         "--no-report",
         cwd=tmp_path,
     )
-    assert "Left out: country (dropped as requested)" in done.stdout
+    assert "Left out: country, distance_km (dropped as requested)" in done.stdout
     assert "country = " not in done.stdout
     assert "amount = " in done.stdout
 

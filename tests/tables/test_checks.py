@@ -268,3 +268,10 @@ def test_long_texts_are_not_compared():
     texts[5] = texts[5].replace("word", "wrod", 1)
     frame = pl.DataFrame({"text": texts, "x": np.arange(700.0) % 13})
     assert not [check for check in odefs.detect(frame).checks if check.kind == "spelling"]
+
+
+def test_dates_in_text_are_compared_as_dates():
+    days = [f"{1 + k % 28:02d}/{1 + k % 12:02d}/2013" for k in range(300)]
+    (check,) = checks_of(pl.DataFrame({"day": [*days, "13/05/1961"], "x": range(301)}))
+    assert (check.kind, check.of, check.values) == ("extreme_value", "time", ("13/05/1961",))
+    assert "2013-" in str(check)

@@ -19,7 +19,7 @@ from odefs.tables import messages
 from odefs.tables.drift import ColumnDrift
 from odefs.tables.flagging import model_convention
 from odefs.tables.messages.notes import CONVENTIONS, EXCLUSIONS, NOTES
-from odefs.tables.messages.values import first_of
+from odefs.tables.messages.values import first_of, quoted_name
 from odefs.tables.notes import (
     ConventionKind,
     Exclusion,
@@ -310,3 +310,43 @@ def test_the_group_of_a_row_is_named_once():
         "sales = 3 (in its group usually 12 to 40)"
     ]
     assert messages.reason_texts([sales], frozenset({"sales"})) == ["sales = (hidden)"]
+
+
+def test_columns_left_out_for_the_same_reason_share_a_line():
+    left_out = {f"c{k}": Exclusion("empty") for k in range(20)}
+    left_out |= {
+        "a": Exclusion("mostly_missing", 0.6),
+        "b": Exclusion("mostly_missing", 0.9),
+        "c": Exclusion("constant"),
+    }
+    assert messages.left_out_lines(left_out) == [
+        "c0, c1, c2, c3, c4, c5, c6, c7 and 12 more (empty)",
+        "a, b (missing in 60% to 90% of the rows)",
+        "c (one value)",
+    ]
+    assert "--keep" in messages.no_columns(left_out)
+    assert "a (one value)" in messages.no_columns({"a": Exclusion("constant")})
+    prose = {f"{k}{'x' * 5000}": Exclusion("empty") for k in range(8)}
+    assert len(messages.no_columns(prose)) < 700
+
+
+def test_notes_that_differ_in_the_column_share_a_line():
+    notes = [
+        Note("text_format", "a", format="numbers"),
+        Note("leading_zeros", "code"),
+        Note("text_format", "b", format="numbers"),
+        Note("text_format", "c", format="ISO dates"),
+        Note("infinite_cells", "a", count=1),
+        Note("infinite_cells", "b", count=1),
+    ]
+    lines = messages.note_lines(notes)
+    assert lines[0] == "a, b: text read as numbers"
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [("a_b", "a_b"), ("atomic mass", '"atomic mass"'), ("$ paid", "'$ paid'"), ("", '""')],
+)
+def test_names_are_typed_with_quotation_marks_where_a_shell_needs_them(name, typed):
+    assert quoted_name(name) == typed

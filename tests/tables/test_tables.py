@@ -136,6 +136,7 @@ LEFT_OUT = {
         np.random.default_rng(0).permutation(10 * N)[:N],
         "unique_identifier",
     ),
+    "county_fips": (31000 + 2 * np.arange(N), "unique_identifier"),
     "name": ([f"n{i}" for i in range(N)], "unique_text"),
     "same": ([1] * N, "constant"),
     "nothing": ([None] * N, "empty"),
@@ -158,6 +159,7 @@ MEASURED = {
     "humid": np.arange(N) * 3,
     "piano": np.arange(N) + 0.5,
     "year": 1900 + np.arange(N),
+    "unzip": 3 * np.arange(N),
     "sample_id": np.random.default_rng(0).normal(size=N),
 }
 
@@ -172,6 +174,8 @@ def test_a_measured_column_is_never_called_an_identifier(name):
 def test_an_identifier_that_repeats_is_a_category():
     encoder = TableEncoder().fit(pd.DataFrame({"customer_id": [101, 205, 987654] * 20}))
     assert encoder.specs_[0].levels == ("101", "205", "987654")
+    encoder = TableEncoder().fit(pd.DataFrame({"zip": [10115, 20095, 80331] * 20}))
+    assert encoder.specs_[0].kind == "category"
 
 
 def test_the_user_has_the_last_word():

@@ -229,7 +229,7 @@ def test_what_cannot_be_read_is_not_blamed_on_the_folder_for_work(tmp_path, monk
 
     monkeypatch.setattr(text_cells, "_plain_copy", is_gone)
     said = refused(read_in_parts, tmp_path / "t.csv", tmp_path / "work")
-    assert said == f"{tmp_path / 't.csv'}: cannot be read (Is a directory)."
+    assert said.startswith(f"{tmp_path / 't.csv'}: cannot be read (Is a directory)")
 
 
 @pytest.mark.parametrize("ending", ["csv", "arrow", "ndjson"])

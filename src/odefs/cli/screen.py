@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SHOWN_FALLBACKS = ("off_device",)
 """Other fallbacks concern the training, and are listed in the report."""
 
+NOTES_ON_VALUES = ("text_format", "unreadable_cells", "leading_zeros")
+"""Notes that say how the values of a column are used, and nothing if it is left out."""
+
 UNLIMITED = 10_000
 """Width if standard output is not a terminal, where lines must not be wrapped."""
 SHOWN_CHECKS = 5
@@ -58,7 +61,8 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     """Show the table, its top-ranked outliers with reasons, and the columns of the model."""
     name = found.source.get("name", "table")
     out.say(
-        f"{_line(name)}: {found.n_rows:,} rows, {len(found.encoder.columns)} columns used",
+        f"{_line(name)}: {found.n_rows:,} rows, "
+        f"{messages.count(len(found.encoder.columns), 'column')} used",
         style="bold",
     )
     show_checks(out, shown_checks(found))
@@ -78,12 +82,17 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
     """Show how the table was read: columns left out, formats recognised, what was not possible."""
     if found.part is not None:
         out.say(messages.sampled(found.part.judged_by, found.part.drawn.size))
-    for column, reason in found.left_out.items():
-        out.say(f"Left out: {_line(column)} ({reason})")
+    for line in messages.left_out_lines(found.left_out):
+        out.say(f"Left out: {line}")
     checks = shown_checks(found)
-    for note in shown_notes(found):
-        if not any(check.replaces(note) for check in checks):
-            out.say(f"Note: {note}")
+    notes = [
+        note
+        for note in shown_notes(found)
+        if not any(check.replaces(note) for check in checks)
+        and not (note.column in found.left_out and note.kind in NOTES_ON_VALUES)
+    ]
+    for line in messages.note_lines(notes):
+        out.say(f"Note: {line}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         if fallback.kind in SHOWN_FALLBACKS:
             out.say(_line(fallback.message))

@@ -35,6 +35,7 @@ from odefs.tables.encoder.learning import SAMPLE_ROWS, learn_encoder
 from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
+from odefs.tables.messages import no_columns
 from odefs.tables.notes import FlagConvention, Note, Provenance
 from odefs.tables.table import Table
 
@@ -72,7 +73,7 @@ def detect_table(
         report_progress(0, 0)
         learn_encoder(encoder, table, names, seed)
         if not encoder.columns:
-            raise TableError("no column is left to look at.")
+            raise TableError(no_columns(encoder.left_out_))
     to_check = find_checks(table, encoder, names, ignore, seed) if checks else []
     with encoded_rows(table, encoder) as rows, stage("fitting"):
         report_progress(0, 0)

@@ -22,7 +22,7 @@ from odefs.system.atomic_write import error_number
 from odefs.tables.columns import Column, Columns
 from odefs.tables.frames import checked_frame, columns_of, frame_names, numpy_of
 from odefs.tables.readers.common_types import as_schema, common_schema
-from odefs.tables.readers.quotes import first_line
+from odefs.tables.readers.quotes import unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -231,4 +231,4 @@ def _opened(file: Path | bytes) -> Iterator[BinaryIO]:
         except (pa.ArrowException, OSError) as error:
             if error_number(error) is not None:
                 raise  # an error of the system, not of the file's content
-            raise TableError(f"{_name(file)}: {first_line(error)}.") from error
+            raise TableError(unreadable(_name(file), error)) from error

@@ -41,8 +41,9 @@ class Located:
             values=tuple(self.values),
             usual=suspect.usual,
             usual_count=suspect.usual_count,
-            # Cells of text are quoted as they are, also where they were read as numbers.
-            of=suspect.of if suspect.texts is None else "category",
+            # Cells of text are quoted as they are, also where they were read as numbers; dates
+            # keep their kind, since the others are compared as dates.
+            of=suspect.of if suspect.texts is None or suspect.of == "time" else "category",
             certainty=suspect.certainty,
         )
 

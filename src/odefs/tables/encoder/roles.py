@@ -27,7 +27,8 @@ from odefs.tables.messages import KIND_NAMES
 from odefs.tables.notes import Exclusion, Note
 
 IDENTIFIER_NAME = re.compile(
-    r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial)$)"
+    r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial"
+    r"|fips|zip|zip_?code|post_?code|postal_?code)$)"
     r"|[a-z](?:Id|ID|Nr|No|Key)$"
 )
 FREE_TEXT_SHARE = 0.5

@@ -12,13 +12,15 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from odefs.tables.encoder.named_months import CLOCK, full_year, hour_of_day, named_month_date
+
 MISSING_WORDS = frozenset(["", "na", "n/a", "n.a.", "#n/a", "nan", "null", "-", "--", "?"])
 MIN_READABLE_SHARE = 0.9
 """Share of rows that must be readable as numbers (or dates) to convert a column."""
 
 SAMPLE_CELLS = 500
 
-_CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
+_CURRENCY = r"(?:[$€£¥₹₪₩₽₺₴₫₱฿]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD)"
 # Possessive quantifiers (*+) prevent catastrophic backtracking on long runs of spaces.
 _SIGN = re.compile(
     rf"^(?P<open>\()?\s*+(?P<minus>[-+\u2212])?\s*+{_CURRENCY}?\s*+(?P<minus2>[-+\u2212])?"
@@ -33,11 +35,11 @@ _MARKS = re.compile(r"['\s  ]")
 LEADING_ZERO = re.compile(r"^[-+]?0\d")
 
 _DATE = re.compile(
-    r"^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})"
-    r"(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?$"
+    r"^(?P<first>\d{1,2})(?P<mark>[./-])(?P<next>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
+    rf"(?:[ T]{CLOCK})?$"
 )
 _ISO = re.compile(r"^\d{4}[-/]\d{2}[-/]\d{2}")
-_TIME = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?$")
+_TIME = re.compile(rf"^{CLOCK}$")
 
 
 @dataclass(frozen=True)
@@ -94,15 +96,17 @@ def _date(text: str, day_first: bool) -> float:
     match = _DATE.match(text.strip())
     if match is None:
         return np.nan
-    first, _, second, year, hour, minute, seconds, fraction = match.groups(default="0")
-    day, month = (first, second) if day_first else (second, first)
-    # Two-digit years mean 1969 to 2068, as in the C library.
-    full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 69 else 2000)
+    part = match.groupdict("0")
+    day, month = (part["first"], part["next"]) if day_first else (part["next"], part["first"])
+    hour = hour_of_day(int(part["hour"]), match["half"])
+    if hour is None:
+        return np.nan
+    minute, second = int(part["minute"]), int(part["second"])
     try:
         when = datetime(
-            full, int(month), int(day), int(hour), int(minute), int(seconds), tzinfo=UTC
+            full_year(part["year"]), int(month), int(day), hour, minute, second, tzinfo=UTC
         )
-        return when.replace(microsecond=int(fraction[:6].ljust(6, "0"))).timestamp()
+        return when.replace(microsecond=int(part["fraction"][:6].ljust(6, "0"))).timestamp()
     except ValueError:
         return np.nan
 
@@ -112,12 +116,11 @@ def _time_of_day(text: str) -> float:
     match = _TIME.match(text.strip())
     if match is None:
         return np.nan
-    hour, minute, seconds = map(int, match.groups(default="0"))
-    return (
-        float(hour * 3600 + minute * 60 + seconds)
-        if hour < 24 and minute < 60 and seconds < 60
-        else np.nan
-    )
+    hour = hour_of_day(int(match["hour"]), match["half"])
+    minute, second = int(match["minute"]), int(match["second"] or 0)
+    if hour is None or hour >= 24 or minute >= 60 or second >= 60:
+        return np.nan
+    return float(hour * 3600 + minute * 60 + second)
 
 
 _ALL = (
@@ -126,6 +129,7 @@ _ALL = (
     TextFormat("ISO dates", "time", _iso),
     TextFormat("day-first dates", "time", lambda text: _date(text, day_first=True)),
     TextFormat("month-first dates", "time", lambda text: _date(text, day_first=False)),
+    TextFormat("dates with month names", "time", named_month_date),
     TextFormat("times of day", "time", _time_of_day),
 )
 TEXT_FORMATS = {style.name: style for style in _ALL}

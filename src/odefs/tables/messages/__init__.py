@@ -13,6 +13,7 @@ from odefs.tables.messages.checks import (
     more_checks,
 )
 from odefs.tables.messages.notes import convention_message, exclusion_message, note_message
+from odefs.tables.messages.reading import left_out_lines, no_columns, note_lines
 from odefs.tables.messages.reasons import (
     kind,
     kind_details,
@@ -84,10 +85,13 @@ __all__ = [
     "kind_details",
     "kinds_from",
     "labels",
+    "left_out_lines",
     "model_saved",
     "more_checks",
     "needs_usual",
+    "no_columns",
     "noise",
+    "note_lines",
     "note_message",
     "number",
     "ordinary",

@@ -10,6 +10,7 @@ from odefs.tables.messages.values import (
     listed,
     number,
     percent,
+    quoted_name,
     without_controls,
 )
 from odefs.tables.notes import (
@@ -80,7 +81,7 @@ def _mixed_cells(note: Note) -> str:
     return (
         f"{note.column}: {percent(note.share or 0.0)} of the cells are numbers, the others text "
         f"(first change in row {note.row}); used as text, "
-        f"--number {note.column} treats the text as missing"
+        f"--number {quoted_name(note.column or '')} treats the text as missing"
     )
 
 

@@ -1,6 +1,8 @@
 """Formatting of numbers, shares, sizes, times and cells."""
 
 import math
+import re
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +19,7 @@ KIND_NAMES = {
     "category": "text",
 }
 """Names of column kinds in messages."""
+PLAIN_NAME = re.compile(r"[\w./%+:@-]+")
 NAMED = 6
 """Maximum number of columns to name in a message; the others are counted."""
 
@@ -99,6 +102,14 @@ def shortened(text: str, longest: int) -> str:
     text = text.strip()
     start = (longest - 1) // 2 + (longest - 1) // 4
     return f"{text[:start].rstrip()}…{text[start + 1 - longest :].lstrip()}"
+
+
+def quoted_name(name: str) -> str:
+    """Return a name as it is typed after an option, in quotation marks if a shell needs them."""
+    if PLAIN_NAME.fullmatch(name):
+        return name
+    # Double quotation marks are the ones that cmd.exe knows too.
+    return shlex.quote(name) if any(mark in name for mark in '"$`\\!') else f'"{name}"'
 
 
 def without_controls(text: str) -> str:

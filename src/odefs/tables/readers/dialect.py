@@ -26,6 +26,18 @@ ALWAYS_CELLS = 8_000_000
 CELLS_PER_BYTE = 2
 """A complete line has a delimiter or a line break for each cell, so at most one cell per byte."""
 
+QUOTE_INSIDE = (
+    "has a quote inside a field: write the quote twice, or set the delimiter with --delimiter"
+)
+
+WIDE_ENCODINGS: dict[tuple[bool, ...], str] = {
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+}
+"""Encodings by the bytes of four that are zero in Latin text."""
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -45,11 +57,14 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
     """Detect the encoding and, unless given, the delimiter from the beginning of the file."""
     head = beginning(source, HEAD_BYTES)
     if not head.strip():
-        raise TableError(f"{name}: the file is empty.")
+        raise TableError(f"{name}: the file is empty: export it again, or choose another one.")
     encoding = text_encoding(head)
     text = head.decode(encoding, errors="replace")
     if "\x00" in text:
-        raise TableError(f"{name}: this is not a text file (it contains zero bytes).")
+        raise TableError(
+            f"{name}: this is not a text file (it contains zero bytes): "
+            "save the table as csv, parquet or Excel."
+        )
     return Dialect(separator or detect_separator(text), encoding)
 
 
@@ -74,8 +89,13 @@ def is_text(source: Path | bytes) -> bool:
 
 def text_encoding(head: bytes) -> str:
     """Detect the encoding from the beginning of a file."""
+    # The mark of little-endian UTF-32 begins with that of UTF-16.
+    if head[:4] in (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"):
+        return "utf-32"
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
+    if unmarked := _unmarked_wide_encoding(head):
+        return unmarked
     for encoding in ("utf-8", "cp1252"):
         # The head may end in the middle of a character.
         for cut in range(4):
@@ -85,6 +105,22 @@ def text_encoding(head: bytes) -> str:
                 continue
             return encoding
     return "latin-1"
+
+
+def _unmarked_wide_encoding(head: bytes) -> str | None:
+    """Return UTF-16 or UTF-32 without a byte order mark: the zero bytes lie at fixed places.
+
+    Tables consist mostly of digits and delimiters, even those in other scripts.
+    """
+    head = head[: len(head) // 4 * 4][:LOOKED_AT]
+    if head.count(0) < 0.3 * len(head) or not head:
+        return None
+    zeros = [head[place::4].count(0) / (len(head) // 4) for place in range(4)]
+    is_zero = tuple(share > 0.6 for share in zeros)
+    encoding = WIDE_ENCODINGS.get(is_zero)
+    # Text has no zero characters, unlike binary files.
+    is_text = encoding is not None and "\x00" not in head.decode(encoding, errors="replace")
+    return encoding if is_text else None
 
 
 @contextmanager
@@ -208,8 +244,8 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
             row = next(reader, None)
         except csv.Error as error:
             if "unexpected end" in str(error):
-                return f"a quote opened in line {begin} is never closed"
-            return f"line {reader.line_num} has a quote inside a field"
+                return f"a quote opened in line {begin} is never closed: remove or close it"
+            return f"line {reader.line_num} {QUOTE_INSIDE}"
         if row is None:
             return None
         header = header or row
@@ -220,4 +256,4 @@ def _first_fault(text: io.TextIOWrapper, dialect: Dialect) -> str | None:
                 f"(delimiter: {dialect.separator!r}; set another one with --delimiter)"
             )
         if begin == reader.line_num and last[0].count('"') % 2:
-            return f"line {begin} has a quote inside a field"
+            return f"line {begin} {QUOTE_INSIDE}"

@@ -27,7 +27,7 @@ from odefs.tables.readers.limits import require_height, require_width
 from odefs.tables.readers.local_tables import LocalTable, locate, located
 from odefs.tables.readers.ndjson import lines_schema
 from odefs.tables.readers.placement import CellRange, Placement
-from odefs.tables.readers.quotes import first_line
+from odefs.tables.readers.quotes import first_line, unreadable
 from odefs.tables.readers.source_kinds import ADDRESSES, kind_of
 from odefs.tables.readers.suffixes import ARROW, EXCEL, LINES, OTHER, READABLE, TEXT
 from odefs.tables.readers.text import TextTable, read_text
@@ -135,10 +135,10 @@ def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> 
             f"parquet in {folder.parent} ({os.strerror(number)}): set TMPDIR to another folder."
         )
     if number is not None:
-        return TableError(f"{path}: cannot be read ({os.strerror(number)}).")
-    if isinstance(error, OSError | UnicodeError | EOFError):
-        return TableError(f"{path}: cannot be read ({error}).")
-    return TableError(f"{path}: {first_line(error)}.")
+        return TableError(
+            f"{path}: cannot be read ({os.strerror(number)}): check the file and its permissions."
+        )
+    return TableError(unreadable(path, error))
 
 
 def _open(
@@ -173,8 +173,8 @@ def _open(
         )
     if suffix not in (*ARROW, *LINES):
         raise TableError(
-            f"{name}: files with the suffix {suffix or '(none)'} cannot be read, "
-            f"only {', '.join(READABLE)}."
+            f"{name}: files with the suffix {suffix or '(none)'} cannot be read: "
+            f"save the table as {', '.join(READABLE)}."
         )
     rows = _scan(source, suffix, name, folder)
     if folder is None:
