@@ -4,9 +4,8 @@ Positions are found for all cells of a column at once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,7 @@ COMMON, FEWEST_ALIKE = 0.1, 3
 """A value is not unusual if this share of the rows, and so many others, have it or one as rare."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """Where a cell lies in its column; the fields are those of a reason."""
 
     percentile: float | None
