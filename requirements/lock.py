@@ -20,7 +20,9 @@ from packaging.markers import Marker, default_environment
 
 FOLDER = Path(__file__).parent
 LAYERS = ("core", "detect", "docs", "dev")
-EXTRAS_AT_LOWEST = ("cli", "report", "review", "dask", "stream", "pyod", "onnx", "shap", "plots", "sql")
+EXTRAS_AT_LOWEST = (
+    *("cli", "report", "review", "dask", "stream", "pyod", "onnx", "shap", "plots", "sql"),
+)
 
 TORCH = re.compile(r"torch$|triton$|cuda-|nvidia-")
 """PyTorch and the dependencies of its default Linux wheel, which go to a separate file.
