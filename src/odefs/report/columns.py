@@ -40,23 +40,23 @@ class Importance(TypedDict):
 
 def collect_importances(detection: TableDetection) -> list[Importance]:
     """Return columns by importance, with the share of components that selected them."""
-    encoder, model = detection.encoder, detection.model
-    importances = encoder.by_column(detection.feature_shares)
-    selected = np.zeros(len(encoder.columns))
+    model, names, sources = detection.model, detection.encoder.columns, detection.encoder.sources
+    importances = detection.encoder.by_column(detection.feature_shares)
+    selected = np.zeros(len(names))
     # A component that learned nothing uses all columns, but has selected none.
     weights = getattr(model, "feature_weights_", None)
     learned = (
         np.ones(len(model.feature_subsets_), dtype=bool) if weights is None else weights.any(axis=1)
     )
     for subset, useful in zip(model.feature_subsets_, learned, strict=True):
-        selected[np.unique(encoder.sources[subset])] += useful
+        selected[np.unique(sources[subset])] += useful
     stability = selected / len(model.feature_subsets_)
     return [
         {
-            "column": encoder.columns[k],
+            "column": names[k],
             "importance": float(importances[k]),
             "stability": float(stability[k]),
-            "hidden": encoder.columns[k] in detection.hidden,
+            "hidden": names[k] in detection.hidden,
         }
         for k in np.lexsort((-stability, -importances))
     ]
@@ -158,7 +158,7 @@ def collect_training(
     model, encoder = detection.model, detection.encoder
     info = model.fit_info_
     shown = [record["column"] for record in importances[:WEIGHTED_COLUMNS]]
-    place = {name: k for k, name in enumerate(encoder.columns)}
+    place, sources = {name: k for k, name in enumerate(encoder.columns)}, encoder.sources
     weights = encoder.by_column(np.asarray(model.feature_weights_, dtype=float)[:MAX_COMPONENTS])
     largest = weights.max(axis=1, keepdims=True)
     weights = weights / np.where(largest > 0, largest, 1.0)
@@ -179,7 +179,7 @@ def collect_training(
         "components": [
             {
                 "component": i + 1,
-                "columns": int(np.unique(encoder.sources[model.feature_subsets_[i]]).size),
+                "columns": int(np.unique(sources[model.feature_subsets_[i]]).size),
                 "loss": float(model.component_loss_[i]),
                 "weight": float(model.component_weight_[i]),
                 "kept": float(kept[i]) if i < len(kept) else None,

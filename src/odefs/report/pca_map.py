@@ -35,8 +35,9 @@ def collect_map(
 ) -> dict[str, Any] | None:
     """Return points of a sample of rows and of the top-ranked rows; None for under two columns."""
     importances = detection.feature_shares
-    hidden = np.array([name in detection.hidden for name in detection.encoder.columns], dtype=bool)
-    used = np.flatnonzero((importances > 0) & ~hidden[detection.encoder.sources])
+    columns, sources = detection.encoder.columns, detection.encoder.sources
+    hidden = np.array([name in detection.hidden for name in columns], dtype=bool)
+    used = np.flatnonzero((importances > 0) & ~hidden[sources])
     used = np.sort(used[np.argsort(-importances[used], kind="stable")][:MAX_COLUMNS])
     rows = _rows(extent, top)
     scaled, varies = _scaled(np.asarray(detection.X[np.ix_(rows, used)], dtype=float))
@@ -53,7 +54,7 @@ def collect_map(
         ]
         points = weighted @ axes[:2].T
     return {
-        "columns": sorted({detection.encoder.columns[k] for k in detection.encoder.sources[used]}),
+        "columns": sorted({columns[k] for k in np.unique(sources[used])}),
         "explained": [float(share) for share in (size**2 / max((size**2).sum(), 1e-300))[:2]],
         "drawn": int(rows.size),
         "points": [

@@ -111,9 +111,8 @@ class TableDetection:
     def importances(self) -> list[tuple[str, float]]:
         """Input columns with their share in the scores of flagged rows, in descending order."""
         shares = self.encoder.by_column(self.feature_shares)
-        return [
-            (self.encoder.columns[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")
-        ]
+        names = self.encoder.columns
+        return [(names[k], float(shares[k])) for k in np.argsort(-shares, kind="stable")]
 
     @cached_property
     def feature_shares(self) -> np.ndarray:
@@ -192,11 +191,8 @@ class TableDetection:
 
 def noise_names(model: OutlierModel, encoder: ColumnEncoder) -> list[str]:
     """Input columns that look like pure noise in all that was made of them."""
-    is_noise = np.zeros(encoder.sources.size, dtype=bool)
+    sources = encoder.sources
+    is_noise = np.zeros(sources.size, dtype=bool)
     is_noise[getattr(model, "noise_columns_", [])] = True
-    other = set(encoder.sources[~is_noise].tolist())
-    return [
-        name
-        for k, name in enumerate(encoder.columns)
-        if k not in other and (encoder.sources == k).any()
-    ]
+    only_noise = set(sources.tolist()) - set(sources[~is_noise].tolist())
+    return [name for k, name in enumerate(encoder.columns) if k in only_noise]

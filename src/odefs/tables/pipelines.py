@@ -99,7 +99,8 @@ def _sources(step: Any, n_in: int, n_out: int, names: list[str] | None = None) -
 
 def _encoder_sources(encoder: "ColumnEncoder", names: Sequence[str]) -> np.ndarray:
     place = {name: k for k, name in enumerate(names)}
-    return np.array([place[encoder.columns[k]] for k in encoder.sources])
+    names = encoder.columns
+    return np.array([place[names[k]] for k in encoder.sources])
 
 
 def _names_in(step: "TransformerMixin", n_in: int) -> list[str]:

@@ -45,7 +45,8 @@ class SimilarRows:
             spread = np.nan_to_num(encoded.std(axis=0), nan=0.0, posinf=0.0)
         self._scale = np.where(spread > 0, 1 / np.where(spread > 0, spread, 1.0), 0.0)
         self._ordinary = np.clip(encoded * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
-        self._starts = np.searchsorted(encoder.sources, np.arange(len(encoder.columns) + 1))
+        self.names = encoder.columns
+        self._starts = np.searchsorted(encoder.sources, np.arange(len(self.names) + 1))
 
     def compare(self, X: np.ndarray) -> "ComparedRows":
         """Compare encoded rows with the sample."""
@@ -81,7 +82,7 @@ class ComparedRows:
 
     def usual(self, index: int, rows: np.ndarray) -> list[Usual]:
         """What is usual in an input column for each of ``rows``; None if nothing is known."""
-        column, data, missing = self.sample.values_of(self.sample.encoder.columns[index])
+        column, data, missing = self.sample.values_of(self.sample.names[index])
         summarise = _quartiles if column.kind in ("number", "time") else _most_frequent
         height = max(1, CELLS_PER_BLOCK // max(1, self.sample.rows.size))
         found: list[Usual] = []
