@@ -243,7 +243,7 @@ class Review:
         order = [k for k in np.argsort(-alike, kind="stable") if rows[k] != number and alike[k] > 0]
         return [(int(rows[k]), bool(is_outlier[k]), float(alike[k])) for k in order[:n]]
 
-    def model(self) -> OutlierModel:
+    def model(self) -> Any:
         """A fitted estimator that has learned from the answers: it scores, explains and saves.
 
         Its threshold is that of the reviewed model. It has no scores of the training rows
