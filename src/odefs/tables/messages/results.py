@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.notes import FlagConvention
 
-HEADLINE, HEADLINE_NAME = 64, 28
-"""Characters of a headline, and of a column name in it."""
+HEADLINE, HEADLINE_NAME, LEAST_NAME = 64, 28, 12
+"""Characters of a headline, and of a column name in it: at most, and at least if it is longer."""
 
 
 def flagged(n_flagged: int, convention: "FlagConvention") -> str:
@@ -61,7 +61,8 @@ def headline(summary: dict[str, Any]) -> str:
     )
     stand = "stands" if n_flagged == 1 else "stand"
     start = f"{count(n_flagged)} of {count(rows, 'row')} {stand} out"
-    names = [shortened(column, HEADLINE_NAME) for column in columns[:4]]
+    room = HEADLINE - len(f"{start}, mostly by .")
+    names = [shortened(column, min(HEADLINE_NAME, max(room, LEAST_NAME))) for column in columns[:4]]
     # As many names as fit into two lines of a narrow window, but at least one.
     texts = [f"{start}, mostly by {listed(names[:n])}." for n in range(len(names), 0, -1)]
     return next(
