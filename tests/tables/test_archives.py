@@ -182,9 +182,14 @@ def test_objects_become_columns_and_missing_fields_are_empty(mode, tmp_path):
     ]
 
 
+@in_both_modes
+def test_a_document_of_lines_is_read_as_such(mode, tmp_path):
+    (tmp_path / "t.json").write_bytes(LINES)
+    assert read(tmp_path / "t.json", mode).frame.equals(FRAME)
+
+
 BAD_DOCUMENTS = {
     "not JSON": ("[1, 2", "not a JSON document"),
-    "one record per line": (LINES.decode(), "the suffix .ndjson"),
     "a number": ("3", "a single value"),
     "an empty array": ("[]", "an empty array"),
     "an empty object": ("{}", "an empty object"),

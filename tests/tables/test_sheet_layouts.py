@@ -9,6 +9,7 @@ import pytest
 from xlsxwriter import Workbook
 
 from odefs.exceptions import TableError
+from odefs.tables.readers.excel import read_sheet
 from opening import read_in_memory
 
 N = 30
@@ -368,3 +369,9 @@ def test_the_table_of_an_ods_file_is_found(name, tmp_path):
     assert (found.columns, found.n_rows) == (case.names, case.n_rows)
     assert (found.frame.row(0), found.frame.row(-1)) == (case.first, case.last)
     assert tuple(kinds(found)) == case.notes
+
+
+def test_what_is_no_workbook_is_refused_with_a_remedy(tmp_path):
+    (tmp_path / "t.xlsx").write_text("a\tb\n1\t2\n")
+    with pytest.raises(TableError, match="save it again"):
+        read_sheet(tmp_path / "t.xlsx", None)

@@ -24,6 +24,7 @@ from odefs.tables.readers.grid import Block, Grid
 from odefs.tables.readers.header import name_notes, unique_names
 from odefs.tables.readers.layout import Layout, find_layout
 from odefs.tables.readers.placement import FOUND, CellRange, Placement
+from odefs.tables.readers.quotes import damaged
 from odefs.tables.readers.sheet_layout import is_plain, is_prose, layout_notes, range_of
 from odefs.tables.readers.sheets import choose_sheet, listed_names, other_sheets
 from odefs.tables.readers.table_blocks import find_tables
@@ -50,14 +51,19 @@ def read_sheet(
 
     ``expected`` are names that the header probably has.
     """
-    chosen = choose_sheet(source, sheet)
-    require_modest(source, chosen)
+    import fastexcel
+
     silence_reader()
-    read: Options = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
-    if chosen:
-        read["sheet_name"] = chosen
-    others = other_sheets(source, chosen)
-    found = _read(read, place, expected, others)
+    try:
+        chosen = choose_sheet(source, sheet)
+        require_modest(source, chosen)
+        read: Options = {"source": source, "infer_schema_length": None, "drop_empty_rows": False}
+        if chosen:
+            read["sheet_name"] = chosen
+        others = other_sheets(source, chosen)
+        found = _read(read, place, expected, others)
+    except fastexcel.FastExcelError as error:
+        raise TableError(damaged(error)) from error
     notes = (*found.notes, *([Note("other_sheets", details=others)] if others else []))
     return replace(found, notes=notes)
 
@@ -153,7 +159,11 @@ def _is_all(grid: Grid, layout: Layout) -> bool:
 def _refusal(what: str, read: Options, others: Sequence[str]) -> str:
     sheet = read.get("sheet_name")
     named = f"the sheet {sheet!r}" if sheet else "the first sheet"
-    other = f"; other sheets: {listed_names(others)} (--sheet NAME)" if others else ""
+    other = (
+        f"; other sheets: {listed_names(others)} (--sheet NAME)"
+        if others
+        else ": choose another file"
+    )
     return f"{named} {what}{other}."
 
 

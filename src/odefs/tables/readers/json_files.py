@@ -48,21 +48,20 @@ def _parsed(document: Path, name: str) -> Any:
         # NaN and Infinity, which are not JSON but which Python writes, are missing values.
         return json.loads(document.read_bytes(), parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        if _has_lines(document):
-            raise TableError(
-                f"{name}: this is one JSON record per line: give the file the suffix .ndjson."
-            ) from None
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise TableError(f"{name}: this is not a JSON document ({why}).") from None
+        raise TableError(
+            f"{name}: this is not a JSON document ({why}): save or download it again."
+        ) from None
 
 
-def _has_lines(document: Path) -> bool:
-    """Whether the first two lines are records."""
+def has_lines(document: Path) -> bool:
+    """Whether the first two lines are records, as in ndjson files."""
     try:
         with open(document, encoding="utf-8") as file:
-            return all(isinstance(json.loads(line), dict) for line in islice(file, 2))
+            lines = [json.loads(line) for line in islice(file, 2)]
     except (ValueError, RecursionError):
         return False
+    return len(lines) == 2 and all(isinstance(line, dict) for line in lines)
 
 
 def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]]:

@@ -6,6 +6,7 @@ rows of a database as parquet.
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -125,7 +126,7 @@ def _converted(
 
 def _lines(source: Path, shown: str, folder: Path) -> Path:
     """Return an ndjson file with the records of a JSON document, or of compressed lines."""
-    from odefs.tables.readers.json_files import records_to_lines
+    from odefs.tables.readers.json_files import has_lines, records_to_lines
 
     suffix = source.suffix.lower()
     if suffix != ".json" or codec_of(source) is not None:
@@ -134,5 +135,8 @@ def _lines(source: Path, shown: str, folder: Path) -> Path:
     if suffix != ".json":
         return source
     target = folder / "table.ndjson"
-    records_to_lines(source, shown, target)
+    if has_lines(source):
+        shutil.copyfile(source, target)
+    else:
+        records_to_lines(source, shown, target)
     return target

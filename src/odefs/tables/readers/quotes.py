@@ -9,6 +9,14 @@ def first_line(error: Exception) -> str:
     return message if len(message) <= LONGEST_QUOTE else f"{message[:LONGEST_QUOTE]} ..."
 
 
+def damaged(error: Exception) -> str:
+    """Return that a workbook cannot be read, and what helps."""
+    return (
+        f"this cannot be read as a workbook ({first_line(error)}): save it again in a spreadsheet "
+        "program, or rename it if its suffix does not fit its content."
+    )
+
+
 def unreadable(name: object, error: Exception) -> str:
     """Return that a library cannot read a file, in one sentence, and what helps."""
     # Libraries report in several sentences.

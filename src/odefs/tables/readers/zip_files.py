@@ -34,7 +34,7 @@ def _extract(archive: zipfile.ZipFile, name: str, table: str | None, folder: Pat
         seen = f", only {', '.join(list(members)[:3])}" if members else ""
         raise TableError(
             f"{name}: there is no table in this archive{seen}: "
-            f"files with the suffixes {', '.join(TABLES)} can be read."
+            f"choose one with a file that can be read ({', '.join(TABLES)})."
         )
     in_folder = [member for member in tables if PurePosixPath(member).name == table]
     if table not in tables and len(in_folder) == 1:
