@@ -107,6 +107,16 @@ def test_the_compression_is_estimated_from_the_beginning(codec, tmp_path):
     assert compression_ratio(path) == pytest.approx(len(text) / path.stat().st_size, rel=0.3)
 
 
+@pytest.mark.parametrize("suffix", ["json", "ndjson"])
+def test_lists_that_are_nested_deeply_are_refused(suffix, tmp_path):
+    cell = "[" * 500 + "1" + "]" * 500
+    lines = [f'{{"x": {cell}, "y": {k}}}' for k in range(3)]
+    text = "\n".join(lines) if suffix == "ndjson" else f"[{','.join(lines)}]"
+    (tmp_path / f"t.{suffix}").write_text(text)
+    with pytest.raises(TableError, match="nested too deeply"):
+        read(tmp_path / f"t.{suffix}", "in memory")
+
+
 def test_an_xz_header_cannot_ask_for_much_memory(tmp_path):
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 2**30}]
     # Small input: the compressor needs little memory for a large dictionary.
