@@ -82,6 +82,13 @@ def test_formats_name_the_same_findings(folder):
     assert names == {"odefs.flagged", "odefs.values", "odefs.drift"}
 
 
+def test_annotations_name_the_path_of_the_file(folder):
+    (folder / "data").mkdir()
+    (folder / "data" / "drift.csv").write_bytes((folder / "drift.csv").read_bytes())
+    shown = check(folder, "data/drift.csv", "--format", "github").stdout
+    assert shown.startswith("::warning file=data/drift.csv,title=odefs ")
+
+
 def test_metrics_are_written_and_replaced(folder):
     (folder / "m.prom").write_text("old")
     done = check(folder, "drift.csv", "--fail-on", "drift", "--metrics", "m.prom", "--quiet")

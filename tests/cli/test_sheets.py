@@ -47,6 +47,19 @@ def test_every_sheet_has_its_result(folder):
     assert again.returncode == 0, "earlier reports of the same sheets are overwritten"
 
 
+def test_sheets_with_similar_names_have_files_of_their_own(tmp_path):
+    names = ("R&D", "R+D", "R (D)")
+    with Workbook(tmp_path / "t.xlsx") as book:
+        for name in names:
+            out = book.add_worksheet(name)
+            for row, cells in enumerate([("a", "b"), *((i % 7, i % 11) for i in range(40))]):
+                out.write_row(row, 0, cells)
+    options = ("--sheet", "all", "-o", "o.csv", "--no-report", "--quiet")
+    done = run("detect", "t.xlsx", *options, *QUICK, cwd=tmp_path)
+    assert (done.returncode, done.stdout, messages(done)) == (0, "", [])
+    assert all((tmp_path / f"o.{name}.csv").exists() for name in names)
+
+
 def test_one_json_document_for_all_sheets(folder):
     done = run("detect", "t.xlsx", "--sheet", "all", "--json", *QUICK, cwd=folder)
     found = json.loads(done.stdout)

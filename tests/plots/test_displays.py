@@ -137,7 +137,21 @@ def test_hidden_columns_are_not_drawn():
 
 
 def test_names_with_formulas_are_drawn_as_they_are():
-    frame = pl.DataFrame({"$a_b$": np.arange(200.0) ** 2, "b" * 300: np.arange(200.0)[::-1]})
-    display = odefs.detect(frame).plot_importances()
+    cells = np.random.default_rng(0).normal(size=(3, 200)) ** 3
+    frame = pl.DataFrame({"$a_b$": cells[0], "b" * 300: cells[1], "c": cells[2]})
+    names = pl.Series("key", [f"$r_{k}^$" for k in range(200)])
+    found = odefs.detect(frame.with_columns(names), id="key")
+    assert len(picture(found.plot_map()))
+    display = found.plot_importances()
     assert len(picture(display))
     assert max(len(label.get_text()) for label in display.ax_.get_yticklabels()) < 40
+
+
+def test_rows_that_cannot_be_drawn_are_refused(fitted):
+    model, X = fitted
+    for display in (plots.ReasonsDisplay, plots.RowDisplay):
+        with pytest.raises(ValueError, match="from 0"):
+            display.from_estimator(model, X, -1)
+    text = odefs.detect(pl.DataFrame({"a": ["x", "y", "z"] * 40, "b": ["p", "q"] * 60}))
+    with pytest.raises(ValueError, match="column of numbers"):
+        text.plot_row()

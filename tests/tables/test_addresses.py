@@ -101,6 +101,13 @@ def test_passwords_on_the_web_are_refused_and_not_shown():
     assert "hunter2" not in str(caught.value)
 
 
+def test_keys_of_buckets_are_refused_and_not_shown():
+    for address in ("s3://key:hunter2@shop/t.csv", "s3://key:hun/ter2@shop/t.csv?region=x"):
+        with pytest.raises(TableError, match="AWS_SECRET_ACCESS_KEY") as caught:
+            read(address, "in memory")
+        assert "hun" not in str(caught.value)
+
+
 def test_unknown_schemes_are_refused():
     with pytest.raises(TableError, match="mysql:// cannot be read") as caught:
         read("mysql://me:hunter2@localhost/shop", "in memory")
@@ -136,6 +143,11 @@ SECRETS = {
     "postgresql://me@db/shop?sslmode=require&password=hunter2": (
         "postgresql://me@db/shop?sslmode=require&password=***"
     ),
+    "postgresql://me:hunter 2@db/shop": "postgresql://me:***@db/shop",
+    "postgresql://db/shop?password=hunter#2&x&user=me": (
+        "postgresql://db/shop?password=***&***&user=me"
+    ),
+    "https://host/t.csv?hunter2": "https://host/t.csv?***",
     "https://host/t.csv?X-Amz-Signature=hunter2&v=1": (
         "https://host/t.csv?X-Amz-Signature=***&v=***"
     ),

@@ -67,12 +67,54 @@ def test_compressed_bombs_and_damaged_files_are_refused(mode, codec, tmp_path, m
         read(path, mode)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archives_that_claim_other_sizes_are_refused(method, tmp_path, monkeypatch):
+    monkeypatch.setattr(compressed_files, "MIN_DECOMPRESSED_BYTES", 2**20)
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w", method) as out:
+        out.writestr("t.csv", b"0,0\n" * 2**22)
+    content = bytearray(path.read_bytes())
+    directory = content.rfind(b"PK\x01\x02")
+    content[directory + 20 : directory + 24] = (2**24).to_bytes(4, "little")
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=r"t\.zip: .*100 times larger"):
+        read(path, "in memory")
+
+
+def test_damaged_archives_are_refused(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as out:
+        out.writestr("t.csv", TEXT * 99)
+    content = bytearray(path.read_bytes())
+    content[50:80] = b"\xff" * 30
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=r"t\.zip: the archive is damaged"):
+        read(path, "in memory")
+
+
+@pytest.mark.parametrize("inner", ["csv", "ndjson", "json"])
+def test_compressed_files_in_archives_are_read(inner, tmp_path):
+    content = {"csv": TEXT, "json": json.dumps(RECORDS).encode()}.get(inner, LINES)
+    path = archive(tmp_path / "t.zip", **{f"2024.t.{inner}.gz": gzip.compress(content)})
+    assert read(path, "in memory").frame.rows() == FRAME.rows()
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_the_compression_is_estimated_from_the_beginning(codec, tmp_path):
     text = b"".join(b"%d,%d\n" % (i, i * 7919 % 10007) for i in range(200_000))
     path = tmp_path / "t"
     path.write_bytes(CODECS[codec](text))
     assert compression_ratio(path) == pytest.approx(len(text) / path.stat().st_size, rel=0.3)
+
+
+@pytest.mark.parametrize("suffix", ["json", "ndjson"])
+def test_lists_that_are_nested_deeply_are_refused(suffix, tmp_path):
+    cell = "[" * 500 + "1" + "]" * 500
+    lines = [f'{{"x": {cell}, "y": {k}}}' for k in range(3)]
+    text = "\n".join(lines) if suffix == "ndjson" else f"[{','.join(lines)}]"
+    (tmp_path / f"t.{suffix}").write_text(text)
+    with pytest.raises(TableError, match="nested too deeply"):
+        read(tmp_path / f"t.{suffix}", "in memory")
 
 
 def test_an_xz_header_cannot_ask_for_much_memory(tmp_path):

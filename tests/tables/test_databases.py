@@ -9,6 +9,7 @@ import pytest
 
 import odefs as package
 from command import odefs
+from odefs._progress import listening
 from odefs.exceptions import TableError
 from odefs.tables.readers import batches_to_parquet
 from odefs.tables.readers.sqlite_files import quoted
@@ -68,6 +69,31 @@ def test_tables_and_queries_are_chosen(mode, name, tmp_path):
     for wrong in (None, "nowhere"):
         with pytest.raises(TableError, match=r"my \"t, other"):
             read(path, mode, table=wrong)
+
+
+def test_large_integers_next_to_fractions_are_read(tmp_path):
+    rows = [(2**60 + 1, "x", 2**60), (0.5, "y", 2**60 + 1), (None, "z", 3)]
+    found = read(sqlite(tmp_path / "t.sqlite", rows=rows), "in memory").frame
+    assert found["a"].to_list() == [float(2**60), 0.5, None]
+    assert found["c"].to_list() == [2**60, 2**60 + 1, 3]
+
+
+def test_an_endless_view_of_sqlite_can_be_interrupted(tmp_path):
+    path = sqlite(tmp_path / "t.sqlite")
+    with closing(sqlite3.connect(path)) as opened:
+        opened.execute(
+            "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+            "SELECT i FROM n"
+        )
+    seen = []
+
+    def interrupt(*_):
+        seen.append(None)
+        if len(seen) > 3:
+            raise KeyboardInterrupt
+
+    with listening(interrupt), pytest.raises(KeyboardInterrupt):
+        read(path, "in memory", table="v")
 
 
 @pytest.mark.parametrize("name", ["t.sqlite", "t.duckdb"])
@@ -201,6 +227,23 @@ def test_postgresql(tmp_path):
             assert chosen.frame.rows() == [(1, 0.25), (2, 0.5), (3, 0.75), (4, 1.0)]
         _require_sentences(address)
         _require_no_password(address, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "POSTGRESQL://me:hunt%65r2@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x?user=me&password=hunter2%zz",
+        "postgresql://127.0.0.1:1/x?password=hunter1&hunter2",
+        "postgresql://127.0.0.1:1/x?password=hunter#2",
+        "postgresql://me:hunter 2@127.0.0.1:1/x",
+    ],
+)
+def test_passwords_in_wrong_addresses_are_not_shown(address):
+    with pytest.raises(TableError) as caught:
+        read(address, "in memory")
+    assert "hunt" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 def _require_sentences(address):

@@ -97,6 +97,12 @@ def test_the_top_rows_come_first_and_have_reasons(found):
     assert found.top(10**6).height == found.n_rows
 
 
+def test_columns_without_values_are_of_text(table):
+    none = odefs.detect(table, id="transaction", threshold=1e6).to_frame()
+    assert none.schema["kind"] == none.schema["reasons"] == pl.String
+    pl.concat([none, odefs.detect(table, id="transaction").to_frame()])
+
+
 def test_an_array_gets_numbered_rows():
     X = np.random.default_rng(0).normal(size=(200, 3))
     frame = odefs.detect(X).to_frame()

@@ -1,5 +1,6 @@
 """Check command, ``odefs check FILE --model MODEL``: a table passes or fails, for pipelines."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,6 +126,7 @@ def command(
         with progress(quiet):
             scored = score_file(model, local, reading, plain, jobs, hide, folder, top=1)
             checked = _checked(scored, limit, allowed, rules, max_drift)
+        checked = replace(checked, path=file if Path(file).is_file() else None)
         if metrics is not None:
             with atomic_write(metrics) as partial:
                 partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")

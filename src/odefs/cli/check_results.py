@@ -42,6 +42,8 @@ class Checked:
     drift: "tuple[ColumnDrift, ...]"
     rules: tuple[str, ...]
     """Rules that can make the check fail."""
+    path: str | None = None
+    """The file as it was given, if it is one: annotations are shown at this file."""
 
     def has_failed(self, rule: str | None = None) -> bool:
         """Whether the check failed, by one rule or by any."""
@@ -63,7 +65,7 @@ def as_text(checked: Checked) -> str:
 def as_annotations(checked: Checked) -> str:
     """Commands by which GitHub Actions shows annotations: errors for failures, else warnings."""
     lines = [
-        f"::{'error' if one.fails else 'warning'} file={_property(checked.table)},"
+        f"::{'error' if one.fails else 'warning'} file={_property(checked.path or checked.table)},"
         f"title={_property(f'odefs {one.rule}')}::{_data(one.message)}"
         for one in checked.findings
     ]

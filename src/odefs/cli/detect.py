@@ -106,7 +106,7 @@ def command(
             sheet,
         )
 
-    run_sheets(table, reading, display.as_json, run)
+    run_sheets(table, reading, run, display.as_json, display.quiet)
 
 
 def _detect(

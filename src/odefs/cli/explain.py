@@ -53,7 +53,7 @@ def command(
     def run(reading: options.Reading, sheet: str | None) -> SheetResult:
         return _explain(model, file, rows, hide, reading, flagging, jobs, display, sheet)
 
-    run_sheets(file, reading, display.as_json, run)
+    run_sheets(file, reading, run, display.as_json, display.quiet)
 
 
 def _explain(

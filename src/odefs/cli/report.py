@@ -48,7 +48,7 @@ def command(
         _report(model, file, page, hide, force, reading, flagging, jobs, quiet, sheet)
         return SheetResult()
 
-    run_sheets(file, reading, False, run)
+    run_sheets(file, reading, run, quiet=quiet)
 
 
 def _report(

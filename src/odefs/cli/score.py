@@ -106,7 +106,7 @@ def command(
             model, file, chosen, reading, flagging, limit, reference, level, jobs, display, sheet
         )
 
-    run_sheets(file, reading, display.as_json, run)
+    run_sheets(file, reading, run, display.as_json, display.quiet)
 
 
 def _score(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from odefs.tables.readers.open import Reading
 
 ALL = "all"
-UNSAFE = re.compile(r"[^\w\-. ]")
+UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 """Characters of a sheet's name that are replaced in file names."""
 
 
@@ -32,7 +32,9 @@ Run = Callable[[options.Reading, str | None], SheetResult]
 """Runs a command on one sheet, given how to read it and the name of the sheet in output files."""
 
 
-def run_sheets(file: str, reading: options.Reading, as_json: bool, run: Run) -> None:
+def run_sheets(
+    file: str, reading: options.Reading, run: Run, as_json: bool = False, quiet: bool = False
+) -> None:
     """Run a command on a table, or one by one on the sheets of a workbook.
 
     A sheet that cannot be used is reported and the others go on. Raises if none can be used.
@@ -57,7 +59,7 @@ def run_sheets(file: str, reading: options.Reading, as_json: bool, run: Run) -> 
         results.append(result)
         if result.document is not None:
             documents.append({"sheet": name, "result": json.loads(result.document)})
-        if not as_json and name != names[-1]:
+        if not as_json and not quiet and name != names[-1]:
             click.echo()
     if not results:
         fail("data", f"{file}: none of its sheets could be used.", 1)

@@ -1,6 +1,6 @@
 """What all displays share: axes to draw on, colours, short names."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from odefs._extras import require_extra
 
@@ -27,6 +27,13 @@ class Display:
             _, ax = pyplot.subplots(figsize=(6.0, height), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
+
+
+def one_row(X: Any, row: int) -> Any:
+    """One row of a matrix or frame, as a matrix or frame."""
+    if row < 0:
+        raise ValueError(f"row={row!r} must be a row number, from 0.")
+    return X[row : row + 1]
 
 
 def short(name: str) -> str:

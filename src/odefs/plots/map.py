@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, ORDINARY, Display
+from odefs.plots.base import FLAGGED, ORDINARY, Display, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,9 @@ class MapDisplay(Display):
             ax.scatter(x, y, s=size, c=color, label=label, alpha=0.8, linewidths=0)
         for name, k in zip(self.names, self.named, strict=True):
             x, y = self.points[k]
-            ax.annotate(str(name), (x, y), xytext=(4, 3), textcoords="offset points", fontsize=8)
+            ax.annotate(
+                short(str(name)), (x, y), xytext=(4, 3), textcoords="offset points", fontsize=8
+            )
         first, second = (f"{100 * share:.0f}%" for share in self.explained)
         ax.set(xlabel=f"first component ({first})", ylabel=f"second component ({second})")
         ax.legend()

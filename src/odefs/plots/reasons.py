@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, short
+from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, one_row, short
 from odefs.tables.messages.values import HIDDEN
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class ReasonsDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw one row of a matrix, explained by a fitted estimator."""
-        found = estimator.explain(X[row : row + 1])
+        found = estimator.explain(one_row(X, row))
         return cls.from_explanation(found, n_columns=n_columns, ax=ax)
 
     @classmethod

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, short
+from odefs.plots.base import FLAGGED, USUAL, Display, bar_height, one_row, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ class RowDisplay(Display):
         ax: "Axes | None" = None,
     ) -> Self:
         """Draw a row of a matrix: the columns that contribute most to its score."""
-        explanation = estimator.explain(X[row : row + 1])
+        explanation = estimator.explain(one_row(X, row))
         order = np.argsort(-explanation.excess[0], kind="stable")[:n_columns]
         matrix = np.asarray(X, dtype=float)[:, order]
         names = [str(explanation.feature_names[k]) for k in order]
@@ -68,8 +68,9 @@ class RowDisplay(Display):
             for name in names
             if detection.table[name].kind in ("number", "boolean") and name not in detection.hidden
         ][:n_columns]
+        if not shown:
+            raise ValueError("a plot of a row needs a column of numbers that is not hidden.")
         cells = np.array([detection.table[name].values for name in shown], dtype=float)
-        cells = cells.reshape(len(shown), -1)
         quartiles = np.nanquantile(cells, [0.25, 0.5, 0.75], axis=1)
         return cls(shown, cells[:, number], quartiles).plot(ax)
 

@@ -26,10 +26,13 @@ def as_frame(
 ) -> Any:
     """Return the columns as a frame of the library; pandas frames get the index, if there is one.
 
-    Without a library, the first that is installed is used.
+    Without a library, the first that is installed is used. Columns without any value are of text,
+    so that frames of several tables can be joined.
     """
     backend: Any = library or _installed()
     made = nw.from_dict(dict(columns), backend=backend)
+    empty = [name for name, kind in made.schema.items() if kind == nw.Unknown]
+    made = made.with_columns(nw.col(name).cast(nw.String) for name in empty) if empty else made
     native: Any = made.to_native()
     if index is not None and made.implementation.is_pandas_like():
         native.index = index

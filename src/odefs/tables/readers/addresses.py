@@ -14,9 +14,11 @@ SCHEMES = (*DATABASES, *DOWNLOADS, *BUCKETS)
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 HIDDEN = "***"
 
-LOGIN = re.compile(r"(?<=://)(\S*)@")
-"""User and password: everything up to the last ``@``, as passwords may contain a slash."""
-PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]+)=([^&#\s]*)")
+LOGIN = re.compile(r"(?<=://)(.*)@", re.DOTALL)
+"""User and password: everything up to the last ``@``, as passwords may contain any character."""
+PARAMETER = re.compile(r"(?<=[?&])([^=&#\s]+)=([^&\s]*)")
+BARE_PARAMETER = re.compile(r"(?<=[?&])[^=&\s]+(?=&|\s|$)")
+"""A parameter without a value, which may be the rest of a password with an ``&``."""
 SECRET = re.compile(r"pass|secret|token|key|sig|cred|auth", re.IGNORECASE)
 
 
@@ -29,13 +31,13 @@ def scheme_of(file: object) -> str | None:
 def without_secrets(text: str) -> str:
     """Return a text with the passwords of all addresses in it replaced.
 
-    These are passwords before ``@``, parameters whose names suggest a secret and, on the web, all
-    parameters: any of them may be a signature.
+    These are passwords before ``@``, parameters whose names suggest a secret or that have no value
+    and, on the web, all parameters: any of them may be a signature.
     """
     if "://" not in text:
         return text
     hides_all = re.search(r"https?://", text, re.IGNORECASE) is not None
-    text = LOGIN.sub(_hidden_login, text)
+    text = BARE_PARAMETER.sub(HIDDEN, LOGIN.sub(_hidden_login, text))
     return PARAMETER.sub(
         lambda found: f"{found[1]}={HIDDEN}" if hides_all or SECRET.search(found[1]) else found[0],
         text,

@@ -5,6 +5,7 @@ password in an address does not appear in any message.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -12,7 +13,7 @@ from urllib.parse import unquote
 from odefs._extras import require_extra
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
-from odefs.tables.readers.addresses import HIDDEN
+from odefs.tables.readers.addresses import HIDDEN, PARAMETER, SECRET
 from odefs.tables.readers.batches_to_parquet import require_names, write_batches
 from odefs.tables.readers.limits import require_width
 from odefs.tables.readers.name_lists import chosen_name
@@ -47,7 +48,7 @@ def postgresql_to_parquet(
         from adbc_driver_postgresql import dbapi
     import pyarrow as pa
 
-    password = _password(address, name)
+    secrets = _secrets(address, name)
     try:
         # None of the driver's errors may be chained: some quote the address.
         with dbapi.connect(_with_timeout(address)) as opened, opened.cursor() as cursor:
@@ -64,26 +65,39 @@ def postgresql_to_parquet(
     except (Error, pa.ArrowException, OSError) as error:
         if error_number(error) is not None:
             raise  # the disk is full
-        raise TableError(f"{name}: {_message(error, password)}.") from None
+        raise TableError(f"{name}: {_message(error, secrets)}.") from None
 
 
-def _password(address: str, name: str) -> str:
-    """Return the password in an address; raise if the driver would misread the address.
+def _secrets(address: str, name: str) -> list[str]:
+    """Return the passwords in an address; raise if the driver would misread the address.
 
-    Its error would quote the part that it took for a port or host, which may be the password.
+    Its error would quote the part that it took for something else, which may be a password.
     """
     _, _, rest = address.partition("://")
     login, mark, place = rest.rpartition("@")
+    parameters = place.partition("?")[2]
     found = LOGIN.fullmatch(login)
-    if found is None or BAD_ENCODING.search(login) or (mark and not place):
+    if found is None or BAD_ENCODING.search(rest) or (mark and not place):
         raise TableError(
             f"{name}: the address cannot be read: in user name and password, write : @ / and % "
             "as %3A %40 %2F and %25."
         )
-    return unquote(found["password"] or "")
+    if parameters and any("=" not in part for part in parameters.split("&")):
+        raise TableError(
+            f"{name}: the address cannot be read: after the ?, write name=value, and an & in a "
+            "value as %26."
+        )
+    given = [
+        found["password"] or "",
+        *(m[2] for m in PARAMETER.finditer(address) if SECRET.search(m[1])),
+    ]
+    return [text for secret in given if secret for text in (secret, unquote(secret))]
 
 
 def _with_timeout(address: str) -> str:
+    # The driver knows schemes in lower case only, and would quote the address.
+    scheme, mark, rest = address.partition("://")
+    address = f"{scheme.lower()}{mark}{rest}"
     if "connect_timeout=" in address:
         return address
     return f"{address}{'&' if '?' in address else '?'}connect_timeout={CONNECT_SECONDS}"
@@ -112,7 +126,9 @@ def _column(field: "pa.Field") -> str:
     return f"{name}::text AS {name}" if is_own else name
 
 
-def _message(error: Exception, password: str) -> str:
-    """Return the server's message without the driver's prefix and the password."""
+def _message(error: Exception, secrets: Sequence[str]) -> str:
+    """Return the server's message without the driver's prefix and the passwords."""
     message = PREFIX.sub("", first_line(error)).replace("FATAL:  ", "")
-    return message.replace(password, HIDDEN) if password else message
+    for secret in secrets:
+        message = message.replace(secret, HIDDEN)
+    return message

@@ -9,7 +9,7 @@ import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote, urlsplit
 
@@ -18,7 +18,7 @@ from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
 from odefs.tables.readers.addresses import PARAMETER, address_name, scheme_of, without_secrets
 from odefs.tables.readers.quotes import first_line
-from odefs.tables.readers.suffixes import OTHER, READABLE
+from odefs.tables.readers.suffixes import copied_suffix
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -41,13 +41,6 @@ def download(address: str, name: str, folder: Path) -> Path:
         return _download_object(address, name, folder)
 
 
-def _target(folder: Path, file: str) -> Path:
-    """Return a local file with the suffixes of the remote one, by which it will be read."""
-    suffixes = PurePosixPath(file).suffixes[-2:]
-    known = [suffix for suffix in suffixes if suffix.lower() in (*READABLE, *OTHER)]
-    return folder / ("download" + "".join(known or suffixes[-1:]))
-
-
 def _download_page(address: str, name: str, folder: Path) -> Path:
     if "@" in address.partition("://")[2].partition("/")[0]:
         # The library would take the password for a port, and quote it.
@@ -66,7 +59,7 @@ def _download_page(address: str, name: str, folder: Path) -> Path:
                     "address, or download the file in a browser if it needs a login."
                 )
             size = int(answer.headers.get("Content-Length") or 0)
-            target = _target(folder, file)
+            target = folder / f"download{copied_suffix(file)}"
             _copy(answer.read, target, size, name)
             return target
     except urllib.error.HTTPError as error:
@@ -122,6 +115,12 @@ def _download_object(address: str, name: str, folder: Path) -> Path:
     import pyarrow as pa
     from pyarrow.fs import FileSelector, FileType
 
+    if ":" in address.partition("://")[2].partition("/")[0]:
+        # Arrow would take the keys for a part of the bucket's name, and quote them.
+        raise TableError(
+            f"{name}: addresses of buckets with keys are not supported: set the credentials in "
+            "the environment, for S3 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
     try:
         files, path = _bucket(address)
         found = files.get_file_info(path)
@@ -137,8 +136,8 @@ def _download_object(address: str, name: str, folder: Path) -> Path:
             folder.mkdir()
         total, before = sum(part.size for part in parts), 0
         for part in parts:
-            name_of_part = part.base_name
-            target = folder / name_of_part if is_folder else _target(folder, name_of_part)
+            file = part.base_name if is_folder else f"download{copied_suffix(part.base_name)}"
+            target = folder / file
             with files.open_input_stream(part.path) as stream:
                 _copy(stream.read, target, part.size, name, before, total)
             before += part.size

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from odefs._progress import report_progress
 from odefs.exceptions import TableError
 from odefs.tables.readers.batches_to_parquet import batch_rows, require_names, write_batches
 from odefs.tables.readers.limits import most_bytes, require_width
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 KINDS = ("integer", "real", "text", "blob")
 COLUMNS_AT_ONCE = 400
 """SQLite returns at most 2,000 columns, and each column needs one for every kind."""
+STEPS = 10**6
+"""Instructions of SQLite between two calls of :class:`_Watch`, which take some milliseconds."""
 LOCK_SECONDS = 10
 """Time to wait for another program that is writing to the database."""
 TABLES = """
@@ -36,8 +39,10 @@ def sqlite_to_parquet(
 ) -> None:
     """Write a table (the only one by default) or the rows of a query to a parquet file."""
     address = f"{database.absolute().as_uri()}?mode=ro"
+    watch = _Watch()
     try:
         with closing(_connected(address)) as opened:
+            opened.set_progress_handler(watch, STEPS)
             opened.text_factory = lambda text: text.decode(errors="replace")
             opened.execute("PRAGMA trusted_schema = OFF")
             # Both passes see the same rows, also while others write.
@@ -49,7 +54,23 @@ def sqlite_to_parquet(
             most = None if query else most_bytes(database.stat().st_size)
             _write(opened, rows, target, name, most)
     except sqlite3.Error as error:
+        if watch.interrupt is not None:
+            raise watch.interrupt from None
         raise TableError(f"{name}: {first_line(error)}.") from error
+
+
+class _Watch:
+    """Called by SQLite during long queries: shows progress, and lets Ctrl-C end them."""
+
+    interrupt: BaseException | None = None
+
+    def __call__(self) -> bool:
+        """Whether the query is to end; an exception here would be lost in SQLite."""
+        try:
+            report_progress(0, 0)
+        except BaseException as error:
+            self.interrupt = error
+        return self.interrupt is not None
 
 
 def _connected(address: str) -> sqlite3.Connection:
@@ -115,7 +136,7 @@ def _batches(
                 pa.array(_converted(column, field.type), field.type)
                 for column, field in zip(cells, schema, strict=True)
             ]
-        except (pa.ArrowException, OverflowError, TypeError) as error:
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
             raise TableError(
                 f"{name}: the query returns other rows each time: save them as a table first."
             ) from error
@@ -123,9 +144,12 @@ def _batches(
 
 
 def _converted(cells: Sequence[Any], kind: "pa.DataType") -> Sequence[Any]:
-    """Return cells of a column of text as text; other types hold their cells as they are."""
+    """Return cells of columns of text as text, and of floats as floats, as their type needs."""
     import pyarrow as pa
 
+    if kind == pa.float64():
+        # Arrow refuses integers that a float cannot hold exactly.
+        return [cell if cell is None else float(cell) for cell in cells]
     if kind != pa.string():
         return cells
     return [

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from odefs.exceptions import TableError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -28,7 +30,10 @@ def without_wide_integers(rows: "pl.LazyFrame") -> "pl.LazyFrame":
     These are 64-bit integers if they fit, as most do, then decimals, then text.
     """
     schema = rows.collect_schema()
-    wide = [k for k, dtype in enumerate(schema.dtypes()) if str(dtype) in ("Int128", "UInt128")]
+    try:
+        wide = [k for k, dtype in enumerate(schema.dtypes()) if str(dtype) in ("Int128", "UInt128")]
+    except RecursionError:
+        raise TableError("lists are nested too deeply: remove the column that has them.") from None
     return _narrowed(rows, wide, schema.names()) if wide else rows
 
 

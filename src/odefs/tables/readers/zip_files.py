@@ -1,5 +1,6 @@
 """Zip archives: the one table of an archive, or a chosen one, extracted within bounds."""
 
+import lzma
 import zipfile
 from pathlib import Path, PurePosixPath
 
@@ -8,7 +9,7 @@ from odefs.tables.readers.compressed_files import bounded_pieces
 from odefs.tables.readers.excel_limits import DAMAGED
 from odefs.tables.readers.file_names import readable
 from odefs.tables.readers.name_lists import chosen_name
-from odefs.tables.readers.suffixes import TABLES
+from odefs.tables.readers.suffixes import TABLES, copied_suffix
 
 ENCRYPTED = 1
 """Bit of the flags of a member."""
@@ -18,12 +19,15 @@ def extract_table(archive: Path, name: str, table: str | None, folder: Path) -> 
     """Extract a table, which may be left out if there is only one, to a file in ``folder``."""
     try:
         with open(archive, "rb") as file, zipfile.ZipFile(file) as opened:
-            return _extract(opened, name, table, folder)
-    except DAMAGED as error:
-        raise TableError(f"{name}: the archive is damaged ({error}).") from error
+            return _extract(opened, archive.stat().st_size, name, table, folder)
+    except (*DAMAGED, lzma.LZMAError) as error:
+        why = str(error) or "it ends too early"
+        raise TableError(f"{name}: the archive is damaged ({why}).") from error
 
 
-def _extract(archive: zipfile.ZipFile, name: str, table: str | None, folder: Path) -> Path:
+def _extract(
+    archive: zipfile.ZipFile, size: int, name: str, table: str | None, folder: Path
+) -> Path:
     members = {
         readable(member.filename): member
         for member in archive.infolist()
@@ -42,9 +46,11 @@ def _extract(archive: zipfile.ZipFile, name: str, table: str | None, folder: Pat
     member = members[chosen_name(tables, table, name, "the archive")]
     if member.flag_bits & ENCRYPTED:
         raise TableError(f"{name}: {member.filename} is encrypted: extract it first.")
-    target = folder / f"table{_suffix(member.filename)}"
+    target = folder / f"table{copied_suffix(member.filename)}"
+    # The directory of the archive may claim any size of a member.
+    size = min(size, member.compress_size)
     with archive.open(member) as file, open(target, "wb") as out:
-        for piece in bounded_pieces(file, member.compress_size, name):
+        for piece in bounded_pieces(file, size, name):
             out.write(piece)
     return target
 
