@@ -53,7 +53,10 @@ def _parsed(document: Path, name: str) -> Any:
                 f"{name}: this is one JSON record per line: give the file the suffix .ndjson."
             ) from None
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise TableError(f"{name}: this is not a JSON document ({why}).") from None
+        raise TableError(
+            f"{name}: this is not a JSON document ({why}): save or download it again, or rename it "
+            "if its suffix does not fit its content."
+        ) from None
 
 
 def _has_lines(document: Path) -> bool:

@@ -20,7 +20,10 @@ def extract_table(archive: Path, name: str, table: str | None, folder: Path) -> 
         with open(archive, "rb") as file, zipfile.ZipFile(file) as opened:
             return _extract(opened, name, table, folder)
     except DAMAGED as error:
-        raise TableError(f"{name}: the archive is damaged ({error}).") from error
+        raise TableError(
+            f"{name}: the archive is damaged ({error}): save or download it again, or rename it if "
+            "its suffix does not fit its content."
+        ) from error
 
 
 def _extract(archive: zipfile.ZipFile, name: str, table: str | None, folder: Path) -> Path:
@@ -30,6 +33,8 @@ def _extract(archive: zipfile.ZipFile, name: str, table: str | None, folder: Pat
         if not member.is_dir() and not _is_hidden(member.filename)
     }
     tables = [member for member in members if _suffix(member) in TABLES]
+    if "[Content_Types].xml" in members:
+        raise TableError(f"{name}: this is an Office document: rename it to .xlsx if it is Excel.")
     if not tables:
         seen = f", only {', '.join(list(members)[:3])}" if members else ""
         raise TableError(
