@@ -4,6 +4,7 @@ import io
 import json
 import os
 import zipfile
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from command import odefs
 from file_server import serving
 from odefs.exceptions import TableError
+from odefs.tables.readers import remote_files
 from odefs.tables.readers.addresses import address_name, without_secrets
 from odefs.tables.readers.source_kinds import source_stem
 from opening import in_both_modes, read
@@ -135,6 +137,15 @@ def test_objects_of_a_bucket_are_read(mode, monkeypatch):
         assert read("s3://shop/parts/", mode).frame.rows() == FRAME.rows() * 2
         with pytest.raises(TableError, match=r"s3://shop/none\.csv: there is no such file"):
             read("s3://shop/none.csv", mode)
+
+
+@pytest.mark.parametrize("address", ["gs://shop/t.csv", "gs://anonymous@shop/t.csv?scheme=https"])
+def test_google_cloud_is_given_up_after_a_minute(address, monkeypatch):
+    given = []
+    monkeypatch.setattr("pyarrow.fs.FileSystem", SimpleNamespace(from_uri=given.append))
+    remote_files._bucket(address)
+    assert given[0].startswith(address)
+    assert given[0].endswith("retry_limit_seconds=60")
 
 
 SECRETS = {

@@ -204,6 +204,27 @@ def kinds(found):
     return [note.kind for note in found.notes]
 
 
+@pytest.mark.parametrize(
+    ("first", "has_header"),
+    [
+        ([5.1, "north", 3], False),
+        ([5.1, 3.5, 1.4], False),
+        ([1, 1, 0], False),
+        ([5.1, "region", 3], True),
+        ([2019, 2021, 2020], True),
+        ([400, 402, 404], True),
+        ([0, 1, 2], True),
+    ],
+)
+def test_a_first_row_of_data_is_not_a_header(first, has_header, tmp_path):
+    is_text = isinstance(first[1], str)
+    rows = [[k * 0.5, ("north", "south")[k % 2] if is_text else k, k] for k in range(9)]
+    write(tmp_path / "t.xlsx", ("data", [first, *rows], ()))
+    found = read_in_memory(tmp_path / "t.xlsx")
+    names = list(map(str, first)) if has_header else ["column 1", "column 2", "column 3"]
+    assert (found.columns, found.n_rows) == (names, len(rows) + (not has_header))
+
+
 def test_dates_stored_as_numbers_are_dates_if_their_format_says_so(tmp_path):
     days = [date(2024, 1, 1) + timedelta(days=k) for k in range(N)]
     rows = [["Prices"], [], ["day", "price"], *[[day, k] for k, day in enumerate(days)]]

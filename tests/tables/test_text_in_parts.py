@@ -407,6 +407,9 @@ def test_a_first_line_that_looks_like_data_is_told(tmp_path):
     assert notes("2023,2024\nx,2\ny,4\n") == ()
     assert notes("0,1,2\n1,2,3\n3,4,5\n") == ()
     assert notes("a,1\n1,2\n3,4\n") == ()
+    assert notes("5.1,setosa\n1,setosa\n3,rosa\n") == (Note("header_like_data"),)
+    assert notes("5.1,plant\n1,setosa\n3,rosa\n") == ()
+    assert notes("5.1,setosa\nx,setosa\ny,rosa\n") == ()
     (tmp_path / "t.csv").write_text("7,8\n1,2\n3,4\n")
     assert both(tmp_path / "t.csv", tmp_path / "work", text_columns=["7"]).notes == (
         Note("header_like_data"),

@@ -15,6 +15,7 @@ from typing import Protocol
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers.compressed_files import beginning, text_beginning
+from odefs.tables.readers.content_kinds import WEB_PAGE, described_content
 
 DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 * 1024
@@ -60,6 +61,9 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
         raise TableError(f"{name}: the file is empty: export it again, or choose another one.")
     encoding = text_encoding(head)
     text = head.decode(encoding, errors="replace")
+    content = described_content(head)
+    if content is not None and ("\x00" in text or WEB_PAGE.match(head) or head.strip()[:1] == b"["):
+        raise TableError(f"{name}: this is not delimited text but {content}.")
     if "\x00" in text:
         raise TableError(
             f"{name}: this is not a text file (it contains zero bytes): "

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from odefs.tables.notes import Note
-from odefs.tables.readers.dialect import Dialect, opened, rows_of
+from odefs.tables.readers.compressed_files import beginning
+from odefs.tables.readers.dialect import (
+    HEAD_BYTES,
+    LINES,
+    Dialect,
+    long_cells,
+    opened,
+    rows_of,
+)
 from odefs.tables.writers.formulas import is_own, restored_name
 
 BYTE_MARK = b"\xef\xbb\xbf"
@@ -42,6 +50,8 @@ class Header:
     is_there: bool = True
     is_own: bool = False
     """Whether odefs wrote the file, with apostrophes in front of cells that could be formulas."""
+    recurring: frozenset[str] = frozenset()
+    """Names that are also cells of their column, in the first rows."""
 
     @property
     def n_restored(self) -> int:
@@ -74,9 +84,20 @@ class Header:
 
     @property
     def may_be_data(self) -> bool:
-        """Whether all names are numbers, except 0, 1, 2, ..., which pandas writes by default."""
+        """Whether the names are numbers and text that occurs in the rows below.
+
+        Excepted are 0, 1, 2, ..., which pandas writes by default.
+        """
         counted = tuple(map(str, range(len(self.given))))
-        return self.is_there and all(map(_NUMBER.match, self.given)) and self.given != counted
+        text = {name for name in self.given if not _NUMBER.match(name)}
+        is_data = len(text) < len(self.given) and text <= self.recurring
+        return self.is_there and is_data and self.given != counted
+
+    @property
+    def numbers(self) -> list[str]:
+        """Columns whose names in the file are numbers."""
+        pairs = zip(self.given, self.names, strict=True)
+        return [name for given, name in pairs if _NUMBER.match(given)]
 
     @property
     def notes(self) -> list[Note]:
@@ -94,7 +115,24 @@ def read_header(source: Path | bytes, dialect: Dialect) -> Header:
         line = reader.line_num + 1
         own = is_own(given, None) and is_own(given, next((row for row in reader if row), None))
         real = tuple(map(restored_name, given)) if own else given
-        return Header(given, unique_names(real), line, is_own=own)
+        recurring = _recurring(source, dialect, given)
+        return Header(given, unique_names(real), line, is_own=own, recurring=recurring)
+
+
+def _recurring(source: Path | bytes, dialect: Dialect, given: Sequence[str]) -> frozenset[str]:
+    """Return the names that are also cells of their column; none if no name is a number."""
+    if not any(map(_NUMBER.match, given)):
+        return frozenset()
+    # A quote that is never closed must not read the whole file.
+    text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
+    with long_cells():
+        rows = list(csv.reader(text.splitlines()[:LINES], delimiter=dialect.separator))
+    below = rows[next((k for k, row in enumerate(rows) if row), 0) + 1 :]
+    return frozenset(
+        name
+        for place, name in enumerate(given)
+        if name.strip() and any(len(row) > place and row[place] == name for row in below)
+    )
 
 
 def name_notes(given: Sequence[str], names: Sequence[str]) -> list[Note]:

@@ -50,7 +50,8 @@ def _parsed(document: Path, name: str) -> Any:
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise TableError(
-            f"{name}: this is not a JSON document ({why}): save or download it again."
+            f"{name}: this is not a JSON document ({why}): save or download it again, or rename it "
+            "if its suffix does not fit its content."
         ) from None
 
 

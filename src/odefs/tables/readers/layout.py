@@ -191,12 +191,17 @@ def _sample(grid: Grid, rows: range) -> list[int]:
 def _is_data(
     grid: Grid, header: Sequence[int], first: int, last: int, columns: Sequence[int]
 ) -> bool:
-    """Whether the row found as header is one of numbers, like the rows below it."""
-    cells = [grid.cell(header[0], k) for k in columns]
-    if len(header) > 1 or not all(is_value(cell) and not is_year(cell) for cell in cells):
+    """Whether the row found as header is one of numbers, and of text that occurs below it."""
+    cells = {k: grid.cell(header[0], k) for k in columns}
+    values = [k for k, cell in cells.items() if is_value(cell) and not is_year(cell)]
+    if len(header) > 1 or not values:
         return False
     below = range(first, last + 1)
-    return len(numeric_columns(grid, below, columns)) == len(columns)
+    sample = _sample(grid, below)
+    others = [k for k in columns if k not in values]
+    if not all(any(grid.cell(row, k) == cells[k] for row in sample) for k in others):
+        return False
+    return len(numeric_columns(grid, below, values)) == len(values)
 
 
 def _units_row(grid: Grid, row: int, last: int, columns: Sequence[int]) -> int | None:

@@ -20,6 +20,7 @@ from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
+from odefs.tables.readers.content_kinds import require_content
 from odefs.tables.readers.dialect import is_text
 from odefs.tables.readers.excel import SheetTable, read_sheet
 from odefs.tables.readers.file_names import path_for_polars, path_for_scans
@@ -146,6 +147,8 @@ def _open(
 ) -> TextTable:
     suffix = ".parquet" if isinstance(source, list) else suffix_of(source)
     check_options(name, suffix, options)
+    if not isinstance(source, list):
+        require_content(source, suffix, name)
     if suffix == ".parquet":
         table = _open_parquet(source if isinstance(source, list) else [source], name, folder)
         return TextTable(table, (), True)

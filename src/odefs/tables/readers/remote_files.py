@@ -16,7 +16,13 @@ from urllib.parse import quote, urlsplit
 from odefs._progress import report_progress, stage
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
-from odefs.tables.readers.addresses import PARAMETER, address_name, scheme_of, without_secrets
+from odefs.tables.readers.addresses import (
+    DOWNLOADS,
+    PARAMETER,
+    address_name,
+    scheme_of,
+    without_secrets,
+)
 from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.suffixes import copied_suffix
 
@@ -83,7 +89,11 @@ def _refuse(error: Exception, address: str, name: str) -> NoReturn:
     elif isinstance(reason, Exception):
         reason = first_line(reason)
     text = without_secrets(str(reason).replace(address, name))
-    raise TableError(f"{name}: cannot be downloaded ({text}).") from None
+    is_web = scheme_of(address) in DOWNLOADS
+    remedy = "the connection" if is_web else "the credentials in the environment"
+    raise TableError(
+        f"{name}: cannot be downloaded ({text}): check the address and {remedy}."
+    ) from None
 
 
 def _copy(
@@ -155,7 +165,12 @@ def _bucket(address: str) -> "tuple[FileSystem, str]":
     from pyarrow.fs import FileSystem, S3FileSystem, resolve_s3_region
 
     endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), None)
-    if scheme_of(address) != "s3" or PARAMETER.search(address):
+    if scheme_of(address) == "gs":
+        # The library tries for 15 minutes by default.
+        if "retry_limit_seconds=" not in address:
+            address += f"{'&' if '?' in address else '?'}retry_limit_seconds={TIMEOUT}"
+        return FileSystem.from_uri(address)
+    if PARAMETER.search(address):
         return FileSystem.from_uri(address)
     # Keys are taken literally: they may contain any character.
     path = address.partition("://")[2].rstrip("/")

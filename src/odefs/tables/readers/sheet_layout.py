@@ -1,5 +1,6 @@
 """Whether a sheet is a plain table, and notes on a table that had to be found in its sheet."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from odefs.tables.readers.cell_kinds import (
     is_sentence,
     is_total,
     is_value,
+    is_year,
 )
 from odefs.tables.readers.excel_cells import UNNAMED
 from odefs.tables.readers.grid import Grid
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 HEAD_ROWS = 41
 PROSE_SHARE = 0.5
 """Share of rows that consist of one sentence from which on a sheet is not a table."""
+REPEATED = re.compile(r"(?<=\d)_\d+$")
+"""What fastexcel adds to a name that occurs a second time."""
+PLAIN_NUMBER = re.compile(r"-?\d{1,18}(\.\d{1,18})?(e-?\d{1,3})?", re.ASCII | re.IGNORECASE)
 QUOTED = 60
 """Characters of a cell that a note quotes."""
 
@@ -39,6 +44,8 @@ def is_plain(frame: "pl.DataFrame") -> bool:
         return False
     if not frame.height:
         return True
+    if _is_headed_by_data(frame):
+        return False
     blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if blank.any():
         return False
@@ -48,6 +55,25 @@ def is_plain(frame: "pl.DataFrame") -> bool:
     texts = [cell for cell in last if cell is not None]
     is_short = len(texts) <= frame.width // 2
     return not (isinstance(texts[0], str) and (is_short or is_total(cleaned(texts[0]))))
+
+
+def _is_headed_by_data(frame: "pl.DataFrame") -> bool:
+    """Whether the names are numbers and text of the columns below: the sheet has no header.
+
+    Numbers in ascending order are names, such as 1, 2, 3 or wavelengths.
+    """
+    names = [REPEATED.sub("", name.strip()) for name in frame.columns]
+    values = [is_value(name) and not is_year(name) for name in names]
+    if not any(values):
+        return False
+    if all(values):
+        numbers = [float(name) for name in names if PLAIN_NUMBER.fullmatch(name)]
+        return len(numbers) == len(names) and numbers != sorted(numbers)
+    head = frame.head(HEAD_ROWS)
+    return all(
+        is_number or name in map(cleaned, map(str, head[:, place].to_list()))
+        for place, (name, is_number) in enumerate(zip(names, values, strict=True))
+    )
 
 
 def _starts_otherwise(text: "pl.Series") -> bool:

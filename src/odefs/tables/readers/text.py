@@ -244,7 +244,7 @@ def short_notes(source: Path | bytes, dialect: Dialect) -> list[Note]:
 
 def header_notes(header: Header, numbers: Sequence[str], text_columns: Sequence[str]) -> list[Note]:
     """Notes on the names; ``numbers`` are the columns that turned out to be numeric."""
-    is_data = header.may_be_data and set(header.names) <= {*numbers, *text_columns}
+    is_data = header.may_be_data and set(header.numbers) <= {*numbers, *text_columns}
     return [*header.notes, *([Note("header_like_data")] if is_data else [])]
 
 

@@ -22,7 +22,10 @@ def extract_table(archive: Path, name: str, table: str | None, folder: Path) -> 
             return _extract(opened, archive.stat().st_size, name, table, folder)
     except (*DAMAGED, lzma.LZMAError) as error:
         why = str(error) or "it ends too early"
-        raise TableError(f"{name}: the archive is damaged ({why}).") from error
+        raise TableError(
+            f"{name}: the archive is damaged ({why}): save or download it again, or rename it if "
+            "its suffix does not fit its content."
+        ) from error
 
 
 def _extract(
@@ -34,6 +37,8 @@ def _extract(
         if not member.is_dir() and not _is_hidden(member.filename)
     }
     tables = [member for member in members if _suffix(member) in TABLES]
+    if "[Content_Types].xml" in members:
+        raise TableError(f"{name}: this is an Office document: rename it to .xlsx if it is Excel.")
     if not tables:
         seen = f", only {', '.join(list(members)[:3])}" if members else ""
         raise TableError(
