@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from odefs.kernels.stable_products import slab_layout
 from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encoder import ColumnEncoder
 
@@ -51,7 +52,9 @@ class SimilarRows:
     def compare(self, X: np.ndarray) -> "ComparedRows":
         """Compare encoded rows with the sample."""
         scaled = np.clip(X.astype(np.float64) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
-        distances = scaled @ self._ordinary.T
+        layout = slab_layout(*self._ordinary.shape, self._ordinary.dtype)
+        # A row's neighbours must not depend on its block.
+        distances = layout.products(self._ordinary, scaled).T
         distances *= -2
         distances += (scaled * scaled).sum(axis=1)[:, None]
         distances += (self._ordinary**2).sum(axis=1)
