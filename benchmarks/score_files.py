@@ -41,7 +41,7 @@ def run(share: float = 1.0) -> list[Result]:
             "odefs score -o with reasons for flagged rows, against no reasons", scored, none_scored
         ),
         _ratio(f"odefs score -o with {MANY:.0%} of the rows flagged", many_scored, none_scored),
-        _rate("odefs score -o, rows a second on two busy cores", scored, n_rows),
+        _rate("odefs score -o, rows a second on two cores, start included", scored, n_rows),
     ]
 
 
@@ -52,9 +52,8 @@ def _ratio(what: str, with_reasons: Usage, without: Usage) -> Result:
 
 
 def _rate(what: str, used: Usage, n_rows: int) -> Result:
-    """Rows in the time that the command would take if it kept two cores busy."""
-    rate = 2 * n_rows / used.cpu_seconds
-    seconds = f"{used.cpu_seconds:.1f} s of processor time, {used.wall_seconds:.1f} s in all"
+    rate = n_rows / used.wall_seconds
+    seconds = f"{used.wall_seconds:.1f} s, {used.cpu_seconds:.1f} s of processor time"
     return Result(what, f"{rate:,.0f} ({seconds})", "at least 200,000", rate >= 200_000)
 
 

@@ -72,7 +72,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "within_subsection_order": ExplicitOrder(
         [
-            *("tutorial.py", "which_columns.py", "threshold.py", "review.py"),
+            *("tutorial.py", "which_columns.py", "plots.py", "threshold.py", "review.py"),
             *("when_selection_helps.py", "peers.py"),
         ]
     ),

@@ -111,7 +111,7 @@ def test_the_pages_tell_the_same_story(folder):
         json.loads(page.split('id="data">')[1].split("</script>")[0])
         for page in both(folder, "html")
     ]
-    for name in ("rows", "names", "identifier"):
+    for name in ("rows", "identifier"):
         assert data[0][name] == data[1][name]
     for name in ("counts", "chosen"):
         assert data[0]["scores"][name] == data[1]["scores"][name]

@@ -244,7 +244,7 @@ def test_what_is_refused_in_memory_is_refused_in_parts(case, folder):
 
 @pytest.mark.slow
 def test_no_sheet_has_room_and_no_model_no_scores(folder):
-    there = both(folder, "n.parquet", "-o", "s.xlsx")[1]
+    there = both(folder, "n.parquet", "-o", "s{}.xlsx")[1]
     assert there.returncode == 1
     assert "an Excel sheet holds 1,048,576 rows" in there.stderr
     here, there = both(folder, "n.parquet", model="nothing.odefs")

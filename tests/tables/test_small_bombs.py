@@ -193,8 +193,8 @@ def test_only_the_sheet_that_is_read_is_judged(tmp_path):
     write_sheets(tmp_path / "t.xlsx", far=["far & wide"])
     assert read_in_memory(tmp_path / "t.xlsx").frame.shape == (99, 10)
     assert read_in_memory(tmp_path / "t.xlsx", sheet="data").frame.shape == (99, 10)
-    for sheet in ("far & wide", "none of them"):
-        with pytest.raises(TableError, match="spread over"):
+    for sheet, why in {"far & wide": "spread over", "none of them": "there is no sheet"}.items():
+        with pytest.raises(TableError, match=why):
             read_in_memory(tmp_path / "t.xlsx", sheet=sheet)
     done = measured(
         "detect", "t.xlsx", "--sheet", "far & wide", "--no-report", "--quiet", cwd=tmp_path

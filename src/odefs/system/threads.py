@@ -57,9 +57,8 @@ def usable_cores() -> int:
 
     joblib counts them as well, but importing it takes a tenth of a short command.
     """
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    allowed = getattr(os, "sched_getaffinity", None)  # Linux has it
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
 
 
 @contextmanager

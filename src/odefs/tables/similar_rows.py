@@ -52,7 +52,8 @@ class SimilarRows:
     def compare(self, X: np.ndarray) -> "ComparedRows":
         """Compare encoded rows with the sample."""
         scaled = np.clip(X.astype(np.float64) * self._scale, -MAX_DISTANCE, MAX_DISTANCE)
-        layout = slab_layout(*self._ordinary.shape, self._ordinary.dtype)
+        n_ordinary, n_features = self._ordinary.shape
+        layout = slab_layout(n_ordinary, n_features, self._ordinary.dtype)
         # A row's neighbours must not depend on its block.
         distances = layout.products(self._ordinary, scaled).T
         distances *= -2

@@ -92,6 +92,8 @@ def plan_text(
     by_spaces = _is_split_by_spaces(data, delimiter)
     separator = SPACE if by_spaces else delimiter or detect_separator("\n".join(data or lines))
     rows = list(_rows(lines, separator, by_spaces))
+    if not rows:
+        return plan  # nothing but delimiters
     widths = Counter(len(row.fields) for row in rows if not row.text.startswith(COMMENT))
     width = max(widths, key=lambda n: (widths[n], n)) if widths else 1
     if width == 1 and delimiter is None:
