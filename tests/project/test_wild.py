@@ -110,22 +110,25 @@ def test_a_process_that_crashes_is_reported(tmp_path):
     assert {"traceback", "no_document"} <= set(outcome_of(wild_file(), raised).faults)
 
 
-@pytest.mark.slow
-def test_a_table_is_read_and_a_broken_file_is_refused(tmp_path):
+def run_from_a_small_process(path):
     # A process is charged with the memory of the one that starts it, which a worker has much of.
     code = (
         "import pickle, sys; from pathlib import Path; from benchmarks.wild.run import run_file\n"
         "sys.stdout.buffer.write(pickle.dumps(run_file(Path(sys.argv[1]))))"
     )
-    line = [sys.executable, "-c", code, str(TABLE)]
-    runs = pickle.loads(subprocess.run(line, cwd=ROOT, capture_output=True, check=True).stdout)
-    read = outcome_of(wild_file(shape=(800, 16)), runs)
+    line = [sys.executable, "-c", code, str(path)]
+    return pickle.loads(subprocess.run(line, cwd=ROOT, capture_output=True, check=True).stdout)
+
+
+@pytest.mark.slow
+def test_a_table_is_read_and_a_broken_file_is_refused(tmp_path):
+    read = outcome_of(wild_file(shape=(800, 16)), run_from_a_small_process(TABLE))
     assert (read.rows, read.columns, read.message, read.faults) == (800, 16, None, ())
     assert read.flagged
     assert read.megabytes > 20
     empty = tmp_path / "empty.csv"
     empty.touch()
-    refused = outcome_of(wild_file(is_refused=True), run_file(empty))
+    refused = outcome_of(wild_file(is_refused=True), run_from_a_small_process(empty))
     assert refused.rows is None
     assert refused.message
     assert refused.faults == ()
