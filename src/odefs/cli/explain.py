@@ -81,10 +81,10 @@ def _rows(text: str, found: "TableDetection") -> list[int]:
 
     Entries are ids if rows are shown with their ids, otherwise row numbers.
     """
-    from odefs.tables.displayed_rows import shown_names
+    from odefs.tables.displayed_rows import shown_id, shown_names
 
     parts = [part.strip() for part in text.split(",")]
-    by_id = found.named and found.identifier not in found.hidden
+    by_id = shown_id(found) is not None
     chosen = _by_id(parts, *shown_names(found)) if by_id else _by_number(parts, found.n_rows)
     return list(dict.fromkeys(row for rows in chosen for row in rows))
 

@@ -20,12 +20,21 @@ UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 """Characters of a sheet's name that are replaced in file names."""
 
 
+def _nothing() -> None:
+    """Nothing follows."""
+
+
 @dataclass(frozen=True)
 class SheetResult:
     """The JSON document of a result, if requested, and what follows once it is written."""
 
     document: str | None = None
-    finish: Callable[[], None] | None = None
+    finish: Callable[[], None] = _nothing
+
+    def conclude(self) -> None:
+        if self.document is not None:
+            write_document(self.document)
+        self.finish()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +65,7 @@ def run_sheets(
     """
     names = _names(file, run.reading.sheet)
     if names is None:
-        result = execute(run)
-        if result.document is not None:
-            write_document(result.document)
-        if result.finish is not None:
-            result.finish()
+        execute(run).conclude()
         return
     documents: list[dict[str, object]] = []
     results: list[SheetResult] = []
@@ -87,8 +92,6 @@ def _finish(results: Sequence[SheetResult]) -> None:
     """Let every sheet report, and exit with the highest code."""
     code = 0
     for result in results:
-        if result.finish is None:
-            continue
         try:
             result.finish()
         except SystemExit as error:

@@ -86,7 +86,7 @@ def collect_values(
     by_column = [
         [cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names
     ]
-    return [list(values) for values in zip(*by_column, strict=True)]
+    return [[values[k] for values in by_column] for k in range(at.size)]
 
 
 def sample_rows(rows: np.ndarray, size: int, seed: int) -> np.ndarray:
