@@ -36,6 +36,7 @@ from odefs.tables.displayed_rows import (
     shown_names,
     shown_notes,
 )
+from odefs.tables.messages.records import RowRecord
 from odefs.tables.notes import as_plain
 
 CHOICES = "--threshold", "--contamination", "--flag"
@@ -107,7 +108,7 @@ def collect(
     }
 
 
-def _are_numbers(detection: TableDetection, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _are_numbers(detection: TableDetection, rows: Sequence[RowRecord]) -> bool:
     """Whether the rows go by their numbers; an id column or an index may also be called row."""
     return shown_id(detection) is None and all(row["name"] == row["row"] for row in rows)
 

@@ -5,7 +5,6 @@ page joins as many of them as rows are above its threshold.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, plain_cell, shown_id
 from odefs.tables.frames import column_cells
+from odefs.tables.messages.records import KindRecord, RowRecord
 from odefs.tables.table import HeldTable
 from odefs.tables.writers.columns import RESULT_NAMES
 
@@ -28,10 +28,10 @@ def collect_csv(
     detection: TableDetection,
     extent: Extent,
     groups: Sequence[Sequence[int]],
-    records: Sequence[Mapping[str, Any]],
-    kinds: Sequence[Mapping[str, Any]],
+    records: Sequence[RowRecord],
+    kinds: Sequence[KindRecord],
     names: Sequence[object],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the header, and one line for each top-ranked row in descending order of the score.
 
     ``records`` describe the ``groups`` of identical rows. Lines have no gaps: the first ``n`` lines
@@ -99,8 +99,8 @@ def _results(
     detection: TableDetection,
     extent: Extent,
     row: int,
-    record: Mapping[str, Any],
-    kinds: Sequence[Mapping[str, Any]],
+    record: RowRecord,
+    kinds: Sequence[KindRecord],
 ) -> dict[str, object]:
     """Return the result columns of a row; those that do not apply are absent."""
     found: dict[str, object] = {
@@ -109,7 +109,7 @@ def _results(
         "percentile": record["percentile"],
         "p_value": record["p_value"],
         "agreement": record["agreement"],
-        "kind": "" if record["kind"] is None else messages.kind(dict(kinds[record["kind"]])),
+        "kind": "" if record["kind"] is None else messages.kind(kinds[record["kind"]]),
         "reasons": "; ".join(map(messages.short_reason, record["reasons"])),
     }
     if detection.reference is None:
@@ -121,7 +121,7 @@ def _results(
 
 def _table_cells(
     detection: TableDetection, extent: Extent, rows: np.ndarray, names: Sequence[str]
-) -> dict[str, list[Any]]:
+) -> dict[str, list[object]]:
     """Return the cells of ascending ``rows`` by column, as the table has them."""
     origin = detection.origin
     if not rows.size or not names or origin is None:
