@@ -51,7 +51,7 @@ def collect_csv(
     else:
         key = f"{identifier} (id)" if identifier in OWN_NAMES else identifier
         cells.pop(identifier, None)
-    results = [_results(detection, extent, int(row), record_of[int(row)], kinds) for row in rows]
+    results = [_results(detection, extent, record_of[int(row)], kinds) for row in rows]
     header = [key, *(results[0] if results else ())]
     for column in cells:
         header.append(_free(column, header))
@@ -98,7 +98,6 @@ def _fitting(lines: Iterable[str]) -> Iterator[str]:
 def _results(
     detection: TableDetection,
     extent: Extent,
-    row: int,
     record: RowRecord,
     kinds: Sequence[KindRecord],
 ) -> dict[str, object]:
