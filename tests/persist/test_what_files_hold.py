@@ -46,6 +46,14 @@ def cells_in(path, frame, names):
     return sorted(cell for cell in cells if cell.encode() in held)
 
 
+def save_on_command_line(frame, folder):
+    frame.to_csv(folder / "t.csv", index=False)
+    chosen = ("--id", "cust", "--drop", "secretcol", "--save", "c.odefs", "--no-report")
+    done = run("detect", "t.csv", *chosen, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "c.odefs"
+
+
 def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
     frame = table()
     found = odefs.detect(frame, id="cust", drop=["secretcol"])
@@ -56,21 +64,8 @@ def test_no_cell_of_a_column_that_is_not_used_is_in_the_file(tmp_path):
     # Three digits occur in any file of numbers.
     long = frame[unused].map(lambda cell: cell if cell is not None and len(str(cell)) > 4 else None)
     assert cells_in(tmp_path / "m.odefs", long, unused) == []
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    done = run(
-        "detect",
-        "t.csv",
-        "--id",
-        "cust",
-        "--drop",
-        "secretcol",
-        "--save",
-        "c.odefs",
-        "--no-report",
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    assert cells_in(tmp_path / "c.odefs", long, unused) == []
+    saved = save_on_command_line(frame, tmp_path)
+    assert cells_in(saved, long, unused) == []
 
 
 def test_notes_in_a_file_quote_no_cell(tmp_path):
@@ -86,21 +81,8 @@ def test_notes_in_a_file_quote_no_cell(tmp_path):
 
 def test_the_parts_of_a_file_are_those_that_the_security_page_lists(tmp_path):
     """A new part is to be thought about, and told in SECURITY.md."""
-    table().to_csv(tmp_path / "t.csv", index=False)
-    done = run(
-        "detect",
-        "t.csv",
-        "--id",
-        "cust",
-        "--drop",
-        "secretcol",
-        "--save",
-        "c.odefs",
-        "--no-report",
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    extra = read_file(tmp_path / "c.odefs")[0]["extra"]
+    saved = save_on_command_line(table(), tmp_path)
+    extra = read_file(saved)[0]["extra"]
     assert {part: sorted(extra[part]) for part in ("encoder", "source", "run")} == {
         "encoder": ["columns", "left_out", "parameters", "specs"],
         "source": ["bytes", "columns", "name", "rows", "sha256"],

@@ -43,23 +43,19 @@ def test_wheel_and_sdist_hold_what_they_should(built):
             assert any(name.endswith(f"/{kept}") for name in archive.getnames()), kept
 
 
+def install(package, pins, folder):
+    """Install a package with the pins of that name into a new environment; return its Python."""
+    venv.create(folder / "env", with_pip=True)
+    python = folder / "env" / "bin" / "python"
+    pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(python, *pip, constraints(pins, folder), package, cwd=folder)
+    return python
+
+
 @pytest.mark.slow
 def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     wheel, _ = built
-    venv.create(tmp_path / "env", with_pip=True)
-    python = tmp_path / "env" / "bin" / "python"
-    pins = constraints("detect", tmp_path)
-    run(
-        python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        pins,
-        f"{wheel}[cli]",
-        cwd=tmp_path,
-    )
+    python = install(f"{wheel}[cli]", "detect", tmp_path)
     shown = run(tmp_path / "env" / "bin" / "odefs", "detect", "-o", "scores.csv", cwd=tmp_path)
     assert "distance_km = 9500.3" in shown
     assert (
@@ -75,20 +71,7 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
 @pytest.mark.slow
 def test_the_core_needs_no_extras(built, tmp_path):
     wheel, _ = built
-    venv.create(tmp_path / "env", with_pip=True)
-    python = tmp_path / "env" / "bin" / "python"
-    pins = constraints("core", tmp_path)
-    run(
-        python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        pins,
-        wheel,
-        cwd=tmp_path,
-    )
+    python = install(wheel, "core", tmp_path)
     run(
         python,
         "-c",

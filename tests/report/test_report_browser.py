@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import check_quiet, forget_logs, needs_browser, start_browser
+from browser import check_quiet, forget_logs, needs_browser
 from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
@@ -21,13 +21,6 @@ from odefs.tables.notes import Provenance
 from pages import EVIL
 
 pytestmark = [pytest.mark.slow, needs_browser]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    driver = start_browser(tmp_path_factory.mktemp("profile"), tmp_path_factory.mktemp("downloads"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

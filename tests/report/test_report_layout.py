@@ -12,9 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import check_quiet, forget_logs, needs_browser, start_browser
+from browser import check_quiet, forget_logs, needs_browser
 from odefs import ODEFS
-from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
 from odefs.tables import messages
@@ -26,19 +25,6 @@ LONG = "a column whose name goes on with units, instruments and remarks " * 4
 SOLID = "x" * 240
 OPENS = "return performance.timing.loadEventEnd - performance.timing.navigationStart"
 WIDTHS = "const d = document.documentElement; return [d.scrollWidth, d.clientWidth]"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    driver = start_browser(tmp_path_factory.mktemp("profile"), tmp_path_factory.mktemp("downloads"))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture(scope="module")
-def report():
-    found = detect(pl.read_csv(transactions_path()), id="transaction")
-    return build_report(replace(found, source={"name": "transactions.csv"}))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from browser import check_quiet, forget_logs, needs_browser, start_browser
+from browser import check_quiet, forget_logs, needs_browser
 from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
 from odefs.report import build_report
@@ -27,13 +27,6 @@ pytestmark = [pytest.mark.slow, needs_browser]
 SHA256 = "0123456789abcdef" * 4
 BOM = b"\xef\xbb\xbf"
 OWN = ["answer", "score", "reasons", "table"]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    driver = start_browser(tmp_path_factory.mktemp("profile"), tmp_path_factory.mktemp("downloads"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from dataclasses import replace
 from urllib.parse import urlencode
 
 import polars as pl
@@ -11,27 +10,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from browser import check_quiet, forget_logs, needs_browser, start_browser
+from browser import check_quiet, forget_logs, needs_browser
 from odefs.datasets.transactions import transactions_path
-from odefs.detection import detect
-from odefs.report import build_report
 from odefs.tables import messages
 from pages import EVIL
 
 pytestmark = [pytest.mark.slow, needs_browser]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    driver = start_browser(tmp_path_factory.mktemp("profile"), tmp_path_factory.mktemp("downloads"))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture(scope="module")
-def report():
-    found = detect(pl.read_csv(transactions_path()), id="transaction")
-    return build_report(replace(found, source={"name": "transactions.csv"}))
 
 
 @pytest.fixture

@@ -1,19 +1,15 @@
 """Check command, ``odefs check FILE --model MODEL``: a table passes or fails, for pipelines."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from odefs.cli import options
-from odefs.cli.flag_limit import (
-    TOO_MANY,
-    Limit,
-    LimitType,
-    allowed_share,
-)
+from odefs.cli.flag_limit import TOO_MANY, Limit, LimitType, allowed_share
 from odefs.cli.progress import progress
+from odefs.cli.scoring import ModelRun, score_file
 
 if TYPE_CHECKING:
     from odefs.cli.check_results import Checked
@@ -38,6 +34,18 @@ class _Rules(click.ParamType):
         if unknown:
             raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(FAILING)}.")
         return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRun(ModelRun):
+    """Options of ``odefs check``."""
+
+    limit: Limit | None
+    rules: tuple[str, ...]
+    max_drift: float
+    form: str
+    metrics: Path | None
+    quiet: bool
 
 
 @click.command()
@@ -94,55 +102,36 @@ class _Rules(click.ParamType):
 @options.jobs
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @options.reports_errors
-def command(
-    file: str,
-    model: Path,
-    limit: Limit | None,
-    rules: tuple[str, ...],
-    max_drift: float,
-    form: str,
-    metrics: Path | None,
-    hide: tuple[str, ...],
-    reading: options.Reading,
-    jobs: int | None,
-    quiet: bool,
-) -> None:
+@options.as_record(CheckRun)
+def command(run: CheckRun) -> None:
     """Check FILE against a saved MODEL: exit code 0 if it passes, 3 if it does not.
 
     Without --max-flagged and --fail-on nothing fails: the findings are printed.
     """
     from odefs.cli.check_results import FORMATS, as_metrics
     from odefs.cli.outputs import require_apart
-    from odefs.cli.scoring import score_file
     from odefs.cli.sheets import refuse_all
     from odefs.cli.sources import table_and_folder
     from odefs.system.atomic_write import atomic_write
 
-    require_apart(metrics, Path(file) if file != "-" else None, model)
-    allowed = allowed_share(limit, model, None)
-    plain = options.Flagging(None, None, None)
-    refuse_all(reading.sheet, "a check is of one table")
-    with table_and_folder(file, reading, quiet) as (local, folder):
-        with progress(quiet):
-            scored = score_file(model, local, reading, plain, jobs, hide, folder, top=1)
-            checked = _checked(scored, limit, allowed, rules, max_drift)
+    file = run.file
+    require_apart(run.metrics, Path(file) if file != "-" else None, run.model)
+    allowed = allowed_share(run.limit, run.model, None)
+    refuse_all(run.reading.sheet, "a check is of one table")
+    with table_and_folder(file, run.reading, run.quiet) as (local, folder):
+        with progress(run.quiet):
+            checked = _checked(run, score_file(run, local, folder, top=1), allowed)
         checked = replace(checked, path=file if Path(file).is_file() else None)
-        if metrics is not None:
-            with atomic_write(metrics) as partial:
+        if run.metrics is not None:
+            with atomic_write(run.metrics) as partial:
                 partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
-    if not quiet:
-        click.echo(FORMATS[form](checked), nl=False)
+    if not run.quiet:
+        click.echo(FORMATS[run.form](checked), nl=False)
     if checked.has_failed():
         raise SystemExit(TOO_MANY)
 
 
-def _checked(
-    scored: "Scored",
-    limit: Limit | None,
-    allowed: float | None,
-    rules: tuple[str, ...],
-    max_drift: float,
-) -> "Checked":
+def _checked(run: CheckRun, scored: "Scored", allowed: float | None) -> "Checked":
     from odefs.cli.check_results import Checked, Finding, drift_findings, value_findings
     from odefs.tables.checks import find_checks, with_names
     from odefs.tables.displayed_rows import shown_drift
@@ -156,12 +145,13 @@ def _checked(
     drift = shown_drift(found, scored.drift)
     share = found.n_flagged / max(found.n_rows, 1)
     findings: list[Finding] = []
+    limit, rules = run.limit, run.rules
     if limit is not None and allowed is not None and share > allowed:
         multiple = limit.given if limit.times is not None else None
         text = too_many_flagged(share, allowed, multiple)
         findings.append(Finding("flagged", "flagged rows", text, True))
     findings += value_findings(checks, "values" in rules)
-    findings += drift_findings(drift, max_drift, "drift" in rules)
+    findings += drift_findings(drift, run.max_drift, "drift" in rules)
     judged = (*(["flagged"] if limit is not None else []), *rules)
     return Checked(
         scored.read.name,

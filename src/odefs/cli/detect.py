@@ -1,9 +1,10 @@
 """Detection command, ``odefs detect FILE``: outliers of a table, their reasons and a report."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -13,6 +14,7 @@ from odefs.cli.messages import say_warning
 from odefs.cli.progress import progress
 from odefs.cli.sheets import (
     SheetResult,
+    SheetRun,
     of_sheet,
     refuse_all,
     run_sheets,
@@ -26,6 +28,54 @@ if TYPE_CHECKING:
     from odefs.tables.detection import TableDetection
     from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """Options that decide what is fitted to a table and what its result holds."""
+
+    reading: options.Reading
+    columns: options.Columns
+    training: options.Training
+    hide: tuple[str, ...]
+    flagging: options.Flagging = options.DEFAULT_FLAGGING
+    top: int = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectRun(SheetRun):
+    """Options of ``odefs detect``."""
+
+    file: str | None
+    writing: options.Writing
+    model_path: Path | None
+    answers: Path | None
+    checks_path: Path | None
+    no_checks: bool
+    columns: options.Columns
+    flagging: options.Flagging
+    training: options.Training
+    display: options.Display
+
+    def of_sheet(self, sheet: str) -> Self:
+        model, checks = self.model_path, self.checks_path
+        return replace(
+            super().of_sheet(sheet),
+            writing=sheet_writing(self.writing, sheet),
+            model_path=model and sheet_path(model, sheet),
+            checks_path=checks and sheet_path(checks, sheet),
+        )
+
+    @property
+    def fit(self) -> FitOptions:
+        return FitOptions(
+            self.reading,
+            self.columns,
+            self.training,
+            self.writing.hide,
+            self.flagging,
+            self.display.top,
+        )
 
 
 @click.command()
@@ -54,19 +104,8 @@ if TYPE_CHECKING:
 @options.training
 @options.display
 @options.reports_errors
-def command(
-    file: str | None,
-    writing: options.Writing,
-    model_path: Path | None,
-    answers: Path | None,
-    checks_path: Path | None,
-    no_checks: bool,
-    reading: options.Reading,
-    columns: options.Columns,
-    flagging: options.Flagging,
-    training: options.Training,
-    display: options.Display,
-) -> None:
+@options.as_record(DetectRun)
+def command(run: DetectRun) -> None:
     """Find the outliers of a table and the columns that reveal them.
 
     FILE is a csv, parquet, arrow, JSON, ndjson or Excel file, a zip archive, a SQLite or DuckDB
@@ -75,54 +114,25 @@ def command(
     """
     from odefs.datasets.transactions import transactions_path
 
-    if columns.known and columns.known in (columns.label, reading.identifier):
+    known, reading = run.columns.known, run.reading
+    if known and known in (run.columns.label, reading.identifier):
         raise click.UsageError(
-            f"--known {columns.known} is also given as --label or --id: use different columns."
+            f"--known {known} is also given as --label or --id: use different columns."
         )
-    if no_checks and checks_path:
+    if run.no_checks and run.checks_path:
         raise click.UsageError(
             "--checks-out and --no-checks are mutually exclusive: give only one of them."
         )
-    if file is None:
-        file = str(transactions_path())
-        reading = replace(reading, identifier=reading.identifier or "transaction")
-    if answers:
+    if run.file is None:
+        named = replace(reading, identifier=reading.identifier or "transaction")
+        run = replace(run, reading=named)
+    if run.answers:
         refuse_all(reading.sheet, "--answers belongs to one table")
-    table = file
-
-    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
-        return _detect(
-            table,
-            sheet_writing(writing, sheet),
-            sheet_path(model_path, sheet),
-            answers,
-            sheet_path(checks_path, sheet),
-            no_checks,
-            reading,
-            columns,
-            flagging,
-            training,
-            display,
-            sheet,
-        )
-
-    run_sheets(table, reading, run, display.as_json, display.quiet)
+    file = str(transactions_path()) if run.file is None else run.file
+    run_sheets(file, run, partial(_detect, file), run.display.as_json, run.display.quiet)
 
 
-def _detect(
-    file: str,
-    writing: options.Writing,
-    model_path: Path | None,
-    answers: Path | None,
-    checks_path: Path | None,
-    no_checks: bool,
-    reading: options.Reading,
-    columns: options.Columns,
-    flagging: options.Flagging,
-    training: options.Training,
-    display: options.Display,
-    sheet: str | None,
-) -> SheetResult:
+def _detect(file: str, run: DetectRun) -> SheetResult:
     """Detect outliers in one table, and write and show what was found."""
     from odefs.cli.outputs import choose_targets, require_apart, require_room_for, write_outputs
     from odefs.cli.run import make_model, named_errors
@@ -130,37 +140,27 @@ def _detect(
     from odefs.cli.sources import table_and_folder
     from odefs.report import build_report
 
+    writing, display = run.writing, run.display
     targets = choose_targets(
         file,
         writing,
         display,
-        reading,
-        model_path=model_path,
+        run.reading,
+        model_path=run.model_path,
         leaves_page=not display.as_json,
-        checks_path=checks_path,
-        sheet=sheet,
+        checks_path=run.checks_path,
+        sheet=run.sheet,
     )
-    require_apart(targets.scores, targets.page, targets.model, targets.checks, answers)
-    model = make_model(training, columns.by)
-    with table_and_folder(file, reading, display.quiet, targets.scores) as (local, folder):
+    require_apart(targets.scores, targets.page, targets.model, targets.checks, run.answers)
+    model = make_model(run.training, run.columns.by)
+    with table_and_folder(file, run.reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
             with named_errors(local, writing.output):
-                read = of_sheet(read_input(local, folder, reading, columns, writing.hide), sheet)
+                read = of_sheet(read_input(local, folder, run.fit), run.sheet)
                 require_room_for(writing, read.table, writing.hide)
-            told = _read_answers(answers, read, reading, writing.hide) if answers else []
+            told = _read_answers(run.answers, read, run.fit) if run.answers else []
             with named_errors(local, writing.output):
-                found = detect_input(
-                    read,
-                    model,
-                    reading,
-                    columns,
-                    flagging,
-                    training,
-                    writing.hide,
-                    display.top,
-                    told,
-                    checks=not no_checks,
-                )
+                found = detect_input(read, model, run.fit, told, checks=not run.no_checks)
             notes = write_outputs(targets, read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
@@ -173,49 +173,38 @@ def _detect(
     return SheetResult()
 
 
-def read_input(
-    file: "LocalTable",
-    folder: Path | None,
-    reading: options.Reading,
-    columns: options.Columns,
-    hide: tuple[str, ...],
-) -> "Reading":
+def read_input(file: "LocalTable", folder: Path | None, fit: FitOptions) -> "Reading":
     """Open the table and check what can be checked before the fit."""
     from odefs.cli.sources import read_options
     from odefs.tables.readers.open import open_table
 
+    reading, columns = fit.reading, fit.columns
     # These columns must not be parsed as numbers.
     text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
     how = replace(read_options(reading), text_columns=text)
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)
-        read.table.require_columns([*columns.labels, *hide])
+        read.table.require_columns([*columns.labels, *fit.hide])
     return read
 
 
-def _read_answers(
-    path: Path, read: "Reading", reading: options.Reading, hide: tuple[str, ...]
-) -> "list[Answer]":
+def _read_answers(path: Path, read: "Reading", fit: FitOptions) -> "list[Answer]":
     """Read the answers of a review before the fit, so that wrong ones cost no time."""
     from odefs.tables.answers import AnswerFile, table_fingerprint
 
-    if reading.identifier:
-        read.table.require_columns([reading.identifier])
-    identifier = None if reading.identifier in hide else reading.identifier
+    identifier = fit.reading.identifier
+    if identifier:
+        read.table.require_columns([identifier])
     fingerprint = table_fingerprint({"sha256": read.sha256}, read.table)
-    return AnswerFile(path, read.table, fingerprint, identifier).read()
+    shown = None if identifier in fit.hide else identifier
+    return AnswerFile(path, read.table, fingerprint, shown).read()
 
 
 def detect_input(
     read: "Reading",
     model: "ODEFSModel",
-    reading: options.Reading,
-    columns: options.Columns,
-    flagging: options.Flagging,
-    training: options.Training,
-    hide: tuple[str, ...],
-    top: int,
+    fit: FitOptions,
     told: "Sequence[Answer]" = (),
     checks: bool = False,
 ) -> "TableDetection":
@@ -230,6 +219,7 @@ def detect_input(
     from odefs.tables.notes import Exclusion, Provenance
     from odefs.tables.with_answers import answers_note, with_answers
 
+    columns, flagging, seed = fit.columns, fit.flagging, fit.training.seed
     with stage("reading"):
         labels = labels_of(read.table, columns.label) if columns.label else None
         cases, note = known_cases(read.table, columns.known) if columns.known else ({}, None)
@@ -244,22 +234,22 @@ def detect_input(
             columns.na,
             by=columns.by,
         ),
-        id=reading.identifier,
+        id=fit.reading.identifier,
         known=cases,
         ignore=columns.labels,
         contamination=flagging.contamination,
         threshold=flagging.threshold,
         flag=flagging.flag,
-        hide=hide,
-        top=top,
-        seed=training.seed,
+        hide=fit.hide,
+        top=fit.top,
+        seed=seed,
         checks=checks,
     )
     rows, answers = answered(told)
     found = with_answers(found, rows, answers, read.table)
     notes = [*([note] if note else []), *([answers_note(answers)] if told else [])]
     known = (*cases.values(), np.array(rows, dtype=np.intp))
-    found = described(found, read, Provenance.of_model(model, shared_command_line(), training.seed))
+    found = described(found, read, Provenance.of_model(model, shared_command_line(), seed))
     return replace(
         found,
         left_out=dict.fromkeys(columns.drop, Exclusion("dropped")) | found.left_out,

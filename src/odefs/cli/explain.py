@@ -1,7 +1,7 @@
 """Explanation command, ``odefs explain MODEL FILE``: reasons for chosen or top-ranked rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import click
 from odefs.cli import options
 from odefs.cli.messages import document_text
 from odefs.cli.progress import progress
+from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import SheetResult, run_sheets
 
 if TYPE_CHECKING:
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 
 MAX_DIGITS = 4000
 """Longest id read as an integer: Python refuses to parse more than 4,300 digits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainRun(ModelRun):
+    """Options of ``odefs explain``."""
+
+    rows: str | None
+    display: options.Display
 
 
 @click.command()
@@ -35,54 +44,33 @@ MAX_DIGITS = 4000
 @options.jobs
 @options.display
 @options.reports_errors
-def command(
-    model: Path,
-    file: str,
-    rows: str | None,
-    hide: tuple[str, ...],
-    reading: options.Reading,
-    flagging: options.Flagging,
-    jobs: int | None,
-    display: options.Display,
-) -> None:
+@options.as_record(ExplainRun)
+def command(run: ExplainRun) -> None:
     """Explain why rows of FILE are outliers under a saved MODEL.
 
     Each reason is shown with the position of its value in the column and the usual values.
     """
-
-    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
-        return _explain(model, file, rows, hide, reading, flagging, jobs, display, sheet)
-
-    run_sheets(file, reading, run, display.as_json, display.quiet)
+    run_sheets(run.file, run, _explain, run.display.as_json, run.display.quiet)
 
 
-def _explain(
-    model: Path,
-    file: str,
-    rows: str | None,
-    hide: tuple[str, ...],
-    reading: options.Reading,
-    flagging: options.Flagging,
-    jobs: int | None,
-    display: options.Display,
-    sheet: str | None,
-) -> SheetResult:
+def _explain(run: ExplainRun) -> SheetResult:
     """Explain rows of one table."""
     from odefs.cli.run import require_memory
-    from odefs.cli.scoring import score_file
     from odefs.cli.screen import Screen, show_reasons
     from odefs.cli.sources import local_table
 
-    with local_table(file, reading, display.quiet) as local:
-        require_memory(local, reading.delimiter, reading.sheet, whole=True)
+    display = run.display
+    with local_table(run.file, run.reading, display.quiet) as local:
+        require_memory(local, run.reading.delimiter, run.reading.sheet, whole=True)
         with progress(display.quiet):
-            found = score_file(model, local, reading, flagging, jobs, hide, sheet=sheet).found
-    numbers = _rows(rows, found) if rows else [int(row) for row in found.order[: display.top]]
+            found = score_file(run, local).found
+    top = found.order[: display.top]
+    numbers = _rows(run.rows, found) if run.rows else [int(row) for row in top]
     if display.as_json:
         return SheetResult(document_text({"rows": _explained(found, numbers)}))
     if not display.quiet:
         out = Screen()
-        if sheet is not None:
+        if run.sheet is not None:
             out.say(f"{found.source['name']}:")
         show_reasons(out, found, numbers)
     return SheetResult()
@@ -93,10 +81,10 @@ def _rows(text: str, found: "TableDetection") -> list[int]:
 
     Entries are ids if rows are shown with their ids, otherwise row numbers.
     """
-    from odefs.tables.displayed_rows import shown_names
+    from odefs.tables.displayed_rows import shown_id, shown_names
 
     parts = [part.strip() for part in text.split(",")]
-    by_id = found.named and found.identifier not in found.hidden
+    by_id = shown_id(found) is not None
     chosen = _by_id(parts, *shown_names(found)) if by_id else _by_number(parts, found.n_rows)
     return list(dict.fromkeys(row for rows in chosen for row in rows))
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -17,6 +17,7 @@ from odefs.cli.errors import guarded
 
 Command = Callable[..., object]
 Decorator = Callable[[Command], Command]
+Record = TypeVar("Record")
 
 
 def _option(*names: str, **settings: object) -> Any:
@@ -38,6 +39,19 @@ def _argument(name: str, record: type) -> Decorator:
             names = one.metadata["names"] or (f"--{one.name.replace('_', '-')}",)
             decorated = click.option(*names, one.name, **one.metadata["settings"])(decorated)
         return decorated
+
+    return decorate
+
+
+def as_record(record: type[Record]) -> Callable[[Callable[[Record], object]], Command]:
+    """Decorator of a command that takes all its arguments and options in one record."""
+
+    def decorate(command: Callable[[Record], object]) -> Command:
+        @functools.wraps(command)
+        def collected(**chosen: object) -> object:
+            return command(record(**chosen))
+
+        return collected
 
     return decorate
 
@@ -226,6 +240,10 @@ class Flagging:
             raise click.UsageError(
                 f"{' and '.join(given)} are mutually exclusive: give only one of them."
             )
+
+
+DEFAULT_FLAGGING = Flagging(None, None, None)
+"""The rule of the model."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,27 @@
 """Report command, ``odefs report MODEL FILE -o HTML``: report of a table under a saved model."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import click
 
 from odefs.cli import options
 from odefs.cli.progress import progress
+from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import SheetResult, run_sheets, sheet_path
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRun(ModelRun):
+    """Options of ``odefs report``."""
+
+    output: Path
+    force: bool
+    quiet: bool
+
+    def of_sheet(self, sheet: str) -> Self:
+        return replace(super().of_sheet(sheet), output=sheet_path(self.output, sheet))
 
 
 @click.command()
@@ -27,55 +42,28 @@ from odefs.cli.sheets import SheetResult, run_sheets, sheet_path
 @options.jobs
 @click.option("--quiet", is_flag=True, help="Print only errors.")
 @options.reports_errors
-def command(
-    model: Path,
-    file: str,
-    output: Path,
-    hide: tuple[str, ...],
-    force: bool,
-    reading: options.Reading,
-    flagging: options.Flagging,
-    jobs: int | None,
-    quiet: bool,
-) -> None:
+@options.as_record(ReportRun)
+def command(run: ReportRun) -> None:
     """Write the report of FILE under a saved MODEL.
 
     MODEL is a file written by 'odefs detect --save'.
     """
-
-    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
-        page = sheet_path(output, sheet) or output
-        _report(model, file, page, hide, force, reading, flagging, jobs, quiet, sheet)
-        return SheetResult()
-
-    run_sheets(file, reading, run, quiet=quiet)
+    run_sheets(run.file, run, _report, quiet=run.quiet)
 
 
-def _report(
-    model: Path,
-    file: str,
-    output: Path,
-    hide: tuple[str, ...],
-    force: bool,
-    reading: options.Reading,
-    flagging: options.Flagging,
-    jobs: int | None,
-    quiet: bool,
-    sheet: str | None,
-) -> None:
+def _report(run: ReportRun) -> SheetResult:
     """Write the report of one table."""
     from odefs.cli.outputs import PAGES, require_apart, write_report
     from odefs.cli.run import require_memory
-    from odefs.cli.scoring import score_file
     from odefs.cli.sources import local_table
     from odefs.tables.writers.files import check_target
 
-    require_apart(output, Path(file), model)
-    check_target(output, force, PAGES)
-    with local_table(file, reading, quiet) as local:
-        require_memory(local, reading.delimiter, reading.sheet, whole=True)
-        with progress(quiet):
-            scored = score_file(model, local, reading, flagging, jobs, hide, sheet=sheet)
-            write_report(scored.found, output)
-    if not quiet:
-        click.echo(f"Report: {output}")
+    require_apart(run.output, Path(run.file), run.model)
+    check_target(run.output, run.force, PAGES)
+    with local_table(run.file, run.reading, run.quiet) as local:
+        require_memory(local, run.reading.delimiter, run.reading.sheet, whole=True)
+        with progress(run.quiet):
+            write_report(score_file(run, local).found, run.output)
+    if not run.quiet:
+        click.echo(f"Report: {run.output}")
+    return SheetResult()

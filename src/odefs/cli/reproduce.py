@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,25 @@ OF_THE_PAPER = ("table1", "table2", "selfpaced", "competitors", "theorem", "nois
 
 def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str]:
     return [name.strip() for name in value.split(",") if name.strip()] if value else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceRun:
+    """Options of ``odefs reproduce``."""
+
+    experiment: str
+    datasets: list[str]
+    methods: list[str]
+    peers: bool
+    repeats: int
+    protocol: str
+    jobs: int | None
+    output: Path
+    page: Path | None
+
+    @property
+    def chooses_methods(self) -> bool:
+        return bool(self.methods) or self.peers
 
 
 @click.command()
@@ -66,17 +86,8 @@ def _names(context: click.Context, parameter: click.Parameter, value: str | None
     help="Folder for accuracy.md and its figures (default: OUTPUT).",
 )
 @options.reports_errors
-def command(
-    experiment: str,
-    datasets: list[str],
-    methods: list[str],
-    peers: bool,
-    repeats: int,
-    protocol: str,
-    jobs: int | None,
-    output: Path,
-    page: Path | None,
-) -> None:
+@options.as_record(ReproduceRun)
+def command(run: ReproduceRun) -> None:
     """Run an experiment of the paper.
 
     Writes its tables and figures. Results are appended to OUTPUT/records.jsonl, so an interrupted
@@ -84,78 +95,70 @@ def command(
     ODEFS() and what each of its parts adds, stores its results in OUTPUT/accuracy.jsonl and
     writes a page.
     """
-    if experiment == "accuracy":
-        if methods or peers or protocol != "transductive":
+    if run.experiment == "accuracy":
+        if run.chooses_methods or run.protocol != "transductive":
             raise click.UsageError(
                 "accuracy compares fixed methods: --methods, --peers and --protocol do not apply."
             )
-        written = _accuracy(datasets, repeats, jobs, output, page or output)
-    elif page is not None:
+        written = _accuracy(run)
+    elif run.page is not None:
         raise click.UsageError(
-            f"{experiment} writes tables and figures to the output folder: --page does not apply."
+            f"{run.experiment} writes tables and figures to the output folder: --page does not "
+            "apply."
         )
     else:
-        written = _reproduce(experiment, datasets, methods, peers, repeats, protocol, jobs, output)
+        written = _reproduce(run)
     for path in written:
         click.echo(str(path))
 
 
-def _reproduce(
-    experiment: str,
-    datasets: list[str],
-    methods: list[str],
-    peers: bool,
-    repeats: int,
-    protocol: str,
-    jobs: int | None,
-    output: Path,
-) -> list[Path]:
+def _reproduce(run: ReproduceRun) -> list[Path]:
     from odefs.datasets.store import DatasetError
     from odefs.experiments.methods import resolve_method
     from odefs.experiments.plans import LARGE
     from odefs.experiments.reproduce import planned_jobs, reproduce, require_packages
     from odefs.system.threads import available_threads
 
-    _require_applicable(experiment, datasets, bool(methods) or peers, protocol)
+    _require_applicable(run)
     # Custom methods may be modules in the working directory.
     sys.path.insert(0, "")
-    for name in methods:
+    for name in run.methods:
         resolve_method(name)
-    planned, absent = planned_jobs(experiment, methods, datasets, repeats, protocol, peers)
+    planned, absent = planned_jobs(
+        run.experiment, run.methods, run.datasets, run.repeats, run.protocol, run.peers
+    )
     for name in absent:
         say_warning(_absence(name))
     if not planned:
         raise DatasetError("none of the datasets is available locally; see 'odefs datasets list'.")
-    require_packages(experiment, planned)
+    require_packages(run.experiment, planned)
     for name in sorted({job.dataset for job in planned} & set(LARGE)):
         most, cap = LARGE[name]
         say_warning(
             f"{name} is large: at most {most} repeats, "
             f"and at most {cap} components for the paper's variants."
         )
-    _make_folder(output)
-    return reproduce(experiment, planned, output, jobs or available_threads(), _progress())
+    _make_folder(run.output)
+    n_jobs = run.jobs or available_threads()
+    return reproduce(run.experiment, planned, run.output, n_jobs, _progress())
 
 
-def _require_applicable(
-    experiment: str, datasets: list[str], chooses_methods: bool, protocol: str
-) -> None:
+def _require_applicable(run: ReproduceRun) -> None:
     from odefs.experiments.plans import METHODS, OWN_METHODS, SYNTHETIC_ONLY
 
-    if experiment in SYNTHETIC_ONLY and (datasets or protocol != "transductive"):
+    experiment = run.experiment
+    if experiment in SYNTHETIC_ONLY and (run.datasets or run.protocol != "transductive"):
         raise click.UsageError(
             f"{experiment} generates its own data: --datasets and --protocol do not apply."
         )
-    if experiment in OWN_METHODS and chooses_methods:
+    if experiment in OWN_METHODS and run.chooses_methods:
         compared = " and ".join(METHODS[experiment])
         raise click.UsageError(
             f"{experiment} compares {compared}: --methods and --peers do not apply."
         )
 
 
-def _accuracy(
-    datasets: list[str], repeats: int, jobs: int | None, output: Path, page: Path
-) -> list[Path]:
+def _accuracy(run: ReproduceRun) -> list[Path]:
     from odefs.experiments.accuracy.run import (
         RECORDS,
         missing_datasets,
@@ -167,20 +170,19 @@ def _accuracy(
     from odefs.system.threads import available_threads
 
     require_packages("accuracy", [])
-    unknown = unknown_datasets(datasets)
+    unknown = unknown_datasets(run.datasets)
     if unknown:
         raise click.UsageError(
             f"accuracy uses a fixed list of datasets without {', '.join(unknown)}."
         )
-    for name in missing_datasets(datasets):
+    for name in missing_datasets(run.datasets):
         say_warning(_absence(name))
-    _make_folder(output)
+    _make_folder(run.output)
     progress = _progress()
-    for done, total, record in run_parts(
-        output / RECORDS, jobs or available_threads(), datasets, repeats
-    ):
+    n_jobs = run.jobs or available_threads()
+    for done, total, record in run_parts(run.output / RECORDS, n_jobs, run.datasets, run.repeats):
         progress(done, total, record)
-    return [write_page(output, page)]
+    return [write_page(run.output, run.page or run.output)]
 
 
 def _make_folder(output: Path) -> None:

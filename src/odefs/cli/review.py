@@ -13,7 +13,9 @@ import click
 from odefs._extras import require_extra
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.detect import FitOptions, detect_input, read_input
 from odefs.cli.progress import progress
+from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import refuse_all
 
 if TYPE_CHECKING:
@@ -97,9 +99,13 @@ def command(
         require_memory(local, reading.delimiter, reading.sheet, whole=True)
         with progress(quiet):
             if model_path is None:
-                found, read = _detected(local, reading, columns, training, hide)
+                found, read = _detected(local, FitOptions(reading, columns, training, hide))
             else:
-                found, read = _scored(model_path, local, reading, training, hide)
+                run = ModelRun(
+                    reading=reading, model=model_path, file=file, hide=hide, jobs=training.jobs
+                )
+                scored = score_file(run, local)
+                found, read = scored.found, scored.read
     with progress(quiet):
         session = _session(path, found, read, columns, "" if model_path else _next_command(path))
 
@@ -121,35 +127,13 @@ def command(
         serve(session, port, started)
 
 
-def _detected(
-    file: "LocalTable",
-    reading: options.Reading,
-    columns: options.Columns,
-    training: options.Training,
-    hide: tuple[str, ...],
-) -> "tuple[TableDetection, Reading]":
-    from odefs.cli.detect import detect_input, read_input
+def _detected(file: "LocalTable", fit: FitOptions) -> "tuple[TableDetection, Reading]":
     from odefs.cli.run import make_model, named_errors
 
-    model = make_model(training, columns.by)
+    model = make_model(fit.training, fit.columns.by)
     with named_errors(file):
-        read = read_input(file, None, reading, columns, hide)
-        flagging = options.Flagging(None, None, None)
-        return detect_input(read, model, reading, columns, flagging, training, hide, 10), read
-
-
-def _scored(
-    model_path: Path,
-    file: "LocalTable",
-    reading: options.Reading,
-    training: options.Training,
-    hide: tuple[str, ...],
-) -> "tuple[TableDetection, Reading]":
-    from odefs.cli.scoring import score_file
-
-    flagging = options.Flagging(None, None, None)
-    scored = score_file(model_path, file, reading, flagging, training.jobs, hide)
-    return scored.found, scored.read
+        read = read_input(file, None, fit)
+        return detect_input(read, model, fit), read
 
 
 def _session(

@@ -134,13 +134,8 @@ def command_line() -> str:
 def shared_command_line() -> str:
     """The command line without folders of files, for results that are passed on."""
     context = click.get_current_context(silent=True)
-    options_of = [] if context is None else context.command.params
-    texts = {
-        name
-        for option in options_of
-        if isinstance(option, click.Option) and not option.is_flag and not _takes_path(option)
-        for name in option.opts
-    }
+    given = [] if context is None else context.command.params
+    texts = {name for option in given if _takes_text(option) for name in option.opts}
     words: list[str] = []
     for word in shlex.split(command_line()):
         is_text = (bool(words) and words[-1] in texts) or word.partition("=")[0] in texts
@@ -148,8 +143,10 @@ def shared_command_line() -> str:
     return shlex.join(words)
 
 
-def _takes_path(option: click.Option) -> bool:
-    return isinstance(option.type, click.Path) or option.name in ("output", "reference")
+def _takes_text(option: click.Parameter) -> bool:
+    """Whether an option has a value other than a path."""
+    is_path = isinstance(option.type, click.Path) or option.name in ("output", "reference")
+    return isinstance(option, click.Option) and not option.is_flag and not is_path
 
 
 def _without_folder(word: str) -> str:

@@ -4,8 +4,9 @@ A folder of parquet files is scored as one table, or file by file into another f
 """
 
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 from click.core import ParameterSource
@@ -22,30 +23,32 @@ from odefs.cli.flag_limit import (
 )
 from odefs.cli.messages import document_text, say_warning, write_document
 from odefs.cli.progress import progress
+from odefs.cli.scoring import ModelRun, open_table_model, reference_scores, score_file
 from odefs.cli.sheets import SheetResult, refuse_all, run_sheets, sheet_writing
 
 if TYPE_CHECKING:
     from odefs.tables.score_folder import Progress
 
 SINGLE_TABLE = (
-    *(
-        "sheet",
-        "skip_rows",
-        "header_row",
-        "cell_range",
-        "delimiter",
-        "no_header",
-        "table",
-        "query",
-        "report_path",
-        "reasons",
-        "with_data",
-        "excel",
-        "raw",
-    ),
-    *("contamination", "flag", "hide", "top", "reference", "level"),
+    *("sheet", "skip_rows", "header_row", "cell_range", "delimiter", "no_header", "table", "query"),
+    *("report_path", "reasons", "with_data", "excel", "raw", "contamination", "flag", "hide"),
+    *("top", "reference", "level"),
 )
 """Options that need all rows at once or another file format, so not for files of a folder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRun(ModelRun):
+    """Options of ``odefs score``."""
+
+    writing: options.Writing
+    limit: Limit | None
+    reference: str | None
+    level: float | None
+    display: options.Display
+
+    def of_sheet(self, sheet: str) -> Self:
+        return replace(super().of_sheet(sheet), writing=sheet_writing(self.writing, sheet))
 
 
 @click.command()
@@ -67,18 +70,8 @@ SINGLE_TABLE = (
 @options.jobs
 @options.display
 @options.reports_errors
-def command(
-    model: Path,
-    file: str,
-    writing: options.Writing,
-    reading: options.Reading,
-    flagging: options.Flagging,
-    limit: Limit | None,
-    reference: str | None,
-    level: float | None,
-    jobs: int | None,
-    display: options.Display,
-) -> None:
+@options.as_record(ScoreRun)
+def command(run: ScoreRun) -> None:
     """Score the rows of FILE with a saved MODEL.
 
     MODEL is a file written by 'odefs detect --save'. The output includes how FILE differs from
@@ -89,75 +82,43 @@ def command(
     for --max-flagged, so an interrupted run can be resumed. They must be from the same model,
     threshold and id; --force writes them again.
     """
-    output = _output_folder(file, writing.output)
+    output = _output_folder(run.file, run.writing.output)
     if output is not None:
-        _score_folder(
-            model, Path(file), output, writing, reading.identifier, flagging, limit, jobs, display
-        )
+        _score_folder(run, output)
         return
-    require_comparable(limit, flagging)
-    _require_one_rule(reference, level, flagging, limit)
-    if reference:
-        refuse_all(reading.sheet, "--reference is a table of its own")
-
-    def run(reading: options.Reading, sheet: str | None) -> SheetResult:
-        chosen = sheet_writing(writing, sheet)
-        return _score(
-            model, file, chosen, reading, flagging, limit, reference, level, jobs, display, sheet
-        )
-
-    run_sheets(file, reading, run, display.as_json, display.quiet)
+    require_comparable(run.limit, run.flagging)
+    _require_one_rule(run)
+    if run.reference:
+        refuse_all(run.reading.sheet, "--reference is a table of its own")
+    run_sheets(run.file, run, _score, run.display.as_json, run.display.quiet)
 
 
-def _score(
-    model: Path,
-    file: str,
-    writing: options.Writing,
-    reading: options.Reading,
-    flagging: options.Flagging,
-    limit: Limit | None,
-    reference: str | None,
-    level: float | None,
-    jobs: int | None,
-    display: options.Display,
-    sheet: str | None,
-) -> SheetResult:
+def _score(run: ScoreRun) -> SheetResult:
     """Score one table, and write and show what was found."""
     from odefs.cli.outputs import choose_targets, require_apart, write_outputs
-    from odefs.cli.scoring import reference_scores, score_file
     from odefs.cli.screen import Screen, show_detection, show_drift, show_files
     from odefs.cli.sources import table_and_folder
     from odefs.report import build_report
     from odefs.tables.displayed_rows import shown_drift
     from odefs.tables.drift import as_plain
 
-    targets = choose_targets(file, writing, display, reading, model_read=model, sheet=sheet)
-    require_apart(targets.scores, targets.page, Path(reference) if reference else None)
+    writing, display, threshold = run.writing, run.display, run.flagging.threshold
+    targets = choose_targets(
+        run.file, writing, display, run.reading, model_read=run.model, sheet=run.sheet
+    )
+    require_apart(targets.scores, targets.page, Path(run.reference) if run.reference else None)
     # Before any work: a model file without the share in training cannot resolve a multiple.
-    allowed = allowed_share(limit, model, flagging.threshold)
-    with table_and_folder(file, reading, display.quiet, targets.scores) as (local, folder):
+    allowed = allowed_share(run.limit, run.model, threshold)
+    with table_and_folder(run.file, run.reading, display.quiet, targets.scores) as (local, folder):
         with progress(display.quiet):
-            clean = reference_scores(model, reference, reading, jobs) if reference else None
-            scored = score_file(
-                model,
-                local,
-                reading,
-                flagging,
-                jobs,
-                writing.hide,
-                folder,
-                display.top,
-                writing,
-                clean,
-                level,
-                sheet,
-            )
+            clean = reference_scores(run, run.reference) if run.reference else None
+            scored = score_file(run, local, folder, display.top, writing, clean, run.level)
             found = scored.found
             notes = write_outputs(targets, scored.read.table, found, writing)
         for note in () if display.quiet else notes:
             say_warning(f"{targets.scores}: {note}")
         flagged = found.n_flagged / found.n_rows
-        before = share_in_training(scored.model, flagging.threshold)
+        before = share_in_training(scored.model, threshold)
         drift = shown_drift(found, scored.drift)
         document = None
         if display.as_json:
@@ -166,7 +127,10 @@ def _score(
                 "flagged_in_training": before,
                 "columns": as_plain(drift),
             }
-            more = {"drift": differences, "max_flagged": as_plain_limit(limit, allowed, flagged)}
+            more = {
+                "drift": differences,
+                "max_flagged": as_plain_limit(run.limit, allowed, flagged),
+            }
             document = document_text(build_report(found, with_page=False).summary | more)
         elif not display.quiet and not targets.to_screen:
             out = Screen()
@@ -174,16 +138,12 @@ def _score(
             out.say()
             show_drift(out, drift, flagged, before)
             show_files(out, targets, found)
-    return SheetResult(document, lambda: exit_if_exceeded(limit, allowed, flagged))
+    return SheetResult(document, lambda: exit_if_exceeded(run.limit, allowed, flagged))
 
 
-def _require_one_rule(
-    reference: str | None,
-    level: float | None,
-    flagging: options.Flagging,
-    limit: Limit | None,
-) -> None:
-    given = [f"--{name}" for name, value in vars(flagging).items() if value is not None]
+def _require_one_rule(run: ScoreRun) -> None:
+    reference, limit = run.reference, run.limit
+    given = [f"--{name}" for name, value in vars(run.flagging).items() if value is not None]
     if reference and given:
         raise click.UsageError(
             f"--reference flags rows by their p-values, so it excludes {given[0]}."
@@ -193,7 +153,7 @@ def _require_one_rule(
             f"--max-flagged {limit.given} compares with training, where no p-values were used: "
             "give a share such as 0.05."
         )
-    if level is not None and not reference:
+    if run.level is not None and not reference:
         raise click.UsageError("--level is for p-values: give a file of clean rows as --reference.")
 
 
@@ -206,48 +166,37 @@ def _output_folder(file: str, output: str | None) -> str | None:
     return output if Path(file).is_dir() else None
 
 
-def _score_folder(
-    model: Path,
-    folder: Path,
-    output: str,
-    writing: options.Writing,
-    identifier: str | None,
-    flagging: options.Flagging,
-    limit: Limit | None,
-    jobs: int | None,
-    display: options.Display,
-) -> None:
+def _score_folder(run: ScoreRun, output: str) -> None:
     """Score the partitions and report the counts."""
-    from odefs.cli.scoring import open_table_model
     from odefs.exceptions import UnreadableColumnWarning
     from odefs.tables.messages import outputs_without_input
     from odefs.tables.readers.open import fingerprint
     from odefs.tables.score_batches import BatchScorer
     from odefs.tables.score_folder import score_partitions
 
-    _require_folder_options(writing.reasons)
-    quiet, threshold = display.quiet, flagging.threshold
-    allowed = allowed_share(limit, model, threshold)
-    loaded = open_table_model(model)
-    loaded.model.set_params(n_jobs=jobs)
-    identifier = identifier or loaded.identifier
+    _require_folder_options(run.writing.reasons)
+    quiet, threshold = run.display.quiet, run.flagging.threshold
+    allowed = allowed_share(run.limit, run.model, threshold)
+    loaded = open_table_model(run.model)
+    loaded.model.set_params(n_jobs=run.jobs)
+    identifier = run.reading.identifier or loaded.identifier
     with warnings.catch_warnings(record=True) as caught, progress(quiet):
         # Other warnings stay hidden; this one is the only sign that a column cannot be read.
         warnings.simplefilter("once", UnreadableColumnWarning)
         done = score_partitions(
             BatchScorer(loaded.model, loaded.encoder),
-            folder,
+            Path(run.file),
             Path(output),
             [identifier] if identifier else [],
             threshold,
-            writing.force,
-            fingerprint(model)[1],
+            run.writing.force,
+            fingerprint(run.model)[1],
         )
     for message in () if quiet else caught:
         say_warning(str(message.message))
     if done.without_input and not quiet:
         say_warning(outputs_without_input(output, done.without_input))
-    if display.as_json:
+    if run.display.as_json:
         document = {
             "written": done.written,
             "skipped": done.skipped,
@@ -255,12 +204,12 @@ def _score_folder(
             "flagged": done.n_flagged,
             "flagged_in_training": share_in_training(loaded, threshold),
             "without_input": list(done.without_input),
-            "max_flagged": as_plain_limit(limit, allowed, done.flagged_share),
+            "max_flagged": as_plain_limit(run.limit, allowed, done.flagged_share),
         }
         write_document(document_text(document))
     elif not quiet:
         _show_counts(output, done)
-    exit_if_exceeded(limit, allowed, done.flagged_share)
+    exit_if_exceeded(run.limit, allowed, done.flagged_share)
 
 
 def _require_folder_options(reasons: str) -> None:

@@ -1,13 +1,12 @@
 """Scoring with a saved model, as used by ``score``, ``explain`` and ``report``."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
-from odefs.cli.sheets import of_sheet
+from odefs.cli.sheets import SheetRun, of_sheet
 
 if TYPE_CHECKING:
     from odefs.inspection.conformal import Reference
@@ -16,6 +15,17 @@ if TYPE_CHECKING:
     from odefs.tables.model_files import TableModel
     from odefs.tables.readers.local_tables import LocalTable
     from odefs.tables.readers.open import Reading, ReadOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRun(SheetRun):
+    """Options of a run that scores a file with a saved model."""
+
+    model: Path
+    file: str
+    hide: tuple[str, ...] = ()
+    flagging: options.Flagging = options.DEFAULT_FLAGGING
+    jobs: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,22 +69,17 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
 
 
 def score_file(
-    path: Path,
+    run: ModelRun,
     file: "LocalTable",
-    reading: options.Reading,
-    flagging: options.Flagging,
-    jobs: int | None,
-    hide: Sequence[str],
     folder: Path | None = None,
     top: int = 10,
     writing: options.Writing | None = None,
     reference: "Reference | None" = None,
     level: float | None = None,
-    sheet: str | None = None,
 ) -> Scored:
     """Load the model, read the table and score it; in batches if a ``folder`` is given.
 
-    ``sheet`` is the sheet if the file is read sheet by sheet.
+    ``writing``: options of a file of scores, which include the hidden columns.
     """
     from odefs.cli.outputs import require_room_for
     from odefs.cli.run import described, named_errors, shared_command_line
@@ -83,13 +88,15 @@ def score_file(
     from odefs.tables.notes import Provenance
     from odefs.tables.readers.open import open_table
 
-    loaded = open_table_model(path)
-    loaded.model.set_params(n_jobs=jobs)
+    loaded = open_table_model(run.model)
+    loaded.model.set_params(n_jobs=run.jobs)
+    hide = writing.hide if writing else run.hide
     hidden = (*loaded.hidden, *hide)
     with named_errors(file, writing.output if writing else None):
         with stage("reading"):
             report_progress(0, 0)
-            read = of_sheet(open_table(file, _read_options(loaded, reading), folder), sheet)
+            read = open_table(file, _read_options(loaded, run.reading), folder)
+            read = of_sheet(read, run.sheet)
             if writing:
                 require_room_for(writing, read.table, hidden)
             read.table.require_columns(hide)
@@ -99,40 +106,30 @@ def score_file(
             read.table,
             loaded.model,
             loaded.encoder,
-            id=reading.identifier or trained,
-            contamination=flagging.contamination,
-            threshold=flagging.threshold,
-            flag=flagging.flag,
+            id=run.reading.identifier or trained,
+            contamination=run.flagging.contamination,
+            threshold=run.flagging.threshold,
+            flag=run.flagging.flag,
             hide=hidden,
             top=top,
             reference=reference,
             level=LEVEL if level is None else level,
         )
-    run = Provenance.of_model(loaded.model, shared_command_line())
-    return Scored(loaded, read, described(found, read, run), drift)
+    provenance = Provenance.of_model(loaded.model, shared_command_line())
+    return Scored(loaded, read, described(found, read, provenance), drift)
 
 
-def reference_scores(
-    path: Path, file: str, reading: options.Reading, jobs: int | None
-) -> "Reference":
-    """Score a table of clean rows with the model."""
+def reference_scores(run: ModelRun, file: str) -> "Reference":
+    """Score a ``file`` of clean rows as the run scores its own file, without flags and ids."""
     from odefs.cli.run import named_errors
     from odefs.cli.sources import table_and_folder
     from odefs.exceptions import TableError
     from odefs.inspection.conformal import Reference
 
-    reading = replace(reading, identifier=None, table=None, query=None)
+    reading = replace(run.reading, identifier=None, table=None, query=None)
+    run = replace(run, reading=reading, flagging=options.DEFAULT_FLAGGING)
     with table_and_folder(file, reading, quiet=True) as (local, folder):
-        scored = score_file(
-            path,
-            local,
-            reading,
-            options.Flagging(None, None, None),
-            jobs,
-            (),
-            folder,
-            top=1,
-        )
+        scored = score_file(run, local, folder, top=1)
         with named_errors(local, None):
             try:
                 return Reference.of(scored.found.extent.scores)

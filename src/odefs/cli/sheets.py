@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import click
 
@@ -20,38 +20,58 @@ UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 """Characters of a sheet's name that are replaced in file names."""
 
 
+def _nothing() -> None:
+    """Nothing follows."""
+
+
 @dataclass(frozen=True)
 class SheetResult:
     """The JSON document of a result, if requested, and what follows once it is written."""
 
     document: str | None = None
-    finish: Callable[[], None] | None = None
+    finish: Callable[[], None] = _nothing
+
+    def conclude(self) -> None:
+        if self.document is not None:
+            write_document(self.document)
+        self.finish()
 
 
-Run = Callable[[options.Reading, str | None], SheetResult]
-"""Runs a command on one sheet, given how to read it and the name of the sheet in output files."""
+@dataclass(frozen=True, kw_only=True)
+class SheetRun:
+    """Options of a run; ``sheet`` is the name of the sheet if a file is read sheet by sheet."""
+
+    reading: options.Reading
+    sheet: str | None = None
+
+    def of_sheet(self, sheet: str) -> Self:
+        """The options for one of several sheets, with output files of its own."""
+        return replace(self, reading=replace(self.reading, sheet=sheet), sheet=sheet)
+
+
+Run = TypeVar("Run", bound=SheetRun)
 
 
 def run_sheets(
-    file: str, reading: options.Reading, run: Run, as_json: bool = False, quiet: bool = False
+    file: str,
+    run: Run,
+    execute: Callable[[Run], SheetResult],
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Run a command on a table, or one by one on the sheets of a workbook.
 
     A sheet that cannot be used is reported and the others go on. Raises if none can be used.
     """
-    names = _names(file, reading.sheet)
+    names = _names(file, run.reading.sheet)
     if names is None:
-        result = run(reading, None)
-        if result.document is not None:
-            write_document(result.document)
-        if result.finish is not None:
-            result.finish()
+        execute(run).conclude()
         return
     documents: list[dict[str, object]] = []
     results: list[SheetResult] = []
     for name in names:
         try:
-            result = run(replace(reading, sheet=name), name)
+            result = execute(run.of_sheet(name))
         except ValueError as error:
             say_warning(f"sheet {name!r} was not used: {error}")
             documents.append({"sheet": name, "error": {"kind": "data", "message": str(error)}})
@@ -72,8 +92,6 @@ def _finish(results: Sequence[SheetResult]) -> None:
     """Let every sheet report, and exit with the highest code."""
     code = 0
     for result in results:
-        if result.finish is None:
-            continue
         try:
             result.finish()
         except SystemExit as error:
@@ -108,10 +126,8 @@ def refuse_all(sheet: str | None, why: str) -> None:
         raise click.UsageError(f"{why}: name one sheet instead of --sheet all.")
 
 
-def sheet_path(path: Path | None, sheet: str | None) -> Path | None:
+def sheet_path(path: Path, sheet: str) -> Path:
     """The path of an output file with the name of the sheet before its suffix."""
-    if path is None or sheet is None:
-        return path
     return path.with_name(f"{path.stem}.{safe_name(sheet)}{path.suffix}")
 
 
@@ -120,17 +136,15 @@ def safe_name(sheet: str) -> str:
     return UNSAFE.sub("_", sheet).strip(" .") or "sheet"
 
 
-def sheet_writing(writing: options.Writing, sheet: str | None) -> options.Writing:
+def sheet_writing(writing: options.Writing, sheet: str) -> options.Writing:
     """The options on output files for one of several sheets."""
-    if sheet is None:
-        return writing
     if writing.output == "-":
         raise click.UsageError("-o - writes one table: name one sheet instead of --sheet all.")
-    output = sheet_path(Path(writing.output), sheet) if writing.output else None
+    output, page = writing.output, writing.report_path
     return replace(
         writing,
-        output=None if output is None else str(output),
-        report_path=sheet_path(writing.report_path, sheet),
+        output=output and str(sheet_path(Path(output), sheet)),
+        report_path=page and sheet_path(page, sheet),
     )
 
 

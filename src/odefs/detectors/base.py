@@ -49,6 +49,9 @@ class Detector(ABC, Generic[State]):
     scores must not apply them again.
     """
 
+    n_references: int = 4096
+    """Rows that :meth:`sample` draws; detectors that let users choose declare it as a setting."""
+
     def shortage(self, n_rows: int) -> str | None:
         """Return a sentence for the user if there are fewer rows than the settings require."""
         return None
@@ -58,7 +61,7 @@ class Detector(ABC, Generic[State]):
 
         Repeats are allowed and the order is kept.
         """
-        return np.sort(rng.choice(n_rows, size=min(n_rows, 4096), replace=False))
+        return np.sort(rng.choice(n_rows, size=min(n_rows, self.n_references), replace=False))
 
     @abstractmethod
     def prepare(

@@ -85,9 +85,6 @@ class RelationsDetector(Detector[RelationsState]):
     depends_on_scale = False
     handles_missing: ClassVar[bool] = True
 
-    def sample(self, n_rows: int, rng: np.random.Generator) -> np.ndarray:
-        return np.sort(rng.choice(n_rows, size=min(n_rows, self.n_references), replace=False))
-
     def prepare(
         self, rows: np.ndarray, rng: np.random.Generator, w: np.ndarray | None = None
     ) -> RelationsState:

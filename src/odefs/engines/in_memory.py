@@ -229,19 +229,21 @@ def score_block(
     out: np.ndarray,
 ) -> None:
     """Write raw scores of a scaled block, a line for each component; ``rows`` is its place."""
-    kept = [None if known is None else known.raw(one) for one in components]
-    for component, line, scores in zip(components, out, kept, strict=True):
+    partly = []
+    for component, line in zip(components, out, strict=True):
+        scores = None if known is None else known.raw(component)
         if scores is None:
             line[:] = raw_scores(component, detector, X)
-    if known is None or all(scores is None for scores in kept):
+        else:
+            partly.append((component, line, scores))
+    if known is None or not partly:
         return
     found, places, others = known.split(rows.start, rows.stop)
     X = X[others]
-    for component, line, scores in zip(components, out, kept, strict=True):
-        if scores is not None:
-            line[found] = scores[places]
-            if others.size:
-                line[others] = raw_scores(component, detector, X)
+    for component, line, scores in partly:
+        line[found] = scores[places]
+        if others.size:
+            line[others] = raw_scores(component, detector, X)
 
 
 def call_blas(detector: Detector, components: Sequence[Component]) -> bool:

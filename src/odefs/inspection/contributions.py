@@ -61,8 +61,7 @@ def explain_all(
 
     def explain(rows: slice, X: np.ndarray) -> None:
         values[rows] = block_contributions(model, X)
-        if model.answers is not None:
-            answers[rows.start] = answer_parts(model.answers, X, values[rows].sum(axis=1))
+        _add_answers(answers, model, rows, X, values[rows])
 
     engine.sweep(explain, model.scaling, model.dtype, _bytes_per_row(engine, model))
     return Explanation(
@@ -87,8 +86,7 @@ def explain_top(
 
     def explain(rows: slice, X: np.ndarray) -> None:
         contributions = block_contributions(model, X)
-        if model.answers is not None:
-            answers[rows.start] = answer_parts(model.answers, X, contributions.sum(axis=1))
+        _add_answers(answers, model, rows, X, contributions)
         best = top_columns(contributions - baseline, k)
         columns[rows] = best
         values[rows] = np.take_along_axis(contributions, best, axis=1)
@@ -104,6 +102,18 @@ def explain_top(
         model.attribution or "",
         answers=_in_order(answers),
     )
+
+
+def _add_answers(
+    answers: dict[int, AnswerParts],
+    model: Model,
+    rows: slice,
+    X: np.ndarray,
+    contributions: np.ndarray,
+) -> None:
+    """Add what answers change in the scores of a scaled block, by its first row."""
+    if model.answers is not None:
+        answers[rows.start] = answer_parts(model.answers, X, contributions.sum(axis=1))
 
 
 def _in_order(answers: dict[int, AnswerParts]) -> AnswerParts | None:

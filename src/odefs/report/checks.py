@@ -1,7 +1,6 @@
 """Values to check as plain records."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from odefs.report.scores import plain
 from odefs.tables.checks import ValueCheck
@@ -12,13 +11,13 @@ SHOWN_ROWS = 10
 """First rows of a check."""
 
 
-def collect_checks(checks: Sequence[ValueCheck]) -> list[dict[str, Any]]:
+def collect_checks(checks: Sequence[ValueCheck]) -> list[dict[str, object]]:
     """Return the most certain checks; fields that do not apply to a kind are absent."""
     return [_record(check) for check in checks[:SHOWN_CHECKS]]
 
 
-def _record(check: ValueCheck) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _record(check: ValueCheck) -> dict[str, object]:
+    found: dict[str, object] = {
         "kind": check.kind,
         "column": check.column,
         "count": check.count,

@@ -28,7 +28,15 @@ from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, mean_agreement, plain
 from odefs.tables.answer_lines import key_name
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, extent_of, shown_checks, shown_names, shown_notes
+from odefs.tables.displayed_rows import (
+    Extent,
+    extent_of,
+    shown_checks,
+    shown_id,
+    shown_names,
+    shown_notes,
+)
+from odefs.tables.messages.records import RowRecord
 from odefs.tables.notes import as_plain
 
 CHOICES = "--threshold", "--contamination", "--flag"
@@ -54,7 +62,7 @@ def collect(
     kinds = collect_kinds(rows)
     importances = collect_importances(detection)
     shown = shown_columns(importances, rows)
-    drawn = collect_map(detection, extent, first, names)
+    drawn = collect_map(detection, extent, first, names) or {}
     distributions = collect_distributions(detection, extent, shown)
     summary = {
         "schema_version": SCHEMA_VERSION,
@@ -81,32 +89,32 @@ def collect(
         "top": rows,
         "values": {
             "columns": shown,
-            "rows": collect_values(detection, shown, first) if shown else [[] for _ in rows],
+            "rows": collect_values(detection, shown, first),
         },
         "importances": importances,
         "distributions": distributions,
-        "map": None
-        if drawn is None
-        else {key: drawn[key] for key in ("columns", "explained", "drawn")},
+        "map": _without_points(drawn),
         "training": collect_training(detection, importances),
     }
     if not with_page:
         return summary, {}
-    key = "row" if _are_numbers(detection, rows) else key_name(identifier)
     return summary, {
-        "points": [] if drawn is None else drawn["points"],
+        "points": drawn.get("points", []),
         "identity": _identity(summary),
-        "key": key,
+        "key": "row" if _are_numbers(detection, rows) else key_name(identifier),
         "nearest": collect_nearest(detection, extent, first, names, shown),
         "charts": collect_charts(detection, extent, importances, distributions),
         "csv": collect_csv(detection, extent, groups, rows, kinds, names),
     }
 
 
-def _are_numbers(detection: TableDetection, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _are_numbers(detection: TableDetection, rows: Sequence[RowRecord]) -> bool:
     """Whether the rows go by their numbers; an id column or an index may also be called row."""
-    shows_ids = detection.named and detection.identifier not in detection.hidden
-    return not shows_ids and all(row["name"] == row["row"] for row in rows)
+    return shown_id(detection) is None and all(row["name"] == row["row"] for row in rows)
+
+
+def _without_points(drawn: Mapping[str, object]) -> dict[str, object] | None:
+    return {key: value for key, value in drawn.items() if key != "points"} or None
 
 
 def _identity(summary: dict[str, Any]) -> str:

@@ -79,9 +79,7 @@ def _counted_values(values: Sequence[object], record: dict[str, Any]) -> dict[st
     present = [value for value in values if value is not None and value == value]
     counts = Counter(cell(value, SHORT_TEXT) for value in present)
     named = [value for value, _ in record["values"]]
-    others = sorted(
-        (value for value in counts if value not in named), key=lambda v: (-counts[v], str(v))
-    )
+    others = sorted(counts.keys() - named, key=lambda value: (-counts[value], str(value)))
     return {
         "flagged_missing": len(values) - len(present),
         "flagged_values": [counts[value] for value in named],

@@ -6,15 +6,15 @@ included.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
 from odefs.report.rows import cell
-from odefs.report.scores import Cell
 from odefs.tables.columns import Column
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
+from odefs.tables.messages.records import Cell, RowRecord
 
 SHOWN_COLUMNS = 60
 SAMPLE_ROWS = 20_000
@@ -62,7 +62,7 @@ def collect_importances(detection: TableDetection) -> list[Importance]:
     ]
 
 
-def shown_columns(importances: Sequence[Importance], rows: Sequence[dict[str, Any]]) -> list[str]:
+def shown_columns(importances: Sequence[Importance], rows: Sequence[RowRecord]) -> list[str]:
     """Return the columns to show: those in most reasons, then the most important ones."""
     given = Counter(reason["column"] for row in rows for reason in row["reasons"])
     names = [record["column"] for record in importances if not record["hidden"]]
@@ -86,7 +86,7 @@ def collect_values(
     by_column = [
         [cell(value, SHORT_TEXT) for value in detection.table[name].values[at]] for name in names
     ]
-    return [list(values) for values in zip(*by_column, strict=True)]
+    return [[values[k] for values in by_column] for k in range(at.size)]
 
 
 def sample_rows(rows: np.ndarray, size: int, seed: int) -> np.ndarray:

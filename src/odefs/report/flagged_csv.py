@@ -4,8 +4,7 @@ The lines are written here, with the quoting and the formula escaping of all csv
 page joins as many of them as rows are above its threshold.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from odefs.tables import messages
 from odefs.tables.answer_lines import csv_line
 from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import Extent, plain_cell
+from odefs.tables.displayed_rows import Extent, plain_cell, shown_id
 from odefs.tables.frames import column_cells
+from odefs.tables.messages.records import KindRecord, RowRecord
 from odefs.tables.table import HeldTable
 from odefs.tables.writers.columns import RESULT_NAMES
 
@@ -28,10 +28,10 @@ def collect_csv(
     detection: TableDetection,
     extent: Extent,
     groups: Sequence[Sequence[int]],
-    records: Sequence[Mapping[str, Any]],
-    kinds: Sequence[Mapping[str, Any]],
+    records: Sequence[RowRecord],
+    kinds: Sequence[KindRecord],
     names: Sequence[object],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the header, and one line for each top-ranked row in descending order of the score.
 
     ``records`` describe the ``groups`` of identical rows. Lines have no gaps: the first ``n`` lines
@@ -40,31 +40,30 @@ def collect_csv(
     record_of = {
         row: record for group, record in zip(groups, records, strict=True) for row in group
     }
-    origin = [] if detection.origin is None else detection.origin.names
-    shown = [name for name in origin if name not in detection.hidden]
+    shown = _input_columns(detection)
     most = min(MAX_LINES, max(1, MAX_CELLS // max(1, len(shown))))
     rows = _leading(extent.order[:most], record_of)
     order = np.argsort(rows, kind="stable")
     cells = _table_cells(detection, extent, rows[order], shown)
-    identifier = detection.identifier
-    if detection.named and identifier not in detection.hidden:
+    identifier = shown_id(detection)
+    if identifier is None:
+        key = "row"
+    else:
         key = f"{identifier} (id)" if identifier in OWN_NAMES else identifier
         cells.pop(identifier, None)
-    else:
-        key = "row"
-    results = [_results(detection, extent, int(row), record_of[int(row)], kinds) for row in rows]
+    results = [_results(detection, extent, record_of[int(row)], kinds) for row in rows]
     header = [key, *(results[0] if results else ())]
     for column in cells:
         header.append(_free(column, header))
     places = np.argsort(order, kind="stable")
-    lines: list[str] = []
-    room = MAX_CHARACTERS
-    for i, line in enumerate(_lines(rows, results, names, cells, places)):
-        room -= len(line)
-        if room < 0 and i:
-            break
-        lines.append(line)
-    return {"header": csv_line(header)[:-1], "lines": lines}
+    lines = _fitting(_lines(rows, results, names, cells, places))
+    return {"header": csv_line(header)[:-1], "lines": list(lines)}
+
+
+def _input_columns(detection: TableDetection) -> list[str]:
+    """Return the columns of the table that was read, without hidden ones."""
+    names = [] if detection.origin is None else detection.origin.names
+    return [name for name in names if name not in detection.hidden]
 
 
 def _leading(order: np.ndarray, known: Mapping[int, object]) -> np.ndarray:
@@ -86,12 +85,21 @@ def _lines(
         yield csv_line(map(_text, line))[:-1]
 
 
+def _fitting(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that fit into a page, but at least one."""
+    room = MAX_CHARACTERS
+    for i, line in enumerate(lines):
+        room -= len(line)
+        if room < 0 and i:
+            return
+        yield line
+
+
 def _results(
     detection: TableDetection,
     extent: Extent,
-    row: int,
-    record: Mapping[str, Any],
-    kinds: Sequence[Mapping[str, Any]],
+    record: RowRecord,
+    kinds: Sequence[KindRecord],
 ) -> dict[str, object]:
     """Return the result columns of a row; those that do not apply are absent."""
     found: dict[str, object] = {
@@ -100,7 +108,7 @@ def _results(
         "percentile": record["percentile"],
         "p_value": record["p_value"],
         "agreement": record["agreement"],
-        "kind": "" if record["kind"] is None else messages.kind(dict(kinds[record["kind"]])),
+        "kind": "" if record["kind"] is None else messages.kind(kinds[record["kind"]]),
         "reasons": "; ".join(map(messages.short_reason, record["reasons"])),
     }
     if detection.reference is None:
@@ -112,7 +120,7 @@ def _results(
 
 def _table_cells(
     detection: TableDetection, extent: Extent, rows: np.ndarray, names: Sequence[str]
-) -> dict[str, list[Any]]:
+) -> dict[str, list[object]]:
     """Return the cells of ascending ``rows`` by column, as the table has them."""
     origin = detection.origin
     if not rows.size or not names or origin is None:

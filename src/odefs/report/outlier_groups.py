@@ -9,9 +9,9 @@ more.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from odefs.report.scores import Cell
+from odefs.tables.messages.records import Cell, KindRecord, ReasonRecord, RowRecord, TraitRecord
 
 MAX_KINDS = 8
 LEAST_ROWS = 1
@@ -31,7 +31,7 @@ class Trait(NamedTuple):
     value: Cell = None
 
 
-def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def collect_kinds(rows: Sequence[RowRecord]) -> list[KindRecord]:
     """Group the flagged ``rows``, highest score first, and set ``kind`` of each row to its index.
 
     Each group has its ``traits``, the number of rows, and the indices of its records in ``rows``.
@@ -45,7 +45,7 @@ def collect_kinds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return records
 
 
-def _choose_kinds(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[Trait, ...], list[int]]]:
+def _choose_kinds(rows: Sequence[RowRecord]) -> Iterator[tuple[tuple[Trait, ...], list[int]]]:
     """Yield the traits of each kind with the indices of its rows; those left have no traits."""
     left = {i: _traits(row["reasons"]) for i, row in enumerate(rows) if row["flagged"]}
     least = max(LEAST_ROWS, LEAST_SHARE * sum(rows[i]["count"] for i in left))
@@ -61,11 +61,11 @@ def _choose_kinds(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[tuple[Trait,
         yield (), list(left)
 
 
-def _traits(reasons: Sequence[dict[str, Any]]) -> dict[Trait, float]:
+def _traits(reasons: Sequence[ReasonRecord]) -> dict[Trait, float]:
     """Return the traits of a row with the share of the score that each explains."""
     found: dict[Trait, float] = {}
     for reason in reasons[:TRAITS_PER_ROW]:
-        column, share = reason["column"], max(reason["share"], 1e-9)
+        column, share = reason["column"], max(reason["share"] or 0.0, 1e-9)
         if reason["hidden"]:
             found[Trait(column, "hidden")] = share
         elif reason["direction"] == "value":
@@ -77,7 +77,7 @@ def _traits(reasons: Sequence[dict[str, Any]]) -> dict[Trait, float]:
 
 
 def _next_kind(
-    left: dict[int, dict[Trait, float]], rows: Sequence[dict[str, Any]], least: float
+    left: dict[int, dict[Trait, float]], rows: Sequence[RowRecord], least: float
 ) -> tuple[Trait, ...] | None:
     gains: dict[tuple[Trait, ...], float] = defaultdict(float)
     sizes: Counter[tuple[Trait, ...]] = Counter()
@@ -125,9 +125,7 @@ def _text(group: tuple[Trait, ...]) -> list[tuple[str, str, str]]:
     return [(trait.column, trait.what, str(trait.value)) for trait in group]
 
 
-def _record(
-    chosen: Sequence[Trait], members: list[int], rows: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _record(chosen: Sequence[Trait], members: list[int], rows: Sequence[RowRecord]) -> KindRecord:
     explained: dict[Trait, float] = defaultdict(float)
     for i in members:
         for trait, share in _traits(rows[i]["reasons"]).items():
@@ -141,7 +139,7 @@ def _record(
     }
 
 
-def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Cell] | None:
+def _usual(found: Sequence[tuple[ReasonRecord, int]]) -> list[Cell] | None:
     """Return usual values of similar ordinary rows: the union of ranges, or the most common one."""
     known = [(reason["usual"], count) for reason, count in found if reason["usual"] is not None]
     if not known:
@@ -149,7 +147,8 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Cell] | None:
     if found[0][0]["kind"] in ("number", "time"):
         # Infinite bounds are stored as None.
         lows, highs = (
-            [usual[end] for usual, _ in known if usual[end] is not None] for end in (0, 1)
+            [bound for usual, _ in known if isinstance(bound := usual[end], int | float)]
+            for end in (0, 1)
         )
         return [min(lows, default=None), max(highs, default=None)]
     votes = _counted((usual[0], count) for usual, count in known)
@@ -157,9 +156,7 @@ def _usual(found: Sequence[tuple[dict[str, Any], int]]) -> list[Cell] | None:
     return {usual[0]: list(usual) for usual, _ in reversed(known)}[most]
 
 
-def _described(
-    trait: Trait, members: Sequence[int], rows: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+def _described(trait: Trait, members: Sequence[int], rows: Sequence[RowRecord]) -> TraitRecord:
     """Return the trait with the values of its rows and of ordinary rows."""
     found = [
         (reason, rows[i]["count"])
@@ -167,7 +164,7 @@ def _described(
         for reason in rows[i]["reasons"]
         if reason["column"] == trait.column
     ]
-    record: dict[str, Any] = {
+    record: TraitRecord = {
         "column": trait.column,
         "what": trait.what,
         "kind": found[0][0]["kind"],

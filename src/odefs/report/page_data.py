@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from odefs.report.chart_data import chart_data, column_data, ends_of
-from odefs.report.scores import Cell
 from odefs.tables import messages
 from odefs.tables.answer_lines import report_header
 from odefs.tables.answers import FINGERPRINT, FINGERPRINT_DIGITS
+from odefs.tables.messages.records import Cell, RowRecord
 
 EXACT_INTEGERS = 2**53
 """Larger whole numbers are not exact as floats."""
@@ -58,7 +58,7 @@ def _fingerprint(digest: str | None) -> str:
     return FINGERPRINT + digest[:FINGERPRINT_DIGITS] if digest else ""
 
 
-def _top_row(row: dict[str, Any]) -> dict[str, object]:
+def _top_row(row: RowRecord) -> dict[str, object]:
     return {
         "place": row["place"],
         "name": str(row["name"]),
@@ -87,7 +87,7 @@ def cells_data(columns: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> dict
     }
 
 
-def _position(cell: Any, of: str) -> float | None:
+def _position(cell: Cell, of: str) -> float | None:
     """Return a number as it is, for drawing and for csv; times rounded; ``None`` for text."""
     if cell is None or of not in ("number", "time"):
         return None

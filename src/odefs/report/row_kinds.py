@@ -5,7 +5,6 @@ traits they have.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from odefs.report.rows import collect_rows, foremost_rows, reason_record
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import extent_of, shown_names
 from odefs.tables.messages.reasons import kind
+from odefs.tables.messages.records import KindRecord, ReasonRecord, SharedTraits, TraitRecord
 
 
 def row_kinds(
@@ -33,21 +33,21 @@ def row_kinds(
     }
     found: list[str | None] = []
     for row, why in zip(rows.tolist(), reasons, strict=True):
-        known = grouped.get(row)
+        known: SharedTraits | None = grouped.get(row)
         if known is None and detection.is_outlier[row]:
             known = _matching(kinds, [reason_record(reason, detection.hidden) for reason in why])
         found.append(None if known is None else kind(known))
     return found
 
 
-def _matching(kinds: Sequence[dict[str, Any]], reasons: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _matching(kinds: Sequence[KindRecord], reasons: Sequence[ReasonRecord]) -> SharedTraits:
     for known in kinds:
         if known["traits"] and all(_has(trait, reasons) for trait in known["traits"]):
             return known
     return {"traits": []}
 
 
-def _has(trait: dict[str, Any], reasons: Sequence[dict[str, Any]]) -> bool:
+def _has(trait: TraitRecord, reasons: Sequence[ReasonRecord]) -> bool:
     for reason in reasons:
         if reason["column"] != trait["column"]:
             continue

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from odefs.inspection.explanation import Reason
-from odefs.report.scores import Cell, plain
+from odefs.report.scores import plain
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
+from odefs.tables.messages.records import Cell, ReasonRecord, RowRecord
 
 MAX_ROWS, MIN_ROWS = 500, 50
 MAX_CANDIDATES = 20_000
@@ -50,7 +51,7 @@ def collect_rows(
     extent: Extent,
     groups: Sequence[Sequence[int]],
     names: Sequence[object],
-) -> list[dict[str, Any]]:
+) -> list[RowRecord]:
     """Return one record per group.
 
     ``row`` is the number in the table, ``place`` the position by descending score.
@@ -101,9 +102,9 @@ def _main_reasons(reasons: Sequence[Reason]) -> list[Reason]:
     ]
 
 
-def reason_record(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
+def reason_record(reason: Reason, hidden: frozenset[str]) -> ReasonRecord:
     """Keep only name and weight of a hidden column: percentiles would reveal its values."""
-    known: dict[str, Any] = {
+    known: ReasonRecord = {
         "column": reason.column,
         "kind": reason.kind,
         "hidden": reason.column in hidden,
@@ -116,14 +117,17 @@ def reason_record(reason: Reason, hidden: frozenset[str]) -> dict[str, Any]:
     usual = None if reason.usual is None else [cell(part) for part in reason.usual]
     if reason.group is not None:
         known["group"] = {name: cell(v) for name, v in reason.group if name not in hidden}
-    return known | {
-        "value": cell(reason.value),
-        "percentile": plain(reason.percentile),
-        "equal": plain(reason.equal),
-        "frequency": plain(reason.frequency),
-        "usual": usual,
-        "direction": _direction(reason),
-    }
+    known.update(
+        {
+            "value": cell(reason.value),
+            "percentile": plain(reason.percentile),
+            "equal": plain(reason.equal),
+            "frequency": plain(reason.frequency),
+            "usual": usual,
+            "direction": _direction(reason),
+        }
+    )
+    return known
 
 
 def _direction(reason: Reason) -> str:

@@ -3,12 +3,13 @@
 Flagged rows come first in order of descending score, so that a count determines which they are.
 """
 
+from typing import overload
+
 import numpy as np
 
 from odefs.kernels.row_reductions import counts_above, median, row_chunks
+from odefs.tables.messages.records import Cell
 
-Cell = str | int | float | bool | None
-"""A value that JSON can hold."""
 BINS = 60
 STEPS = 400
 LONG_TAIL = 30
@@ -62,6 +63,10 @@ def short_threshold(scores: np.ndarray, is_outlier: np.ndarray, threshold: float
     return float(threshold)
 
 
+@overload
+def plain(value: float | None) -> float | None: ...
+@overload
+def plain(value: object) -> Cell: ...
 def plain(value: object) -> Cell:
     """Return a name or cell for JSON."""
     value = value.item() if isinstance(value, np.generic) else value

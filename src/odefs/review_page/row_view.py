@@ -14,6 +14,7 @@ from odefs.tables import messages
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell, shown_names
 from odefs.tables.frames import column_cells
+from odefs.tables.messages.records import RowRecord
 from odefs.tables.messages.review import row_score
 from odefs.tables.table import Table
 
@@ -65,7 +66,7 @@ class RowViews:
             "others": self._others(row),
         } | cells_data(columns, cells)
 
-    def _record(self, row: int) -> dict[str, Any]:
+    def _record(self, row: int) -> RowRecord:
         return collect_rows(self.found, self.found.extent, [[row]], self._names)[0]
 
     def _shown(self, because: Sequence[str]) -> list[str]:

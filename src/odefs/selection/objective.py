@@ -63,13 +63,10 @@ class RankingObjective:
         """The whole objective for given example weights and age."""
         return self.total(self.example_losses(w), w, v, lam)
 
-    def smooth_value(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """The objective without penalty and age: the part that is smooth in ``w``."""
-        return np.asarray((v * self.example_losses(w)).sum(axis=-1) / self.n_outliers)
-
     def smooth_value_and_gradient(
         self, w: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        """The objective without penalty and age: the part that is smooth in ``w``."""
         s_outlier, s_unlabeled = self.scores(w)
         values = self.loss.of_pairs(s_outlier, s_unlabeled)
         value = (v * values.mean(axis=-1)).sum(axis=-1) / self.n_outliers

@@ -15,7 +15,7 @@ from pathlib import Path
 from odefs.exceptions import TableError
 from odefs.tables.answer_lines import MAX_BYTES, OWN_NAMES, csv_line, key_name, own_name, read_lines
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell
+from odefs.tables.displayed_rows import plain_cell, shown_id
 from odefs.tables.encoder.text_formats import is_missing_word
 from odefs.tables.frames import column_cells
 from odefs.tables.table import Table
@@ -82,9 +82,7 @@ class AnswerFile:
     @classmethod
     def of(cls, path: Path, table: Table, found: TableDetection) -> "AnswerFile":
         """The file for a detection; rows go by their numbers if the id column is hidden."""
-        shows_ids = found.named and found.identifier not in found.hidden
-        identifier = found.identifier if shows_ids else None
-        return cls(path, table, table_fingerprint(found.source, table), identifier)
+        return cls(path, table, table_fingerprint(found.source, table), shown_id(found))
 
     def write(self, answers: Sequence[Answer]) -> None:
         """Write the file whole or not at all; raise TableError if it cannot be written."""

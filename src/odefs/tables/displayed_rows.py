@@ -139,11 +139,18 @@ class Hiding(Protocol):
     @property
     def identifier(self) -> str: ...
     @property
+    def named(self) -> bool: ...
+    @property
     def row_names(self) -> Sequence[object]: ...
     @property
     def notes(self) -> Sequence[Note]: ...
     @property
     def hidden(self) -> frozenset[str]: ...
+
+
+def shown_id(found: Hiding) -> str | None:
+    """Return the id column; ``None`` if the table has none or it is hidden."""
+    return found.identifier if found.named and found.identifier not in found.hidden else None
 
 
 def shown_names(found: Hiding) -> tuple[str, Sequence[object]]:

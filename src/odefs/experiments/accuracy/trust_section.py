@@ -140,10 +140,8 @@ def known_section(records: Sequence[Record]) -> str:
     if not names:
         return ""
     means = np.array([[np.mean(values[name, number]) for number in N_KNOWN] for name in names])
-    rows = [
-        [name, *(f"{value:.3f}" for value in row)] for name, row in zip(names, means, strict=True)
-    ]
-    rows.append([f"mean of {len(names)}", *(f"{value:.4f}" for value in means.mean(axis=0))])
+    rows = [[name, *map("{:.3f}".format, row)] for name, row in zip(names, means, strict=True)]
+    rows.append([f"mean of {len(names)}", *map("{:.4f}".format, means.mean(axis=0))])
     return section(
         "Known cases",
         f"AUC on the other rows, {FEW_REPEATS} seeds, by number of known cases.",

@@ -20,8 +20,8 @@ import numpy as np
 from odefs.exceptions import TableError, warn
 from odefs.models.constraints import Parameters
 from odefs.system.threads import available_threads, run_tasks
-from odefs.tables.columns import Column, Columns
-from odefs.tables.encoder.encode import ColumnSpec, encoded
+from odefs.tables.columns import Columns
+from odefs.tables.encoder.encode import encoded
 from odefs.tables.encoder.group_statistics import with_groups
 from odefs.tables.encoder.groups import (
     Groups,
@@ -31,14 +31,9 @@ from odefs.tables.encoder.groups import (
     unknown_note,
 )
 from odefs.tables.encoder.missing import without_words
-from odefs.tables.encoder.roles import Overrides, apply_style, assign_role, guessed_format
+from odefs.tables.encoder.roles import Overrides, Role, apply_style, assign_role, guessed_format
 from odefs.tables.encoder.state import EncoderState, read_state, write_state
-from odefs.tables.encoder.statistics import (
-    ColumnSummary,
-    centre_of,
-    equal_where_nominal,
-    spec_of,
-)
+from odefs.tables.encoder.statistics import equal_where_nominal, learn_spec
 from odefs.tables.messages import unseen_categories
 from odefs.tables.notes import Note
 
@@ -88,12 +83,14 @@ class ColumnEncoder(Parameters):
         Such a column is probably a different one, or has changed its type. The same holds for
         columns that define groups.
         """
-        if self.groups_ is not None and table.groups is not None and table.n_rows:
+        if not table.n_rows:
+            return
+        if self.groups_ is not None and table.groups is not None:
             unknown = int((table.groups == self.groups_.unknown).sum())
             if unknown > table.n_rows / 2:
                 warn(str(unknown_note(self.groups_, unknown)[0]))
         for spec, column in zip(self.specs_, table, strict=True):
-            if spec.kind == "category" and not spec.grouped and table.n_rows:
+            if spec.kind == "category" and not spec.grouped:
                 known = [*(level in spec.levels for level in column.levels), True]
                 strange = float(1 - np.array(known)[column.category_codes].mean())
                 if strange > 0.5:
@@ -198,7 +195,7 @@ class ColumnEncoder(Parameters):
         encoder._set_names(known.columns)
         return encoder
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, names: Sequence[str], n_rows: int) -> None:
         for name in ("number", "category", "drop", "keep", "na"):
             if isinstance(getattr(self, name), str):
                 raise TableError(
@@ -207,6 +204,19 @@ class ColumnEncoder(Parameters):
         if not isinstance(self.max_categories, numbers.Integral) or self.max_categories < 2:
             raise TableError(
                 f"max_categories={self.max_categories!r} must be a whole number of at least 2."
+            )
+        if n_rows < 2:
+            raise TableError(
+                f"a table needs at least two rows, this one has {n_rows} "
+                f"sample{'' if n_rows == 1 else 's'}."
+            )
+        used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
+        require_group_columns(group_columns(self.by), names, used_otherwise)
+        asked = [*self.number, *self.category, *self.drop, *self.keep]
+        unknown = [name for name in asked if name not in names]
+        if unknown:
+            raise TableError(
+                f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}."
             )
 
     def _set_names(self, names: Sequence[str]) -> None:
@@ -224,39 +234,16 @@ class ColumnEncoder(Parameters):
         ``names`` are all columns of the training table, if ``table`` lacks some of them.
         ``not_identifiers`` are used even if their values all differ here.
         """
-        self._check_parameters()
         names = table.names if names is None else names
-        if table.n_rows < 2:
-            raise TableError(
-                f"a table needs at least two rows, this one has {table.n_rows} "
-                f"sample{'' if table.n_rows == 1 else 's'}."
-            )
-        by = group_columns(self.by)
-        used_otherwise = {"drop": self.drop, "number": self.number, "keep": self.keep}
-        require_group_columns(by, names, used_otherwise)
-        asked = [*self.number, *self.category, *self.drop, *self.keep]
-        unknown = [name for name in asked if name not in names]
-        if unknown:
-            raise TableError(
-                f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}."
-            )
-        overrides = Overrides(
-            frozenset(self.number),
-            frozenset(self.category),
-            frozenset(self.keep).union(not_identifiers),
-            frozenset(self.na),
-        )
-        columns = [column for column in table if column.name not in (*self.drop, *by)]
-        roles = run_tasks(
-            lambda column: assign_role(column, overrides), columns, available_threads()
-        )
+        self._check_parameters(names, table.n_rows)
+        roles = self._assign_roles(table, not_identifiers)
         self.left_out_ = {
             role.column.name: role.left_out for role in roles if role.left_out is not None
         }
         self.notes_ = [note for role in roles for note in role.notes]
         used = [role for role in roles if role.left_out is None]
         specs = run_tasks(
-            lambda role: _learn_column(
+            lambda role: learn_spec(
                 role.column, role.style, self.max_categories, self.mark_missing
             ),
             used,
@@ -266,6 +253,19 @@ class ColumnEncoder(Parameters):
         self.groups_ = None
         self._set_names(names)
         return Columns(tuple(role.column for role in used), table.n_rows)
+
+    def _assign_roles(self, table: Columns, not_identifiers: Sequence[str]) -> list[Role]:
+        overrides = Overrides(
+            frozenset(self.number),
+            frozenset(self.category),
+            frozenset(self.keep).union(not_identifiers),
+            frozenset(self.na),
+        )
+        not_encoded = {*self.drop, *group_columns(self.by)}
+        columns = [column for column in table if column.name not in not_encoded]
+        return run_tasks(
+            lambda column: assign_role(column, overrides), columns, available_threads()
+        )
 
     def learn_groups(self, given: Columns, read: Columns, is_sample: bool = False) -> Columns:
         """Learn what is usual in each group; return the used columns with the groups of the rows.
@@ -290,11 +290,3 @@ class ColumnEncoder(Parameters):
     def encode_table(self, table: Columns) -> np.ndarray:
         """Encode columns returned by :meth:`learn_columns` or :meth:`recognised`."""
         return encoded(self.specs_, table.columns, table.n_rows, table.groups)
-
-
-def _learn_column(
-    column: Column, style: str, max_categories: int, mark_missing: bool
-) -> ColumnSpec:
-    summary = ColumnSummary(centre=centre_of(column))
-    summary.add(column)
-    return spec_of(column.name, column.kind, style, summary, max_categories, mark_missing)

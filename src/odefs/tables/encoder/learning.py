@@ -7,14 +7,14 @@ counts of categories are those of all rows. A table with at most ``SAMPLE_ROWS``
 completely. What is usual in groups of rows is that of the sample.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from odefs._progress import report_progress
 from odefs.engines.row_blocks import rows_at_once
-from odefs.tables.columns import Column
+from odefs.tables.columns import Column, Columns
 from odefs.tables.encoder.encode import ColumnSpec
 from odefs.tables.encoder.encoder import ColumnEncoder
 from odefs.tables.encoder.missing import without_words
@@ -76,25 +76,15 @@ def learn_encoder(encoder: ColumnEncoder, table: Table, names: Sequence[str], se
         encoder.learn_groups(rows, encoder.learn_columns(rows, names))
         return
     extremes = find_extremes(table, read)
-    chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
-    ends = [row for known in extremes.values() for row in known.rows.values()]
-    numbers = np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
+    numbers = _sampled_rows(extremes.values(), n_rows, seed)
     sample = table.column_rows(numbers, read)
     encoder.learn_columns(sample, names)
     # Values that repeat in the table may each occur once in a sample.
-    repeated = [
-        name
-        for name, why in encoder.left_out_.items()
-        if why.kind in ("unique_text", "unique_codes") and not extremes[name].is_free_text(n_rows)
-    ]
+    repeated = _wrongly_unique(encoder, extremes, n_rows)
     if repeated:
         encoder.learn_columns(sample, names, repeated)
     encoder.notes_ = [note.of_sample(numbers) for note in encoder.notes_]
-    wanted = {*encoder.keep, *encoder.number, *encoder.category}
-    for name in encoder.columns:
-        if name not in wanted and _counts_rows(extremes[name], sample[name], n_rows):
-            encoder.left_out_[name] = Exclusion("row_counter")
-    encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
+    _leave_out_counters(encoder, extremes, sample, n_rows)
     if encoder.specs_:
         encoder.specs_ = _specs_of_all_rows(encoder, table)
         encoder.notes_, notes = [], encoder.notes_
@@ -109,6 +99,35 @@ def find_extremes(table: Table, names: Sequence[str]) -> dict[str, ColumnExtreme
         for name in names:
             found[name].add(batch[name], start)
     return found
+
+
+def _sampled_rows(extremes: Iterable[ColumnExtremes], n_rows: int, seed: int) -> np.ndarray:
+    """Row numbers of the sample, ascending: random rows and those of the extreme values."""
+    chosen = np.random.default_rng([seed, 7]).choice(n_rows, size=SAMPLE_ROWS, replace=False)
+    ends = [row for known in extremes for row in known.rows.values()]
+    return np.unique(np.concatenate([chosen, np.array(ends, dtype=np.int64)]))
+
+
+def _wrongly_unique(
+    encoder: ColumnEncoder, extremes: Mapping[str, ColumnExtremes], n_rows: int
+) -> list[str]:
+    """Columns left out because their values differ in the sample, but not in the whole table."""
+    return [
+        name
+        for name, why in encoder.left_out_.items()
+        if why.kind in ("unique_text", "unique_codes") and not extremes[name].is_free_text(n_rows)
+    ]
+
+
+def _leave_out_counters(
+    encoder: ColumnEncoder, extremes: Mapping[str, ColumnExtremes], sample: Columns, n_rows: int
+) -> None:
+    """Leave out columns that count the rows of the whole table."""
+    wanted = {*encoder.keep, *encoder.number, *encoder.category}
+    for name in encoder.columns:
+        if name not in wanted and _counts_rows(extremes[name], sample[name], n_rows):
+            encoder.left_out_[name] = Exclusion("row_counter")
+    encoder.specs_ = [spec for spec in encoder.specs_ if spec.name not in encoder.left_out_]
 
 
 def _counts_rows(extremes: ColumnExtremes, column: Column, n_rows: int) -> bool:

@@ -27,6 +27,9 @@ PATTERNS = tuple(
     )
 )
 
+DEFAULTS = {"day": "1", "hour": "0", "minute": "0", "second": "0"}
+"""Parts of a date that a text may lack."""
+
 
 def hour_of_day(hour: int, half: str | None) -> int | None:
     """Return the hour of a clock of 24 hours; ``half`` is the letter of AM or PM, if given."""
@@ -48,13 +51,12 @@ def named_month_date(text: str) -> float:
     match = next((found for pattern in PATTERNS if (found := pattern.match(text))), None)
     if match is None or (month := _month(match["month"])) is None:
         return np.nan
-    part = match.groupdict()
-    hour = hour_of_day(int(part.get("hour") or 0), part.get("half"))
+    part = DEFAULTS | {name: text for name, text in match.groupdict().items() if text}
+    hour = hour_of_day(int(part["hour"]), part.get("half"))
     if hour is None:
         return np.nan
-    minute, second = int(part.get("minute") or 0), int(part.get("second") or 0)
+    day, minute, second = (int(part[name]) for name in ("day", "minute", "second"))
     try:
-        day = int(part.get("day") or 1)
         when = datetime(full_year(part["year"]), month, day, hour, minute, second, tzinfo=UTC)
         return (when - _offset(part.get("zone"))).timestamp()
     except (ValueError, OverflowError):

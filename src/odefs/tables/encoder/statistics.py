@@ -218,6 +218,13 @@ class ColumnSummary:
         ) != (0, 0)
 
 
+def learn_spec(column: Column, style: str, max_categories: int, mark_missing: bool) -> ColumnSpec:
+    """Return the specification of a column of which all rows are given."""
+    summary = ColumnSummary(centre=centre_of(column))
+    summary.add(column)
+    return spec_of(column.name, column.kind, style, summary, max_categories, mark_missing)
+
+
 def spec_of(
     name: str,
     kind: Kind,

@@ -6,10 +6,11 @@ Markdown reports use the same reasons as records of the report's summary.
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from odefs.tables.columns import SECONDS_PER_DAY
+from odefs.tables.messages.records import ReasonRecord, SharedTraits, TraitRecord
 from odefs.tables.messages.values import (
     HIDDEN,
     MISSING,
@@ -90,7 +91,7 @@ def reason_usual(reason: "Reason", hidden: frozenset[str] = frozenset()) -> str:
 
 
 def _usual_in_group(
-    group: dict[str, Any], usual: Sequence[Any], kind: str, otherwise: str = "in its group "
+    group: Mapping[str, object], usual: Sequence[Any], kind: str, otherwise: str = "in its group "
 ) -> str:
     """Return ``for store = Lyon usually 12 to 40``; hidden columns are not in ``group``.
 
@@ -105,7 +106,7 @@ def _usual_in_group(
     return f"{where}usually {value(usual[0], kind)}, {percent(usual[1])}"
 
 
-def short_reason(reason: dict[str, Any], longest: int = UNLIMITED) -> str:
+def short_reason(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
     """Return a reason in a few words, for tables; longer names and values are shortened."""
     column = shortened(reason["column"], longest)
     if reason["hidden"]:
@@ -116,10 +117,10 @@ def short_reason(reason: dict[str, Any], longest: int = UNLIMITED) -> str:
     return f"{text} ({reason['direction']})" if reason["direction"] in ("high", "low") else text
 
 
-def sentence(reason: dict[str, Any], longest: int = UNLIMITED) -> str:
+def sentence(reason: ReasonRecord, longest: int = UNLIMITED) -> str:
     """Return a reason as a sentence; longer names and values are shortened."""
     column = shortened(reason["column"], longest)
-    part = f"{percent(min(1.0, max(0.0, reason['share'])))} of the score"
+    part = f"{percent(min(1.0, max(0.0, reason['share'] or 0.0)))} of the score"
     if reason["hidden"]:
         return f"{column} {HIDDEN} contributes {part}."
     usual = f"; {_usual(reason)}" if reason["usual"] else ""
@@ -128,13 +129,14 @@ def sentence(reason: dict[str, Any], longest: int = UNLIMITED) -> str:
     return f"{text} It contributes {part}."
 
 
-def _own_value(reason: dict[str, Any]) -> str:
+def _own_value(reason: ReasonRecord) -> str:
     usual = reason["usual"] if reason["kind"] == "time" else None
     return value(reason["value"], reason["kind"], context=usual or ())
 
 
-def _usual(reason: dict[str, Any]) -> str:
-    usual, of = reason["usual"], reason["kind"]
+def _usual(reason: ReasonRecord) -> str:
+    usual: Any = reason["usual"]
+    of = reason["kind"]
     if "group" in reason:
         return _usual_in_group(reason["group"], usual, of)
     if of in ("number", "time"):
@@ -142,7 +144,7 @@ def _usual(reason: dict[str, Any]) -> str:
     return f"similar ordinary rows most often have {value(usual[0], of)} ({percent(usual[1])})"
 
 
-def _place(reason: dict[str, Any]) -> str:
+def _place(reason: ReasonRecord) -> str:
     direction, at = reason["direction"], reason["percentile"]
     rows = "rows of its group" if "group" in reason else "rows"
     if direction in ("missing", "value"):
@@ -164,7 +166,7 @@ def _place(reason: dict[str, Any]) -> str:
     return f"{comparative} than {math.floor(10 * beyond) / 10:g}% of {rows}"
 
 
-def trait(record: dict[str, Any], longest: int = UNLIMITED) -> str:
+def trait(record: TraitRecord, longest: int = UNLIMITED) -> str:
     """Return what the rows of a group share: "amount high", "country = PA or SG"."""
     column, what = shortened(record["column"], longest), record["what"]
     if what == "hidden":
@@ -177,13 +179,13 @@ def trait(record: dict[str, Any], longest: int = UNLIMITED) -> str:
     return f"{column} {({'within': 'unusual for the row'}).get(what, what)}"
 
 
-def kind(record: dict[str, Any], longest: int = UNLIMITED) -> str:
+def kind(record: SharedTraits, longest: int = UNLIMITED) -> str:
     """Return the description of a group of outliers; longer names and values are shortened."""
     traits = [trait(one, longest) for one in record["traits"]]
     return listed(traits) if traits else "other reasons"
 
 
-def kind_details(record: dict[str, Any], longest: int = UNLIMITED) -> list[str]:
+def kind_details(record: SharedTraits, longest: int = UNLIMITED) -> list[str]:
     """Return, for each trait, the values of its rows and of ordinary rows."""
     return [
         f"{shortened(one['column'], longest)}: {line}"
@@ -192,7 +194,7 @@ def kind_details(record: dict[str, Any], longest: int = UNLIMITED) -> list[str]:
     ]
 
 
-def _trait_details(one: dict[str, Any]) -> str:
+def _trait_details(one: TraitRecord) -> str:
     of, usual = one["kind"], one.get("usual")
     if one.get("range"):
         return span(one["range"], of, context=usual or ()) + (

@@ -56,18 +56,21 @@ def headline(summary: dict[str, Any]) -> str:
         return f"{flags} flagged of {count(rows)}, no more than without outliers."
     if not n_flagged:
         return f"None of {count(rows, 'row')} stands out."
-    columns = list(
-        dict.fromkeys(trait["column"] for kind in summary["kinds"] for trait in kind["traits"])
+    columns = dict.fromkeys(
+        trait["column"] for kind in summary["kinds"] for trait in kind["traits"]
     )
     stand = "stands" if n_flagged == 1 else "stand"
-    start = f"{count(n_flagged)} of {count(rows, 'row')} {stand} out"
+    return _with_columns(f"{count(n_flagged)} of {count(rows, 'row')} {stand} out", list(columns))
+
+
+def _with_columns(start: str, columns: Sequence[str]) -> str:
+    """Return a sentence with as many columns as fit into two lines of a narrow window."""
+    if not columns:
+        return f"{start}."
     room = HEADLINE - len(f"{start}, mostly by .")
     names = [shortened(column, min(HEADLINE_NAME, max(room, LEAST_NAME))) for column in columns[:4]]
-    # As many names as fit into two lines of a narrow window, but at least one.
     texts = [f"{start}, mostly by {listed(names[:n])}." for n in range(len(names), 0, -1)]
-    return next(
-        (text for text in texts if len(text) <= HEADLINE), texts[-1] if texts else f"{start}."
-    )
+    return next((text for text in texts if len(text) <= HEADLINE), texts[-1])
 
 
 def ordinary(median: float) -> str:

@@ -18,7 +18,7 @@ from odefs.tables import messages
 from odefs.tables.arrow_columns import cells_of, is_text
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.detection import TableDetection
-from odefs.tables.displayed_rows import plain_cell, shown_checks
+from odefs.tables.displayed_rows import plain_cell, shown_checks, shown_id
 from odefs.tables.frames import columns_of
 from odefs.tables.messages import check_cell
 from odefs.tables.table import Table
@@ -50,26 +50,30 @@ def result_batches(
     """
     extent = found.extent
     ranks = _ranks(found)
-    named = [found.identifier] if shows_names(found) else []
-    lines = [table.line_column] if table.line_column else []
-    used = found.encoder.input_columns if reasons != "none" else []
+    named = shown_id(found)
+    line = table.line_column
     own = table.names if with_data else []
-    read = list(dict.fromkeys([*named, *lines, *used, *own])) or table.names[:1]
-    for start, frame in table.batches(read):
+    used = [] if reasons == "none" else found.encoder.input_columns
+    for start, frame in table.batches(_read_columns(table, named, line, *used, *own)):
         rows = slice(start, start + len(frame))
         flags = np.asarray(extent.is_outlier[rows])
         results = {
             "row": np.arange(start + 1, rows.stop + 1),
-            "line": frame[lines[0]] if lines else None,
+            "line": frame[line] if line else None,
             "score": np.asarray(extent.scores[rows]),
             "rank": np.asarray(ranks[rows]),
             **_measures(found, rows),
             "outlier": as_yes_no(flags) if spells else flags,
             "reasons": _reason_texts(found, frame, rows, _explained_rows(flags, reasons)),
         }
-        names = _names(frame, named[0]) if named else None
+        names = None if named is None else _names(frame, named)
         yield arranged(found, names, results, {name: frame[name] for name in own}, folds)
         report_progress(rows.stop, extent.n_rows)
+
+
+def _read_columns(table: Table, *names: str | None) -> list[str]:
+    """Return each column once; the first of the table if there are none, which counts the rows."""
+    return list(dict.fromkeys(name for name in names if name is not None)) or table.names[:1]
 
 
 def _measures(found: TableDetection, rows: slice) -> dict[str, np.ndarray | None]:
@@ -146,11 +150,6 @@ def as_yes_no(flags: np.ndarray) -> np.ndarray:
     return np.where(flags, "yes", "no")
 
 
-def shows_names(found: TableDetection) -> bool:
-    """Whether a column of the table identifies the rows."""
-    return found.named and found.identifier not in found.hidden
-
-
 def arranged(
     found: TableDetection,
     names: object,
@@ -221,7 +220,7 @@ def check_columns(found: TableDetection) -> dict[str, list[CheckCell]]:
     Ids and values are text, so that all files have the same types.
     """
     lines = [(check, k) for check in shown_checks(found) for k in range(len(check.rows))]
-    has_ids = found.named and found.identifier not in found.hidden
+    has_ids = shown_id(found) is not None
     return {
         name: [cell(check, k) for check, k in lines]
         for name, cell in CHECK_COLUMNS.items()
