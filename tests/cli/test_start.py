@@ -1,4 +1,4 @@
-"""What the commands import: scikit-learn takes most of a start, and none of them needs it."""
+"""What the commands import: scikit-learn and scipy take most of a start, and none needs them."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ except SystemExit as end:
 print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
 HEAVY = {
-    *("sklearn", "scipy.stats", "scipy.optimize", "pandas", "altair", "matplotlib", "joblib"),
+    *("sklearn", "scipy", "pandas", "altair", "matplotlib", "joblib"),
     *("duckdb", "adbc_driver_manager", "sqlite3", "odefs.tables.readers.remote_files"),
 }
 
