@@ -17,7 +17,6 @@ PACKAGES = (
     "threadpoolctl",
     "joblib",
     "click",
-    "rich",
     "polars",
     "duckdb",
     "adbc-driver-postgresql",

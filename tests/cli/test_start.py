@@ -20,7 +20,7 @@ except SystemExit as end:
 print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
 HEAVY = {
-    *("sklearn", "scipy", "pandas", "altair", "matplotlib", "joblib"),
+    *("sklearn", "scipy", "pandas", "rich", "altair", "matplotlib", "joblib"),
     *("duckdb", "adbc_driver_manager", "sqlite3", "odefs.tables.readers.remote_files"),
 }
 
