@@ -34,8 +34,7 @@ REMARKS = {
     ),
     "installed_size": (
         "polars reads text, pyarrow parquet and Arrow files, fastexcel Excel files. scikit-learn "
-        "and scipy belong to the estimators; commands load only special functions and sparse "
-        "matrices of scipy. rich, which prints the tables on the screen, requires Pygments."
+        "and scipy belong to the estimators: commands on small tables load neither."
     ),
 }
 """What helps to read a table."""

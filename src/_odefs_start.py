@@ -1,4 +1,4 @@
-"""Entry point of the ``odefs`` command: installs signal handlers before the imports.
+"""Entry point of the ``odefs`` command: what must happen before the imports.
 
 From here on, SIGINT ends the command with exit code 130 and SIGTERM with 143, without a traceback.
 This module is next to the package, not inside it: Python runs ``odefs/__init__.py`` before any
@@ -24,6 +24,11 @@ for _number in (_signal.SIGINT, _signal.SIGTERM):
 
 def main() -> None:
     """Run the command line."""
+    # OpenBLAS starts a thread for each core when NumPy is imported, and each waits for work in a
+    # busy loop, which takes a third of the processor time of a short command. The threads are not
+    # needed: odefs has its own, each with single-threaded BLAS (odefs.system.threads).
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
     from odefs.cli.main import main as command_line
 
     command_line()

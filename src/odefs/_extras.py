@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PACKAGES: dict[str, dict[str, str]] = {
-    "cli": dict.fromkeys(("click", "rich", "polars", "pyarrow", "fastexcel", "xlsxwriter"), ""),
+    "cli": dict.fromkeys(("click", "polars", "pyarrow", "fastexcel", "xlsxwriter"), ""),
     "report": dict.fromkeys(("jinja2", "markupsafe"), ""),
     "review": dict.fromkeys(("tornado", "jinja2", "markupsafe"), ""),
     "gpu": {"torch": "PyTorch"},

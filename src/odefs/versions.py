@@ -1,10 +1,12 @@
 """Versions of installed packages and the kernel in use, for bug reports."""
 
 import platform
+import re
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 PACKAGES = (
@@ -15,7 +17,6 @@ PACKAGES = (
     "threadpoolctl",
     "joblib",
     "click",
-    "rich",
     "polars",
     "duckdb",
     "adbc-driver-postgresql",
@@ -35,16 +36,23 @@ def version_of(package: str) -> str:
     every list.
     """
     try:
-        return version(package)
+        found = distribution(package)
     except PackageNotFoundError:
         return "not installed"
+    # ``found.version`` parses all of the metadata as a mail, which takes milliseconds a package.
+    line = re.search(r"^Version: *(\S+)", found.read_text("METADATA") or "", re.MULTILINE)
+    return found.version if line is None else line[1]
+
+
+def versions_of(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of packages, and of Python if it is among the names."""
+    python = sys.version.split()[0]
+    return {name: python if name == "python" else version_of(name) for name in names}
 
 
 def collect_versions() -> dict[str, str]:
     """Return the versions of Python and packages, the BLAS and kernel in use, and the threads."""
-    found = {"python": sys.version.split()[0], "platform": platform.platform()}
-    for package in PACKAGES:
-        found[package] = version_of(package)
+    found = versions_of(["python"]) | {"platform": platform.platform()} | versions_of(PACKAGES)
     from threadpoolctl import threadpool_info
 
     from odefs.kernels.shared_library import describe_kernel

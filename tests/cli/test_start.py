@@ -1,6 +1,7 @@
-"""What the commands import: scikit-learn takes most of a start, and none of them needs it."""
+"""What the commands import: scikit-learn and scipy take most of a start, and none needs them."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ except SystemExit as end:
 print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
 """
 HEAVY = {
-    *("sklearn", "scipy.stats", "scipy.optimize", "pandas", "altair", "matplotlib", "joblib"),
+    *("sklearn", "scipy", "pandas", "rich", "altair", "matplotlib", "joblib"),
     *("duckdb", "adbc_driver_manager", "sqlite3", "odefs.tables.readers.remote_files"),
 }
 
@@ -58,3 +59,33 @@ def test_the_review_imports_no_more(tmp_path):
     found = run("review", "--no-browser", "--quiet", cwd=tmp_path, before=REVIEW)
     assert found["code"] in (0, None)
     assert HEAVY.isdisjoint(found["modules"])
+
+
+BLAS_THREADS = """
+import sys
+sys.argv = ["odefs", "--version"]
+import _odefs_start
+try:
+    _odefs_start.main()
+except SystemExit:
+    pass
+import numpy
+from threadpoolctl import threadpool_info
+print(*(pool["num_threads"] for pool in threadpool_info() if pool["internal_api"] == "openblas"))
+"""
+
+
+@pytest.mark.parametrize("given", [None, "2"])
+def test_threads_of_openblas_are_those_of_the_user_or_one(given, tmp_path):
+    """They would wait in a busy loop next to the threads of odefs."""
+    environment = {name: text for name, text in os.environ.items() if "NUM_THREADS" not in name}
+    if given is not None:
+        environment["OPENBLAS_NUM_THREADS"] = given
+    line = [sys.executable, "-c", BLAS_THREADS]
+    done = subprocess.run(
+        line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    numbers = done.stdout.splitlines()[1].split()
+    # OpenBLAS starts no more threads than there are cores.
+    expected = {"1"} if given is None else {given, "1"}
+    assert set(numbers) <= expected

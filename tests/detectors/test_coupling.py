@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odefs.detectors import value_walk
 from odefs.detectors.coupling import CouplingDetector
 from odefs.detectors.value_cuts import cut_columns, limits_for
 
@@ -188,3 +189,18 @@ def test_values_are_the_same_whether_found_before_or_on_the_way(codes):
     expected = detector.prepare(codes, rng)
     np.testing.assert_array_equal(found.values, expected.values)
     np.testing.assert_array_equal(found.cuts, expected.cuts)
+
+
+def test_products_have_the_bits_of_scipy(monkeypatch):
+    """Small tables do without scipy, so both products must be the same."""
+    rng = np.random.default_rng(0)
+    kept = rng.random((300, 7)) < 0.6
+    values = (np.arange(7) * 5 + rng.integers(0, 5, (300, 7)))[kept]
+    ends = np.cumsum(kept.sum(axis=1))
+    of_values, of_rows = rng.normal(size=40), rng.normal(size=300)
+    small = value_walk._occurrences(values, ends, 40)
+    monkeypatch.setattr(value_walk, "FEW_CELLS", 0)
+    large = value_walk._occurrences(values, ends, 40)
+    assert type(small) is not type(large)
+    assert (small @ of_values).tobytes() == (large @ of_values).tobytes()
+    assert (small.T @ of_rows).tobytes() == (large.T @ of_rows).tobytes()

@@ -130,7 +130,7 @@ for use in {list(uses)!r}:
         assert f"pip install 'odefs[{extra}]'" in line
 
 
-@pytest.mark.parametrize("package", ["click", "rich", "polars"])
+@pytest.mark.parametrize("package", ["click", "polars"])
 def test_the_command_line_names_what_it_lacks(package, tmp_path):
     script = (
         f"ABSENT = {{{package!r}}}\n{WITHOUT}\nfrom odefs.cli.main import main\nsys.argv = "

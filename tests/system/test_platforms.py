@@ -155,7 +155,7 @@ def test_numbers_of_errors_are_those_of_the_system():
 
 LACKING = """
 import builtins, errno, io, os, pathlib, signal, sys
-import click, joblib, multiprocessing, numpy, polars, pyarrow, pyarrow.parquet, rich.console
+import click, joblib, multiprocessing, numpy, polars, pyarrow, pyarrow.parquet
 import scipy, sklearn, sklearn.pipeline
 import subprocess, tempfile, threadpoolctl
 for module, names in (

@@ -10,12 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import click
 
 from odefs._extras import command
-from odefs.cli.errors import leave_pipe
+from odefs.cli.text_table import Column, table_lines, wrap
 from odefs.kernels.row_reductions import median
 from odefs.report.rows import foremost_rows
 from odefs.tables import messages
@@ -39,22 +37,39 @@ UNLIMITED = 10_000
 SHOWN_CHECKS = 5
 
 
-class Screen(Console):
-    """Standard output: plain in a pipe, coloured and wrapped on a terminal."""
+class Screen:
+    """Standard output: plain in a pipe, with bold text and wrapped on a terminal."""
 
     def __init__(self) -> None:
         columns = os.environ.get("COLUMNS", "")
         # COLUMNS=0 would show nothing, so it is ignored.
         given = columns.isdecimal() and int(columns) > 0
-        width = shutil.get_terminal_size().columns if given or sys.stdout.isatty() else UNLIMITED
-        super().__init__(highlight=False, markup=False, emoji=False, width=width)
+        is_terminal = sys.stdout.isatty()
+        self.width = shutil.get_terminal_size().columns if given or is_terminal else UNLIMITED
+        self.has_styles = (is_terminal or _is_set("FORCE_COLOR")) and not (
+            _is_set("NO_COLOR") or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+        )
 
-    def say(self, text: str = "", style: str | None = None) -> None:
+    def say(self, text: str = "", bold: bool = False) -> None:
         """Print one or more lines without control characters."""
-        self.print("\n".join(map(without_controls, text.split("\n"))), style=style)
+        lines = map(without_controls, text.split("\n"))
+        self._print([part for line in lines for part in wrap(line, self.width)], bold)
 
-    def on_broken_pipe(self) -> None:
-        leave_pipe()
+    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        """Print a table whose cells are lines without control characters."""
+        header, lines = table_lines(columns, rows, self.width)
+        self._print(header, bold=True)
+        self._print(lines)
+
+    def _print(self, lines: Sequence[str], bold: bool = False) -> None:
+        if bold and self.has_styles:
+            lines = [click.style(line, bold=True) if line else line for line in lines]
+        if lines:
+            click.echo("\n".join(lines), color=self.has_styles)
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "") != ""
 
 
 def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
@@ -63,13 +78,13 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     out.say(
         f"{_line(name)}: {found.n_rows:,} rows, "
         f"{messages.count(len(found.encoder.columns), 'column')} used",
-        style="bold",
+        bold=True,
     )
     show_checks(out, shown_checks(found))
     ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
     out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
     if top:
-        out.print(outlier_table(found, top))
+        out.table(*outlier_table(found, top))
         if found.agreement is not None:
             out.say(messages.AGREEMENT)
     show_columns(out, found)
@@ -102,7 +117,7 @@ def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:
     """Show the most certain of the values to check."""
     if not checks:
         return
-    out.say(f"{messages.CHECKS_TITLE}:", style="bold")
+    out.say(f"{messages.CHECKS_TITLE}:", bold=True)
     for check in checks[:SHOWN_CHECKS]:
         out.say(f"  {check} [{messages.check_rows(check.names, check.count)}]")
     if len(checks) > SHOWN_CHECKS:
@@ -127,26 +142,26 @@ def show_columns(out: Screen, found: "TableDetection") -> None:
         out.say(text)
 
 
-def outlier_table(found: "TableDetection", top: int) -> Table:
+def outlier_table(found: "TableDetection", top: int) -> tuple[list[Column], list[list[str]]]:
     """The top-ranked rows with their reasons; identical rows share a line."""
     identifier, names = shown_names(found)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("rank", justify="right")
-    table.add_column(Text(_line(identifier)))
-    table.add_column("score", justify="right")
-    if found.agreement is not None:
-        table.add_column("agree", justify="right")
-    table.add_column("why")
+    agreement = [] if found.agreement is None else [Column("agree", is_right=True)]
+    columns = [
+        Column("rank", is_right=True),
+        Column(_line(identifier)),
+        Column("score", is_right=True),
+        *agreement,
+        Column("why"),
+    ]
+    rows = []
     groups = foremost_rows(found, found.order, top)
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
         why = ", ".join(messages.reason_texts(reasons, found.hidden))
         agree = [] if found.agreement is None else [percent(found.agreement[row])]
-        table.add_row(
-            str(found.ranks[row]), Text(name), f"{found.scores[row]:.2f}", *agree, Text(why)
-        )
-    return table
+        rows.append([str(found.ranks[row]), name, f"{found.scores[row]:.2f}", *agree, _line(why)])
+    return columns, rows
 
 
 def _line(text: object) -> str:
@@ -179,7 +194,7 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
             agree = f", {percent(found.agreement[row])} of the model agrees"
         rank = f"rank {found.ranks[row]} of {found.n_rows:,}"
         place = f"score {found.scores[row]:.2f}, {rank}, {mark}{agree}"
-        out.say(f"{_line(identifier)} {_line(names[row])}: {place}", style="bold")
+        out.say(f"{_line(identifier)} {_line(names[row])}: {place}", bold=True)
         for reason in reasons:
             hidden = reason.column in found.hidden
             details = "" if hidden else reason_details(reason, found.hidden)

@@ -7,14 +7,13 @@ row's score depends only on the row.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from odefs.detectors.base import Detector
-from odefs.engines.row_blocks import working_dtype
+from odefs.engines.row_blocks import is_sparse, working_dtype
 from odefs.ensemble.engine import Engine, Known, SampleScores
 from odefs.ensemble.model import (
     Component,
@@ -36,6 +35,9 @@ from odefs.kernels.duplicate_rows import (
 from odefs.scaling import ColumnMoments, ColumnRanges, Scaling, column_moments, column_ranges
 from odefs.system.threads import available_threads, run_tasks
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 Statistics = TypeVar("Statistics", ColumnRanges, ColumnMoments)
 
 FEW_ROWS = 256
@@ -49,9 +51,9 @@ MIN_KNOWN_SHARE = 1 / 16
 class InMemoryEngine(Engine):
     """A table in memory."""
 
-    def __init__(self, X: np.ndarray | sparse.csr_array, n_jobs: int | None = None) -> None:
+    def __init__(self, X: "np.ndarray | csr_array", n_jobs: int | None = None) -> None:
         self.X: Any = X  # slices of both kinds are used alike
-        self.is_sparse = sparse.issparse(X)
+        self.is_sparse = is_sparse(X)
         self.n_rows, self.n_columns = X.shape
         self.dtype = working_dtype(X.dtype)
         self.n_threads = available_threads(n_jobs)

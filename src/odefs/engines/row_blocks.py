@@ -39,6 +39,18 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float32 if exact else np.float64)
 
 
+def is_sparse(X: object) -> bool:
+    """Whether a table is a sparse matrix of scipy.
+
+    scipy.sparse is imported only for tables that may be one: it takes a tenth of a short command.
+    """
+    if isinstance(X, np.ndarray):
+        return False
+    from scipy import sparse
+
+    return sparse.issparse(X)
+
+
 def require_numbers(dtype: np.dtype) -> None:
     """Raise ``ValueError`` for a type that is not a real number.
 

@@ -4,13 +4,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from odefs._extras import require_extra
 from odefs.detectors.base import Detector
 from odefs.detectors.lesinn import LeSiNNDetector
 from odefs.engines.in_memory import InMemoryEngine
-from odefs.engines.row_blocks import RowBlocks
+from odefs.engines.row_blocks import RowBlocks, is_sparse
 from odefs.ensemble.model import Model
 from odefs.exceptions import warn
 
@@ -81,7 +80,7 @@ def why_not_on_device(X: Any, detector: Detector) -> str | None:
     """Why a device cannot be used, as a clause for the user; ``None`` where it can."""
     if not isinstance(detector, LeSiNNDetector):
         return f"the detector {detector.name!r} runs on the CPU only"
-    if sparse.issparse(X):
+    if is_sparse(X):
         return "sparse tables are scored on the CPU only"
     if X.dtype.kind == "f" and bool(np.isnan(X.min())):
         return "tables with missing cells are scored on the CPU only"

@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from odefs.persist.checks import require
-from odefs.versions import collect_versions
+from odefs.versions import versions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,7 +212,6 @@ class Provenance:
         cls, model: "OutlierModel", command: str | None = None, seed: int | None = None
     ) -> Self:
         """Return the provenance of a fitted model."""
-        versions = collect_versions()
         parameters = {
             name: value if isinstance(value, PLAIN) else repr(value)
             for name, value in model.get_params().items()
@@ -225,7 +224,7 @@ class Provenance:
             drawn_by,
             parameters,
             _resolved(model),
-            {name: versions[name] for name in PACKAGES},
+            versions_of(PACKAGES),
         )
 
     @classmethod
