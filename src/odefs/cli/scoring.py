@@ -38,7 +38,9 @@ def open_table_model(path: Path) -> "TableModel":
     return load_table_model(path)
 
 
-def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOptions":
+def _read_options(
+    loaded: "TableModel", reading: options.Reading, hide: Sequence[str]
+) -> "ReadOptions":
     """How to read a file for a model."""
     from odefs.cli.sources import read_options
 
@@ -55,6 +57,7 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
         least_rows=1,
         header=header,
         expected_names=loaded.encoder.input_columns,
+        named_columns=hide,
     )
 
 
@@ -89,7 +92,7 @@ def score_file(
     with named_errors(file, writing.output if writing else None):
         with stage("reading"):
             report_progress(0, 0)
-            read = of_sheet(open_table(file, _read_options(loaded, reading), folder), sheet)
+            read = of_sheet(open_table(file, _read_options(loaded, reading, hidden), folder), sheet)
             if writing:
                 require_room_for(writing, read.table, hidden)
             read.table.require_columns(hide)
