@@ -245,7 +245,8 @@ def detect(
     encoder = own if encoder is None else _alone(encoder, own)
     if isinstance(hide, str):
         raise TableError(f"hide={hide!r} must be a list of names, not one name.")
-    read = _read(frame, table, query, id, by)
+    named = [*number, *category, *drop, *keep, *hide]
+    read = _read(frame, table, query, id, by, named)
     given = table_of(frame) if read is None else read.table
     # pandas frames may have integers as names; elsewhere names are text.
     id, hide = None if id is None else str(id), [str(column) for column in hide]
@@ -303,8 +304,12 @@ def _read(
     query: str | None,
     id: str | int | None,
     by: str | Sequence[str],
+    named: Sequence[str],
 ) -> "Reading | None":
-    """Read a path or address into memory; ``None`` for data frames and arrays."""
+    """Read a path or address into memory; ``None`` for data frames and arrays.
+
+    ``named`` are other columns that arguments name.
+    """
     if not isinstance(frame, str | Path):
         if table is not None or query is not None:
             raise TableError("table and query are for files and addresses, not for data frames.")
@@ -322,7 +327,7 @@ def _read(
                     f"{local.shown}: the table does not fit into memory: 'odefs detect' reads it "
                     "in parts."
                 )
-            return open_table(local, ReadOptions(text_columns=text))
+            return open_table(local, ReadOptions(text_columns=text, named_columns=named))
 
 
 def _require_hidden(table: Table, hide: Sequence[str]) -> None:

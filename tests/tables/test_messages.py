@@ -35,7 +35,7 @@ EXAMPLES = {
     "not_utf8": Note("not_utf8", value="cp1252"),
     "header_like_data": Note("header_like_data"),
     "unnamed_columns": Note("unnamed_columns", columns=("column 1",)),
-    "repeated_name": Note("repeated_name", "a", ("a_duplicated_0",)),
+    "repeated_name": Note("repeated_name", "a", ("a (2)",)),
     "more_repeated_names": Note("more_repeated_names", count=2),
     "leading_zeros": Note("leading_zeros", "a"),
     "apostrophes_removed": Note("apostrophes_removed", count=2),
@@ -47,6 +47,7 @@ EXAMPLES = {
     "rows_below": Note("rows_below", line=41, count=2, value="Source: us"),
     "other_tables": Note("other_tables", count=2, details=("J3:M9", "A50:C60")),
     "other_sheets": Note("other_sheets", details=("b", "c")),
+    "later_sheet": Note("later_sheet", value="data", details=("cover", "read me")),
     "separated_by_spaces": Note("separated_by_spaces"),
     "text_format": Note(
         "text_format", "a", format="numbers", details=("currencies", "thousands_marks")
@@ -69,7 +70,7 @@ EXAMPLES = {
 }
 SENTENCES = {
     "not_utf8": "read as cp1252 text because it is not valid UTF-8",
-    "repeated_name": "a occurs twice in the header; the second is called a_duplicated_0",
+    "repeated_name": "a occurs twice in the header; the second is called a (2)",
     "short_lines": (
         "2 lines have fewer than 3 fields; the absent cells count as missing (first: line 4, with "
         "1)"

@@ -2,13 +2,14 @@
 
 import zipfile
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import pytest
 from xlsxwriter import Workbook
 
 from odefs.exceptions import TableError
+from odefs.tables.notes import Note
 from odefs.tables.readers.excel import read_sheet
 from opening import read_in_memory
 
@@ -335,14 +336,76 @@ def test_what_is_no_range_is_refused(text, tmp_path):
         read_in_memory(path, cell_range=text)
 
 
-def test_a_sheet_of_sentences_is_refused_and_others_are_named(tmp_path):
-    readme = [["Read me"], [], [SENTENCE], [SENTENCE + " Again."], ["Contact", "Ann"], [SENTENCE]]
-    path = write(tmp_path / "t.xlsx", ("readme", readme, ()), ("prices", [NAMES, *body()], ()))
-    with pytest.raises(TableError, match="contains text, not a table; other sheets: prices"):
+README = [["Read me"], [], [SENTENCE], [SENTENCE + " Again."], ["Contact", "Ann"], [SENTENCE]]
+COVER = [["Prices"], ["2024"], ["Office of Prices"]]
+PRICES = ("prices", [NAMES, *body()], ())
+STAFF = ("staff", [["id", "name"], *PEOPLE], ())
+
+
+@pytest.mark.parametrize("before", [README, COVER, [["Prices"]], []])
+def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(before, tmp_path):
+    path = write(tmp_path / "t.xlsx", ("start", before, ()), PRICES, STAFF)
+    found = read_in_memory(path)
+    assert (found.columns, found.n_rows) == (NAMES, N)
+    assert [(note.kind, note.value, note.details) for note in found.notes] == [
+        ("later_sheet", "prices", ("start",)),
+        ("other_sheets", None, ("staff",)),
+    ]
+
+
+def test_several_sheets_without_a_table_come_before_it(tmp_path):
+    path = write(tmp_path / "t.xlsx", ("a", COVER, ()), ("b", README, ()), PRICES)
+    assert [(note.kind, note.value, note.details) for note in read_in_memory(path).notes] == [
+        ("later_sheet", "prices", ("a", "b"))
+    ]
+
+
+@pytest.mark.parametrize("content", [README, []])
+def test_a_named_sheet_without_a_table_is_refused_and_others_are_named(content, tmp_path):
+    path = write(tmp_path / "t.xlsx", ("start", content, ()), PRICES)
+    with pytest.raises(TableError, match=r"'start' .*; other sheets: prices"):
+        read_in_memory(path, sheet="start")
+
+
+def test_a_workbook_without_any_table_is_refused(tmp_path):
+    path = write(tmp_path / "t.xlsx", ("start", README, ()), ("more", README, ()))
+    with pytest.raises(TableError, match="contains text, not a table; other sheets: more"):
         read_in_memory(path)
-    write(tmp_path / "u.xlsx", ("a", [], ()), ("prices", [NAMES, *body()], ()))
-    with pytest.raises(TableError, match="is empty; other sheets: prices"):
-        read_in_memory(tmp_path / "u.xlsx")
+
+
+def test_a_later_sheet_must_fit_into_memory(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.xlsx", ("start", [], ()), PRICES)
+    monkeypatch.setattr("odefs.tables.readers.excel.memory_budget", lambda: 100)
+    with pytest.raises(TableError, match="'prices' is too large"):
+        read_in_memory(path)
+
+
+def test_names_of_sheets_are_stripped_and_numbered(tmp_path):
+    rows = [["city ", " price", "price", "price", "price_1"]]
+    rows += [[f"city {k}", k, k + 1, k + 2, k + 3] for k in range(N)]
+    path = write(tmp_path / "t.xlsx", ("data", rows, ()))
+    found = read_in_memory(path)
+    assert found.columns == ["city", "price", "price (2)", "price (3)", "price_1"]
+    assert found.notes == (Note("repeated_name", "price", ("price (2)", "price (3)")),)
+    titled = write(tmp_path / "u.xlsx", ("data", [["Prices"], [], *rows], ()))
+    assert read_in_memory(titled).columns == found.columns
+    kept = read_in_memory(path, expected_names=["city ", " price", "price", "price.1", "price_1"])
+    assert kept.columns == ["city ", " price", "price", "price.1", "price_1"]
+
+
+def test_dates_and_times_in_the_date_system_of_the_mac(tmp_path):
+    for is_mac in (False, True):
+        book = Workbook(tmp_path / f"{is_mac}.xlsx", {"date_1904": is_mac})
+        sheet = book.add_worksheet()
+        formats = [book.add_format({"num_format": text}) for text in ("yyyy-mm-dd", "hh:mm")]
+        sheet.write_row(0, 0, ["day", "time"])
+        for k in range(1, N):
+            sheet.write_datetime(k, 0, datetime(2024, 1, k), formats[0])
+            sheet.write_datetime(k, 1, time(k % 24, 30), formats[1])
+        book.close()
+    usual, mac = (read_in_memory(tmp_path / f"{is_mac}.xlsx").frame for is_mac in (False, True))
+    assert mac.equals(usual)
+    assert (mac["day"][0], mac["time"][0]) == (date(2024, 1, 1), time(1, 30))
 
 
 def test_the_names_of_a_model_find_the_header(tmp_path):

@@ -16,6 +16,7 @@ from command import odefs as run
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
 from odefs.tables.readers import text_cells, to_parquet
+from odefs.tables.readers.column_names import ColumnNames
 from odefs.tables.readers.header import Header
 from opening import MODES, in_both_modes, read, read_in_memory, read_in_parts
 
@@ -303,21 +304,34 @@ HEADERS = {
     "both, from Windows": ('\r\n"a\r\nb",b,c\r\n', ["a\r\nb", "b", "c"], [4, 6, 7], ()),
     "twice": (
         "a,a,c\n",
-        ["a", "a_duplicated_0", "c"],
+        ["a", "a (2)", "c"],
         [2, 4, 5],
-        (Note("repeated_name", "a", ("a_duplicated_0",)),),
+        (Note("repeated_name", "a", ("a (2)",)),),
     ),
     "thrice": (
         "a,a,a\n",
-        ["a", "a_duplicated_0", "a_duplicated_1"],
+        ["a", "a (2)", "a (3)"],
         [2, 4, 5],
-        (Note("repeated_name", "a", ("a_duplicated_0", "a_duplicated_1")),),
+        (Note("repeated_name", "a", ("a (2)", "a (3)")),),
     ),
     "twice, and taken": (
-        "\na,a,a_duplicated_0\n",
-        ["a", "a_duplicated_1", "a_duplicated_0"],
+        "\na,a,a (2)\n",
+        ["a", "a (3)", "a (2)"],
         [3, 5, 6],
-        (Note("repeated_name", "a", ("a_duplicated_1",)),),
+        (Note("repeated_name", "a", ("a (3)",)),),
+    ),
+    "twice, and taken for polars": (
+        "a,a,a_duplicated_0\n",
+        ["a", "a (2)", "a_duplicated_0"],
+        [2, 4, 5],
+        (Note("repeated_name", "a", ("a (2)",)),),
+    ),
+    "space around names": ("a, b ,\tc\n", ["a", "b", "c"], [2, 4, 5], ()),
+    "equal without space": (
+        "a, a,c\n",
+        ["a", "a (2)", "c"],
+        [2, 4, 5],
+        (Note("repeated_name", "a", ("a (2)",)),),
     ),
     "no name": (
         ",b, \n",
@@ -327,9 +341,9 @@ HEADERS = {
     ),
     "no name, and taken": (
         ',"column 1",c\n',
-        ["column 1_duplicated_0", "column 1", "c"],
+        ["column 1 (2)", "column 1", "c"],
         [2, 4, 5],
-        (Note("unnamed_columns", columns=("column 1_duplicated_0",)),),
+        (Note("unnamed_columns", columns=("column 1 (2)",)),),
     ),
     "a mark and no name": (
         "\ufeff\n,b,c\n",
@@ -366,11 +380,11 @@ def test_names_that_must_differ_beside_an_odd_byte_far_down(tmp_path):
     assert both(tmp_path / "t.csv", tmp_path / "work").columns == [
         "größe",
         "column 2",
-        "größe_duplicated_0",
+        "größe (2)",
     ]
     (tmp_path / "t.csv").write_bytes(b"a,,a\n" + b"x,1,2\n" * 80_000 + b"\xfc,2,3\n")
     found = both(tmp_path / "t.csv", tmp_path / "work")
-    assert (found.columns, found.frame["a"][-1]) == (["a", "column 2", "a_duplicated_0"], "ü")
+    assert (found.columns, found.frame["a"][-1]) == (["a", "column 2", "a (2)"], "ü")
 
 
 @in_both_modes
@@ -468,6 +482,6 @@ def test_all_names_are_looked_at_once_and_not_for_every_name():
             return super().__iter__()
 
     names = Names(f'{k}" pipe' for k in range(200))
-    header = Header(names, names, 2)
+    header = Header(names, ColumnNames(names, names), 2)
     assert [header.own(header.handed(name)) for name in tuple(names)] == list(names)
     assert len(looks) < 20

@@ -181,7 +181,8 @@ def read_input(file: "LocalTable", folder: Path | None, fit: FitOptions) -> "Rea
     reading, columns = fit.reading, fit.columns
     # These columns must not be parsed as numbers.
     text = [*columns.category, *columns.by, *([reading.identifier] if reading.identifier else [])]
-    how = replace(read_options(reading), text_columns=text)
+    named = [*columns.named, *fit.hide]
+    how = replace(read_options(reading), text_columns=text, named_columns=named)
     with stage("reading"):
         report_progress(0, 0)
         read = open_table(file, how, folder)

@@ -213,6 +213,12 @@ class Columns:
         """Columns of labels, which a model does not see."""
         return [column for column in (self.label, self.known) if column]
 
+    @property
+    def named(self) -> list[str]:
+        """All columns that are named."""
+        given = (self.drop, self.keep, self.number, self.category, self.by, self.labels)
+        return [column for columns in given for column in columns]
+
 
 @dataclass(frozen=True)
 class Flagging:

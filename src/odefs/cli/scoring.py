@@ -48,7 +48,9 @@ def open_table_model(path: Path) -> "TableModel":
     return load_table_model(path)
 
 
-def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOptions":
+def _read_options(
+    loaded: "TableModel", reading: options.Reading, hide: Sequence[str]
+) -> "ReadOptions":
     """How to read a file for a model."""
     from odefs.cli.sources import read_options
 
@@ -65,6 +67,7 @@ def _read_options(loaded: "TableModel", reading: options.Reading) -> "ReadOption
         least_rows=1,
         header=header,
         expected_names=loaded.encoder.input_columns,
+        named_columns=hide,
     )
 
 
@@ -95,7 +98,7 @@ def score_file(
     with named_errors(file, writing.output if writing else None):
         with stage("reading"):
             report_progress(0, 0)
-            read = open_table(file, _read_options(loaded, run.reading), folder)
+            read = open_table(file, _read_options(loaded, run.reading, hidden), folder)
             read = of_sheet(read, run.sheet)
             if writing:
                 require_room_for(writing, read.table, hidden)

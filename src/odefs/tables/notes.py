@@ -34,6 +34,7 @@ ReadingNote = Literal[
     "rows_below",
     "other_tables",
     "other_sheets",
+    "later_sheet",
     "separated_by_spaces",
 ]
 """Reported by a reader about a file."""

@@ -60,6 +60,12 @@ def _other_sheets(note: Note) -> str:
     )
 
 
+def _later_sheet(note: Note) -> str:
+    before = count(len(note.details), "sheet before it has", "sheets before it have")
+    named = first_of(note.details, NAMED_SHEETS)
+    return f"the table was read from the sheet {note.value!r}; {before} none: {named}"
+
+
 LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "rows_above": _rows_above,
     "joined_header": _joined_header,
@@ -68,5 +74,6 @@ LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {
     "rows_below": _rows_below,
     "other_tables": _other_tables,
     "other_sheets": _other_sheets,
+    "later_sheet": _later_sheet,
     "separated_by_spaces": lambda note: "fields are separated by runs of spaces",
 }

@@ -6,6 +6,7 @@ read as times.
 
 import logging
 import re
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
 
 Options = dict[str, Any]
 """Arguments of ``polars.read_excel``."""
-DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1))
-"""Excel stores a time of day as a fraction of day 0, which readers turn into one of these dates."""
+DAYS_OF_TIMES = (date(1899, 12, 30), date(1899, 12, 31), date(1900, 1, 1), date(1904, 1, 1))
+"""Excel stores a time of day as a fraction of day 0, which readers turn into one of these dates.
+
+The last is day 0 of workbooks from Excel for Mac; their other dates are read correctly.
+"""
 UNCLEAR = re.compile(r"could not determine dtype for column (.+?)\n?\Z", re.DOTALL)
+REPEATED = re.compile(r"_\d+$")
+"""What fastexcel adds to a name that occurs again."""
 UNNAMED = re.compile(r"__UNNAMED__\d+")
 """Names that fastexcel gives to columns without one."""
 
@@ -38,6 +44,26 @@ def first_row_as_header(read: Options) -> "pl.DataFrame":
             raise
         is_safe = False
     return frame if is_safe else _under_other_names(read)
+
+
+def header_cells(read: Options, names: Sequence[str]) -> list[str]:
+    """Return the names in the header as they are in the sheet, given those of fastexcel.
+
+    It adds a number to repeated names, which may also be part of a name.
+    """
+    if not any(
+        (found := REPEATED.search(name)) and name[: found.start()] in names for name in names
+    ):
+        return list(names)
+    import fastexcel
+
+    _, above = _names(read)
+    book, sheet = fastexcel.read_excel(read["source"]), read.get("sheet_name", 0)
+    header = book.load_sheet(
+        sheet, header_row=None, skip_rows=above - 1, n_rows=1, dtypes="string"
+    ).to_polars()
+    cells = header.row(0) if header.width == len(names) else names
+    return [name if cell is None else cell for name, cell in zip(names, cells, strict=True)]
 
 
 def cells_at(read: Options, layout: Layout, width: int) -> "pl.DataFrame":

@@ -1,7 +1,7 @@
-"""Column names of a text file: missing and repeated names, and whether there is a header at all.
+"""The header of a text file: the names of its columns, and whether there is a header at all.
 
-polars reads the names itself. Where it would leave a column without a name, or would reject the
-names, it is given the table with a header line of unique names.
+polars reads the names itself, and the columns are renamed afterwards. Where it would leave a column
+without a name, or would reject the names, it is given the table with a header line of unique names.
 """
 
 import csv
@@ -9,13 +9,14 @@ import io
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
 from odefs.tables.notes import Note
+from odefs.tables.readers.column_names import ColumnNames, numbered
 from odefs.tables.readers.compressed_files import beginning
 from odefs.tables.readers.dialect import (
     HEAD_BYTES,
@@ -31,8 +32,6 @@ BYTE_MARK = b"\xef\xbb\xbf"
 BYTEWISE = ("utf-8", "cp1252", "latin-1")
 """Encodings in which a line break is one byte."""
 COPIED_BYTES = 2**20
-NAMED_REPEATS = 3
-"""Up to this many repeated names get a note each; the others are only counted."""
 STAND_INS = "\x1e\x1d\x1c\x1b"
 """Characters that exist in every encoding; one of them replaces quotes in the names given to
 polars, which would show them doubled, as in the file."""
@@ -45,7 +44,7 @@ class Header:
     """The first line as given, the column names, and the line in which the first row begins."""
 
     given: tuple[str, ...]
-    names: tuple[str, ...]
+    columns: ColumnNames
     line: int
     is_there: bool = True
     is_own: bool = False
@@ -58,29 +57,42 @@ class Header:
         """Number of names that start with an apostrophe only to keep them from being formulas."""
         return sum(restored_name(name) != name for name in self.given) if self.is_own else 0
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which the columns are used."""
+        return self.columns.used
+
     @cached_property
     def is_plain(self) -> bool:
-        """Whether polars gives the columns the same names, so that the file can be read as is."""
+        """Whether polars accepts the names in the file, so that it can be read as is."""
+        polars = list(_as_polars(self.given))
         return (
             self.is_there
-            and self.names == tuple(_as_polars(self.given))
-            and not any('"' in name for name in self.names)
+            and len(set(polars)) == len(polars)
+            and all(name.strip() and '"' not in name for name in self.given)
         )
 
     def handed(self, name: str) -> str:
-        """Return the name that polars is given for a column."""
-        return name if self.is_plain else name.replace('"', self._stand_in)
+        """Return the name that polars has for a column."""
+        return self._handed.get(name, name)
 
     def own(self, handed: str) -> str:
-        """Return the real name of a column from the name that polars was given."""
-        return handed if self.is_plain else handed.replace(self._stand_in, '"')
+        """Return the real name of a column from the name that polars has."""
+        return self._own.get(handed, handed)
 
     @cached_property
-    def _stand_in(self) -> str:
-        return next(
+    def _handed(self) -> dict[str, str]:
+        if self.is_plain:
+            return dict(zip(self.names, _as_polars(self.given), strict=True))
+        mark = next(
             (mark for mark in STAND_INS if not any(mark in name for name in self.names)),
             STAND_INS[-1],
         )
+        return {name: name.replace('"', mark) for name in self.names}
+
+    @cached_property
+    def _own(self) -> dict[str, str]:
+        return {handed: name for name, handed in self._handed.items()}
 
     @property
     def may_be_data(self) -> bool:
@@ -102,21 +114,25 @@ class Header:
     @property
     def notes(self) -> list[Note]:
         """Notes on missing and repeated names."""
-        return name_notes(self.given, self.names) if self.is_there else []
+        return self.columns.notes if self.is_there else []
 
 
-def read_header(source: Path | bytes, dialect: Dialect) -> Header:
-    """Take names from the first line that is not blank; without a header, number the columns."""
+def read_header(source: Path | bytes, dialect: Dialect, expected: Collection[str] = ()) -> Header:
+    """Take names from the first line that is not blank; without a header, number the columns.
+
+    ``expected`` are names that stay as they are in the file.
+    """
     with opened(source, dialect) as text:
         reader = rows_of(text, dialect)
         given = next((tuple(row) for row in reader if row), ())
         if not dialect.header:
-            return Header(given, numbered(len(given)), 1, is_there=False)
+            return Header(given, ColumnNames(given, numbered(len(given))), 1, is_there=False)
         line = reader.line_num + 1
         own = is_own(given, None) and is_own(given, next((row for row in reader if row), None))
         real = tuple(map(restored_name, given)) if own else given
+        columns = ColumnNames.of(real, expected, strips=not own)
         recurring = _recurring(source, dialect, given)
-        return Header(given, unique_names(real), line, is_own=own, recurring=recurring)
+        return Header(given, columns, line, is_own=own, recurring=recurring)
 
 
 def _recurring(source: Path | bytes, dialect: Dialect, given: Sequence[str]) -> frozenset[str]:
@@ -135,23 +151,6 @@ def _recurring(source: Path | bytes, dialect: Dialect, given: Sequence[str]) -> 
     )
 
 
-def name_notes(given: Sequence[str], names: Sequence[str]) -> list[Note]:
-    """Notes on missing and repeated names: those given, and those used instead."""
-    pairs = list(zip(given, names, strict=True))
-    nameless = tuple(name for given, name in pairs if not given.strip())
-    notes = [Note("unnamed_columns", columns=nameless)] if nameless else []
-    repeated = [name for name, n in Counter(given).items() if n > 1 and name.strip()]
-    for repeat in repeated[:NAMED_REPEATS]:
-        others = tuple(name for given, name in pairs if given == repeat)[1:]
-        notes.append(Note("repeated_name", repeat, others))
-    more = len(repeated) - NAMED_REPEATS
-    return [*notes, Note("more_repeated_names", count=more)] if more > 0 else notes
-
-
-def numbered(n_columns: int) -> tuple[str, ...]:
-    return tuple(f"column {place}" for place in range(1, n_columns + 1))
-
-
 def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
     """Whether a table expected to have no header starts with the names it would be given.
 
@@ -159,27 +158,6 @@ def has_numbered_names(source: Path | bytes, dialect: Dialect) -> bool:
     """
     given = read_header(source, replace(dialect, header=True)).given
     return given == numbered(len(given))
-
-
-def unique_names(given: Sequence[str]) -> tuple[str, ...]:
-    """Number unnamed columns, and add a unique suffix to repeated names."""
-    return tuple(_unique(given))
-
-
-def _unique(given: Sequence[str]) -> Iterator[str]:
-    taken = {name for name in given if name.strip()}
-    seen: set[str] = set()
-    tried: Counter[str] = Counter()
-    for place, name in enumerate(given, start=1):
-        wanted = name if name.strip() else f"column {place}"
-        found, is_free = wanted, wanted not in seen and (bool(name.strip()) or wanted not in taken)
-        while not is_free:
-            # Do not try a suffix twice: a header may repeat one name thousands of times.
-            found = f"{wanted}_duplicated_{tried[wanted]}"
-            tried[wanted] += 1
-            is_free = found not in taken and found not in seen
-        seen.add(found)
-        yield found
 
 
 def _as_polars(given: Sequence[str]) -> Iterator[str]:

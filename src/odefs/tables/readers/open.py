@@ -22,13 +22,14 @@ from odefs.tables.notes import Note
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.content_kinds import require_content
 from odefs.tables.readers.dialect import is_text
-from odefs.tables.readers.excel import SheetTable, read_sheet
+from odefs.tables.readers.excel import read_sheet
 from odefs.tables.readers.file_names import path_for_polars, path_for_scans
 from odefs.tables.readers.limits import require_height, require_width
 from odefs.tables.readers.local_tables import LocalTable, locate, located
 from odefs.tables.readers.ndjson import lines_schema
 from odefs.tables.readers.placement import CellRange, Placement
 from odefs.tables.readers.quotes import first_line, unreadable
+from odefs.tables.readers.sheet_table import SheetTable
 from odefs.tables.readers.source_kinds import ADDRESSES, kind_of
 from odefs.tables.readers.suffixes import ARROW, EXCEL, LINES, OTHER, READABLE, TEXT
 from odefs.tables.readers.text import TextTable, read_text
@@ -84,6 +85,13 @@ class ReadOptions:
     """Cells of a sheet, such as ``A3:H200``, with the names in the first row."""
     expected_names: Sequence[str] = ()
     """Names that the header probably has, for example those of a saved model."""
+    named_columns: Sequence[str] = ()
+    """Columns that options name."""
+
+    @property
+    def kept_names(self) -> frozenset[str]:
+        """Names that are used as they are in the file, with space around them."""
+        return frozenset((*self.expected_names, *self.text_columns, *self.named_columns))
 
     @property
     def placement(self) -> Placement:
@@ -165,6 +173,7 @@ def _open(
             options.header,
             options.placement,
             options.expected_names,
+            options.kept_names,
         )
     if suffix in EXCEL and folder is None:
         sheet = _read_excel(source, name, options)
@@ -290,7 +299,7 @@ def _guess(content: bytes) -> str:
 def _read_excel(source: Path | bytes, name: str, options: ReadOptions) -> SheetTable:
     place = options.placement
     try:
-        return read_sheet(source, options.sheet, place, options.expected_names)
+        return read_sheet(source, options.sheet, place, options.expected_names, options.kept_names)
     except ModuleNotFoundError as error:
         raise TableError(
             f"{name}: reading Excel files requires another package: {command('cli')}"

@@ -5,7 +5,7 @@ code path: cells are text first (:mod:`odefs.tables.readers.text_cells`), then g
 all rows allow (:mod:`odefs.tables.readers.text_types`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -62,11 +62,12 @@ def read_text(
     has_header: bool | None = True,
     place: Placement = FOUND,
     expected: Sequence[str] = (),
+    kept_names: Collection[str] = (),
 ) -> TextTable:
     """Read a file or its content into memory, or into a parquet file in ``folder``.
 
     ``text_columns`` are not converted to numbers. ``expected`` are names that the header probably
-    has.
+    has, ``kept_names`` are used as they are in the file, with space around them.
     """
     if folder is None:
         source = decompressed(source, name)
@@ -75,9 +76,9 @@ def read_text(
         source = path_for_scans(decompress_to(source, name, folder / "decompressed.txt"), folder)
     copy = None if folder is None else folder / "arranged.txt"
     source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
-    dialect, header = sniff_checked(source, name, delimiter, has_header)
+    dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)
     notes = encoding_notes(dialect)
-    cells, dialect, header = _read_cells(source, name, folder, dialect, header)
+    cells, dialect, header = _read_cells(source, name, folder, dialect, header, kept_names)
     if dialect.encoding == FALLBACK_ENCODING and not notes:
         notes.append(Note("not_utf8", value=FALLBACK_ENCODING))
     notes += in_column(around, header.names)
@@ -99,7 +100,12 @@ def read_text(
 
 
 def _read_cells(
-    source: Path | bytes, name: str, folder: Path | None, dialect: Dialect, header: Header
+    source: Path | bytes,
+    name: str,
+    folder: Path | None,
+    dialect: Dialect,
+    header: Header,
+    kept_names: Collection[str],
 ) -> tuple[TextCells, Dialect, Header]:
     """Read all cells as text; what is not valid UTF-8 is read again as cp1252."""
     import polars as pl
@@ -110,7 +116,7 @@ def _read_cells(
         if "utf-8" not in str(error) or dialect.encoding != "utf-8":
             raise_parse_error(source, name, dialect, error)
     dialect = replace(dialect, encoding=FALLBACK_ENCODING)
-    header = read_header(source, dialect)
+    header = read_header(source, dialect, kept_names)
     try:
         return _cells(source, folder, dialect, header), dialect, header
     except pl.exceptions.ComputeError as error:
@@ -208,7 +214,11 @@ class _FileStore:
 
 
 def sniff_checked(
-    source: Path | bytes, name: str, delimiter: str | None, has_header: bool | None
+    source: Path | bytes,
+    name: str,
+    delimiter: str | None,
+    has_header: bool | None,
+    kept_names: Collection[str] = (),
 ) -> tuple[Dialect, Header]:
     """Detect the dialect and read the header; raise if there are too many columns."""
     dialect = sniff(source, name, delimiter)
@@ -216,7 +226,7 @@ def sniff_checked(
     dialect = replace(
         dialect, header=has_numbered_names(source, dialect) if has_header is None else has_header
     )
-    header = read_header(source, dialect)
+    header = read_header(source, dialect, kept_names)
     require_width(len(header.names), name)
     require_line_ends(source, name, dialect)
     require_filled(source, name, dialect, len(header.names))
