@@ -12,6 +12,7 @@ SECONDS ?= 300
 INSTALL := $(PIP) install --require-hashes --no-deps
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
+RECIPES := .venv-recipes
 # All tests but these, which need PyTorch, skrub, a browser, jsonschema or Sphinx, or test the documentation, the experiments and the requirements.
 NOT_LOWEST := cli/test_json_output engines/test_torch experiments/test_accuracy experiments/test_experiment_% \
   experiments/test_results_page project/test_contract_page project/test_docs project/test_requirements project/test_site \
@@ -22,7 +23,7 @@ UNFORMATTED := accuracy contract performance results review wild-files
 PROSE := $(filter-out $(UNFORMATTED:%=docs/explanation/%.md),$(wildcard *.md docs/*.md docs/*/*.md docs/*/*/*.md src/odefs/*/*/*.md))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/kernels/*.[ch])
 
-.PHONY: detect test slow processors fuzz lint types contracts tests bench wild docs lowest lock clean
+.PHONY: detect test slow recipes processors fuzz lint types contracts tests bench wild docs lowest lock clean
 
 detect: $(VENV)/.detect
 	@$(BIN)/odefs detect $(if $(FILE),"$(FILE)") $(ARGS)
@@ -43,8 +44,12 @@ contracts: $(VENV)/.dev
 tests: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
-slow: $(VENV)/.dev
+slow: $(VENV)/.dev $(RECIPES)/.recipes
 	$(BIN)/pytest -n auto --dist worksteal -m slow
+
+# The recipes of the how-to guides, with the packages that they are written for, in an environment of their own.
+recipes: $(VENV)/.dev $(RECIPES)/.recipes
+	$(BIN)/pytest tests/project/test_recipes.py
 
 # The tests of arithmetic with the kernels of every processor that this one can imitate, and on a busy machine.
 processors: $(VENV)/.dev
@@ -77,7 +82,7 @@ lock: $(VENV)/.created
 	$(BIN)/python requirements/lock.py $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .wild build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) $(RECIPES) .wild build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null \
@@ -116,4 +121,12 @@ $(LOWEST)/.lowest: pyproject.toml setup.py requirements/lowest.txt $(wildcard sr
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes --no-deps -r requirements/lowest.txt
 	@$(LOWEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Not compiled: most of these packages' modules are never imported here.
+$(RECIPES)/.recipes: $(VENV)/.created pyproject.toml setup.py requirements/recipes.txt $(wildcard src/odefs/kernels/*.[ch])
+	@echo "Installing what the recipes need into $(RECIPES) ..."
+	@$(BIN)/python -m venv $(RECIPES)
+	@$(RECIPES)/bin/python -m pip --quiet --disable-pip-version-check install --no-compile --require-hashes --no-deps -r requirements/recipes.txt
+	@$(RECIPES)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation -e .
 	@touch $@

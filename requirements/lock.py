@@ -20,6 +20,9 @@ from packaging.markers import Marker, default_environment
 
 FOLDER = Path(__file__).parent
 LAYERS = ("core", "detect", "docs", "dev")
+ALONE = ("fuzz", "lock", "recipes")
+"""Lists of environments of their own, resolved apart from the layers."""
+
 EXTRAS_AT_LOWEST = (
     *("cli", "report", "review", "dask", "stream", "pyod", "onnx", "shap", "plots", "sql"),
 )
@@ -192,9 +195,9 @@ def lock(upgrade: bool) -> None:
             "requirements/lowest.in",
         ]
         write("lowest", resolve(*options, kept=before("lowest")), "lowest.in and pyproject.toml")
-    for name in ("fuzz", "lock"):
+    for name in ALONE:
         write(
-            name, resolve("--universal", f"requirements/{name}.in", kept=before(name)), f"{name}.in"
+            name, resolve(*everywhere, f"requirements/{name}.in", kept=before(name)), f"{name}.in"
         )
 
 
