@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+
+from odefs._notebook_bar import NotebookBar, in_notebook
 
 Listener = Callable[[str, int, int], None]
 
@@ -56,20 +58,33 @@ logger.addHandler(logging.NullHandler())
 def verbose_logging(verbose: int) -> Iterator[None]:
     """Show the logger's messages on standard error during the block if ``verbose`` is positive.
 
-    If a handler is already configured, messages go only there.
+    If a handler is already configured, messages go only there. In a notebook, 1 shows a progress
+    bar in place of the messages and 2 shows both.
     """
     if verbose <= 0:
         yield
         return
+    as_bar = in_notebook()
     has_handler = any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers)
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("[odefs] %(message)s"))
     level = logger.level
-    if not has_handler:
+    if not has_handler and not (as_bar and verbose == 1):
         logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        yield
+        with _notebook_bar() if as_bar else nullcontext():
+            yield
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
+
+
+@contextmanager
+def _notebook_bar() -> Iterator[None]:
+    shown = NotebookBar()
+    try:
+        with listening(shown):
+            yield
+    finally:
+        shown.end()

@@ -15,9 +15,7 @@ from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
 from odefs.models.base import OutlierModel
 from odefs.plots.shortcuts import PlotShortcuts
-from odefs.report import build_report
-from odefs.report.light_table import render_light
-from odefs.report.report import Report
+from odefs.report.notebook import NotebookView
 from odefs.report.row_kinds import row_kinds
 from odefs.review import Review
 from odefs.tables.detect import detect_table
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Detection(PlotShortcuts, TableDetection):
+class Detection(NotebookView, PlotShortcuts, TableDetection):
     """Scores of all rows of a table, which of them stand out, and why.
 
     Attributes
@@ -69,6 +67,8 @@ class Detection(PlotShortcuts, TableDetection):
 
     library: Library | None = None
     """Data frame library of the table; ``None`` for arrays."""
+    page: Path | None = None
+    """Where :meth:`save_report` wrote the report of this detection; notebooks link to it."""
 
     @classmethod
     def of(cls, found: TableDetection, library: Library | None = None) -> Self:
@@ -138,11 +138,6 @@ class Detection(PlotShortcuts, TableDetection):
         learned = with_answers(self, review.asked, review.answers)
         return type(self).of(learned, self.library)
 
-    def report(self) -> Report:
-        """The report: ``.save("page.html")``, ``.markdown()``, ``.json()``; shown in notebooks."""
-        self.require_importances()
-        return build_report(self)
-
     def review(self, random_state: int = 0) -> Review:
         """A review of the rows, most suspicious first, that learns from every answer.
 
@@ -153,10 +148,6 @@ class Detection(PlotShortcuts, TableDetection):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write model and encoder to one file; :func:`odefs.load` returns them as a pipeline."""
         save_detection(self, path)
-
-    def _repr_html_(self) -> str:
-        """The most outlying rows with their reasons; :meth:`report` is the whole page."""
-        return render_light(self)
 
 
 def detect(

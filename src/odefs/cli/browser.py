@@ -3,11 +3,9 @@
 The browser is given a file that only this user can read, and which leads to the address.
 """
 
-import os
-import sys
-import threading
-import webbrowser
 from pathlib import Path
+
+from odefs.system.browser import open_file
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -29,12 +27,4 @@ def open_browser(address: str, folder: Path) -> None:
     file = folder / "review.html"
     create_private(file)
     file.write_text(PAGE.format(address=address), encoding="utf-8")
-    # Some browsers return only when they are closed.
-    threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
-
-
-def has_screen() -> bool:
-    """Whether a browser can open a window; otherwise one for terminals might start."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("BROWSER"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    open_file(file)

@@ -76,11 +76,12 @@ def command(
     a csv file, with which 'odefs detect --answers' and a later review go on. FILE is a table as for
     'odefs detect'; without FILE, a bundled example is used.
     """
-    from odefs.cli.browser import has_screen, open_browser
+    from odefs.cli.browser import open_browser
     from odefs.cli.outputs import default_target, require_apart
     from odefs.cli.run import require_memory
     from odefs.cli.sources import local_table
     from odefs.datasets.transactions import transactions_path
+    from odefs.system.browser import has_screen
     from odefs.system.tempfiles import temporary_folder
     from odefs.tables.writers.files import check_target
 

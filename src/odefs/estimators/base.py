@@ -6,12 +6,13 @@ Outlier scores of models are high for abnormal rows. Scikit-learn's signs are op
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs.detectors.base import Detector
 from odefs.engines.row_blocks import unmasked
 from odefs.estimators.callbacks import CallbackSupport
+from odefs.estimators.fitted_facts import facts_html
 from odefs.models.base import OutlierModel
 from odefs.models.validation import hint_for, require_distinct_names, require_no_dates
 
@@ -50,6 +51,11 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
     def decision_scores_(self) -> np.ndarray:
         """Alias of ``outlier_scores_`` (high = abnormal, unlike ``decision_function``)."""
         return self.outlier_scores_
+
+    def _html_repr(self) -> str:
+        """Scikit-learn's diagram, and what the fit found below it; notebooks show this."""
+        diagram: str = estimator_html_repr(self)
+        return diagram + facts_html(self) if self.__sklearn_is_fitted__() else diagram
 
     def _require_fitted(self) -> None:
         check_is_fitted(self)

@@ -51,7 +51,8 @@ class LeSiNN(BaseOutlierEstimator):
     random_state : int, RandomState instance or None, default=None
         Seed of all random draws. The same seed gives the same scores, bit for bit.
     verbose : int, default=0
-        With 1 or more, the progress of ``fit`` is logged.
+        With 1 or more, the progress of ``fit`` is logged. A notebook shows a progress bar instead,
+        which is gone at the end, and with 2 both.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ def _reasons(reasons: Sequence[tuple[str, object, float]]) -> list[str]:
     if not reasons:
         return ["no column contributes more than usual"]
     return [
-        f"{_short(column)} = {_short(_cell(value))} (+{excess:.3g})"
+        f"{short_text(column)} = {short_text(_cell(value))} (+{excess:.3g})"
         for column, value, excess in reasons
     ]
 
@@ -45,7 +45,8 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _short(text: str) -> str:
+def short_text(text: str) -> str:
+    """Return printable text of at most :data:`LONGEST` characters."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
 

@@ -183,6 +183,11 @@ class NestedSelection:
             parameters |= {f"selection__{name}": value for name, value in defaults.items()}
         return parameters
 
+    def _get_params_html(self, deep: bool = True, *more: Any, **options: Any) -> Any:
+        """Parameters in scikit-learn's diagram, which takes those below a default for changed."""
+        deep = deep and self.selection is not None
+        return super()._get_params_html(deep, *more, **options)  # type: ignore[misc]
+
     def set_params(self, **parameters: object) -> Self:
         """Set parameters by name, including those of ``selection`` as ``selection__<name>``."""
         nested = any(name.startswith("selection__") for name in parameters)

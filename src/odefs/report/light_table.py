@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from urllib.parse import unquote
 
 from odefs.report.rows import cell
 from odefs.tables.detection import TableDetection
@@ -14,15 +15,19 @@ LONGEST = 120
 """Characters of a cell or reason."""
 
 NEXT = (
-    "<code>.report()</code> shows the whole page, <code>.report().save('page.html')</code> writes "
-    "it, <code>.to_frame()</code> returns all rows."
+    "<code>.save_report('page.html')</code> adds a link to the whole page, <code>.show()</code> "
+    "opens it in a browser, <code>.report()</code> shows it here. "
 )
+FRAME = "<code>.to_frame()</code> returns all rows."
 
 STYLE = "text-align: left; vertical-align: top"
 
 
-def render_light(detection: TableDetection) -> str:
-    """Return the most outlying rows with their reasons as HTML, and what to do next."""
+def render_light(detection: TableDetection, page: str | None = None) -> str:
+    """Return the most outlying rows with their reasons as HTML, and what to do next.
+
+    ``page`` is the address of the whole page, if there is one.
+    """
     name, names = shown_names(detection)
     rows = [int(row) for row in detection.order[:ROWS]]
     reasons = detection.reasons(rows) if rows else []
@@ -46,8 +51,15 @@ def render_light(detection: TableDetection) -> str:
             f"<div><p>{_text(_headline(detection))}</p>",
             f"<p>Values to check:</p><ul>{listed}</ul>" if listed else "",
             f"<table><thead>{header}</thead><tbody>{''.join(lines)}</tbody></table>",
-            f"<p>{NEXT}</p></div>",
+            f"<p>{NEXT if page is None else _link(page)}{FRAME}</p></div>",
         ]
+    )
+
+
+def _link(page: str) -> str:
+    return (
+        f'<a href="{escape(page)}" target="_blank" rel="noopener">Open the whole page</a> '
+        f"({_text(unquote(page))}). "
     )
 
 

@@ -1,0 +1,77 @@
+"""The table that notebooks show for a detection, and the ways from it to the whole page."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import odefs
+from odefs.datasets.transactions import transactions_path
+from odefs.report import notebook
+from pages import Texts
+
+
+@pytest.fixture(scope="module")
+def found():
+    return odefs.detect(pl.read_csv(transactions_path()), id="transaction")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def links(detection):
+    elements = Texts(detection._repr_html_()).elements
+    return [attributes["href"] for tag, attributes in elements if tag == "a"]
+
+
+def test_a_saved_report_is_linked(found, here):
+    linked = found.save_report("page.html")
+    assert links(linked) == ["page.html"]
+    assert links(found) == [], "the detection itself is unchanged"
+    assert linked.page == here.resolve() / "page.html"
+    assert "save_report" in found._repr_html_()
+
+
+def test_links_are_relative_to_the_working_folder(found, here, tmp_path_factory, monkeypatch):
+    (here / "pages").mkdir()
+    assert links(found.save_report("pages/a b&c.html")) == ["pages/a%20b%26c.html"]
+    other = tmp_path_factory.mktemp("other") / "page.html"
+    linked = found.save_report(other)
+    assert links(linked) == [other.resolve().as_uri()]
+    monkeypatch.chdir(other.parent)
+    assert links(linked) == ["page.html"]
+
+
+def test_existing_files_are_kept_unless_forced(found, here):
+    Path("page.html").write_text("mine")
+    with pytest.raises(FileExistsError):
+        found.save_report("page.html")
+    assert Path("page.html").read_text() == "mine"
+    found.save_report("page.html", force=True)
+    assert Path("page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_page_of_other_scores_is_not_linked(found, here):
+    linked = found.save_report("page.html")
+    review = linked.review()
+    review.tell(review.next(), [False])
+    assert links(linked.with_answers(review)) == []
+
+
+def test_show_opens_the_page_and_leaves_the_folder_alone(found, here, monkeypatch):
+    opened = []
+    monkeypatch.setattr(notebook, "open_file", opened.append)
+    monkeypatch.setattr(notebook, "has_screen", lambda: True)
+    found.show()
+    (page,) = opened
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert list(here.iterdir()) == []
+
+
+def test_show_without_a_screen_names_other_ways(found, monkeypatch):
+    monkeypatch.setattr(notebook, "has_screen", lambda: False)
+    with pytest.raises(RuntimeError, match="save_report"):
+        found.show()
