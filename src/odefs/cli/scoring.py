@@ -1,5 +1,6 @@
 """Scoring with a saved model, as used by ``score``, ``explain`` and ``report``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
