@@ -10,7 +10,9 @@ import click
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.messages import say_warning
+from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.sheets import (
     SheetResult,
@@ -103,8 +105,8 @@ class DetectRun(SheetRun):
 @options.flagging
 @options.training
 @options.display
-@options.reports_errors
-@options.as_record(DetectRun)
+@reports_errors
+@as_record(DetectRun)
 def command(run: DetectRun) -> None:
     """Find the outliers of a table and the columns that reveal them.
 
