@@ -17,8 +17,8 @@ from odefs.models.base import OutlierModel
 from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report import build_report
 from odefs.report.light_table import render_light
+from odefs.report.outlier_groups import row_kinds
 from odefs.report.report import Report
-from odefs.report.row_kinds import row_kinds
 from odefs.review import Review
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection

@@ -120,7 +120,7 @@ def _make_shifted(
 
 
 def _make_wide(output: Path, rows: int, columns: int, seed: int, force: bool) -> None:
-    from odefs.datasets.wide import relevant_columns, write_wide
+    from odefs.datasets.synthetic import relevant_columns, write_wide
 
     if output.exists() and not output.is_dir():
         raise click.UsageError(f"{output} is a file; wide data is written to a folder.")
