@@ -1,7 +1,7 @@
 """Row blocks from parquet files and Arrow datasets, and which parquet files form one table.
 
 The files are those of a folder, a glob or a list, with the same columns; tables
-(``tables.table``), row blocks and Dask share these rules. No other engine module imports pyarrow.
+(``tables.table``), row blocks and Dask share these rules.
 """
 
 import glob

@@ -1,6 +1,6 @@
 """One row: its reasons, and its values against the typical ones of their columns."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class RowDisplay(Display):
     def from_estimator(
         cls,
         estimator: "OutlierModel",
-        X: Any,
+        X: object,
         row: int = 0,
         *,
         n_columns: int = COLUMNS,
@@ -152,7 +152,7 @@ class ReasonsDisplay(Display):
     def from_estimator(
         cls,
         estimator: "OutlierModel",
-        X: Any,
+        X: object,
         row: int = 0,
         *,
         n_columns: int = COLUMNS,
