@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.result import Result
 from odefs import ODEFS
-from odefs.datasets.wide import write_wide
+from odefs.datasets.synthetic import write_wide
 from odefs.engines.in_memory import InMemoryEngine
 from odefs.engines.stream import RowBlocks, StreamEngine
 from odefs.ensemble.model import Component

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.result import Result, best_of
 from odefs import ODEFS
-from odefs.datasets.wide import parts, write_wide
+from odefs.datasets.synthetic import parts, write_wide
 
 CHILD = """
 import json, sys, time

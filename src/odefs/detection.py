@@ -16,7 +16,7 @@ from odefs.exceptions import TableError
 from odefs.models.base import OutlierModel
 from odefs.plots.shortcuts import PlotShortcuts
 from odefs.report.notebook import NotebookView
-from odefs.report.row_kinds import row_kinds
+from odefs.report.outlier_groups import row_kinds
 from odefs.review import Review
 from odefs.tables.detect import detect_table
 from odefs.tables.detection import TableDetection

@@ -14,7 +14,7 @@ from odefs.baselines import CINFO, DisFS, RandFS, RegFS
 from odefs.baselines.disfs import standing_out
 from odefs.baselines.regfs import one_hot_blocks, regressor_errors, ridge_errors
 from odefs.exceptions import ODEFSWarning
-from odefs.inspection.importances import fewest_with_share
+from odefs.inspection.contributions import fewest_with_share
 
 ESTIMATORS = [
     RandFS(),

@@ -14,7 +14,7 @@ from odefs.engines import out_of_core, stream
 from odefs.engines.row_blocks import rechunk
 from odefs.engines.stream import RowBlocks
 from odefs.kernels import row_reductions
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from odefs.engines.stream import RowBlocks
 from odefs.ensemble import trainer
 from odefs.ensemble.component import draw_outliers
 from odefs.ensemble.trust import KNOWN_GAIN, measured_trust
-from odefs.experiments.known_cases import MAX_KNOWN, auc_with_known, draw_known
+from odefs.experiments.accuracy.run import MAX_KNOWN, auc_with_known, draw_known
 from odefs.selection.candidates import FEWEST, find_candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore::odefs.ODEFSWarning")

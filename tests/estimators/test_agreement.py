@@ -17,7 +17,7 @@ from odefs.engines.stream import RowBlocks
 from odefs.ensemble.model import raw_scores
 from odefs.persist.file_format import write_file
 from odefs.persist.reading import read_file
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 from odefs.tables.table import table_of
 from odefs.tables.writers.columns import result_batches
 

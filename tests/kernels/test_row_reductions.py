@@ -10,7 +10,7 @@ from odefs.engines.out_of_core import Folder
 from odefs.exceptions import TableError
 from odefs.experiments.run import evaluate
 from odefs.kernels import row_reductions
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 from odefs.tables import known_cases as labels
 from odefs.tables.flagging import flag_rows
 from odefs.tables.known_cases import known_cases, known_rows

@@ -106,7 +106,7 @@ def test_missing_packages_are_named_with_what_installs_them(tmp_path):
         "odefs.ODEFS(engine='torch').fit(X)": "gpu",
         "next(odefs.score_batches(model, []))": "stream",
         "from odefs.engines.stream import RowBlocks; RowBlocks.from_parquet('x.parquet')": "stream",
-        "from odefs.datasets.wide import write_wide; write_wide(Path('x'), 9)": "stream",
+        "from odefs.datasets.synthetic import write_wide; write_wide(Path('x'), 9)": "stream",
         "from odefs.engines.dask import local_client": "dask",
         "odefs.ODEFS(engine='dask').fit(X)": "dask",
         "found.report().html()": "report",

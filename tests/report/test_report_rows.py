@@ -14,7 +14,7 @@ from odefs import ODEFS
 from odefs.cli.run import shared_command_line
 from odefs.datasets.transactions import transactions_path
 from odefs.detection import detect
-from odefs.engines.parquet_files import parquet_files
+from odefs.engines.parquet import parquet_files
 from odefs.report import build_report, flagged_csv
 from odefs.tables import messages
 from odefs.tables.detect import detect_table

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 
 
 def made(folder):

@@ -12,7 +12,7 @@ import odefs
 from command import messages
 from command import odefs as run
 from odefs.exceptions import TableError
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 from odefs.tables import drift
 from odefs.tables import table as tables
 from odefs.tables.arrow_columns import floats_of

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from odefs.answers.cells import draw_cells
-from odefs.answers.direction import find_direction
-from odefs.answers.memory import AnswerMemory
+from odefs.answers.memory import AnswerMemory, find_direction
 from odefs.answers.posterior import amounts_for_new_rows, answer_gaps, kernel_of, prior_of
 
 MOST_ROWS = 2**16

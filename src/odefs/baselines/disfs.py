@@ -13,7 +13,7 @@ import numpy as np
 from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
 from odefs.ensemble.fit import score_bare
-from odefs.inspection.importances import fewest_with_share
+from odefs.inspection.contributions import fewest_with_share
 from odefs.models.constraints import Constraints, Integer, Number
 from odefs.models.fallbacks import few_candidates, no_relevant_column
 from odefs.selection.candidates import find_candidates

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.flag_limit import TOO_MANY, Limit, LimitType, allowed_share
+from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 
@@ -101,8 +103,8 @@ class CheckRun(ModelRun):
 @options.reading
 @options.jobs
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@options.reports_errors
-@options.as_record(CheckRun)
+@reports_errors
+@as_record(CheckRun)
 def command(run: CheckRun) -> None:
     """Check FILE against a saved MODEL: exit code 0 if it passes, 3 if it does not.
 

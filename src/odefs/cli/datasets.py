@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.messages import say_error
 
 
@@ -14,7 +14,7 @@ def command() -> None:
 
 
 @command.command("list")
-@options.reports_errors
+@reports_errors
 def list_all() -> None:
     """List the twelve datasets and where each is stored locally."""
     from odefs.datasets.registry import ENTRIES
@@ -34,7 +34,7 @@ def list_all() -> None:
 @command.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--url", help="URL to download from instead of the default source.")
-@options.reports_errors
+@reports_errors
 def get(names: tuple[str, ...], url: str | None) -> None:
     """Download datasets from their public sources into the user cache ('all': every dataset)."""
     from odefs.datasets.registry import BY_NAME
@@ -81,7 +81,7 @@ def get(names: tuple[str, ...], url: str | None) -> None:
     is_flag=True,
     help="Overwrite an existing file; wide: replace all files of another table in the folder.",
 )
-@options.reports_errors
+@reports_errors
 def make(
     name: str, output: Path, rows: int, columns: int | None, relevant: int, seed: int, force: bool
 ) -> None:
@@ -120,7 +120,7 @@ def _make_shifted(
 
 
 def _make_wide(output: Path, rows: int, columns: int, seed: int, force: bool) -> None:
-    from odefs.datasets.wide import relevant_columns, write_wide
+    from odefs.datasets.synthetic import relevant_columns, write_wide
 
     if output.exists() and not output.is_dir():
         raise click.UsageError(f"{output} is a file; wide data is written to a folder.")

@@ -10,7 +10,9 @@ import click
 
 from odefs._progress import report_progress, stage
 from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.messages import say_warning
+from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.sheets import (
     SheetResult,
@@ -68,6 +70,7 @@ class DetectRun(SheetRun):
 
     @property
     def fit(self) -> FitOptions:
+        """The options that a review has as well."""
         return FitOptions(
             self.reading,
             self.columns,
@@ -103,8 +106,8 @@ class DetectRun(SheetRun):
 @options.flagging
 @options.training
 @options.display
-@options.reports_errors
-@options.as_record(DetectRun)
+@reports_errors
+@as_record(DetectRun)
 def command(run: DetectRun) -> None:
     """Find the outliers of a table and the columns that reveal them.
 
@@ -123,12 +126,13 @@ def command(run: DetectRun) -> None:
         raise click.UsageError(
             "--checks-out and --no-checks are mutually exclusive: give only one of them."
         )
-    if run.file is None:
-        named = replace(reading, identifier=reading.identifier or "transaction")
-        run = replace(run, reading=named)
+    file = run.file
+    if file is None:
+        file = str(transactions_path())
+        reading = replace(reading, identifier=reading.identifier or "transaction")
+        run = replace(run, reading=reading)
     if run.answers:
         refuse_all(reading.sheet, "--answers belongs to one table")
-    file = str(transactions_path()) if run.file is None else run.file
     run_sheets(file, run, partial(_detect, file), run.display.as_json, run.display.quiet)
 
 

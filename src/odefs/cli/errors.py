@@ -4,6 +4,7 @@ Exit codes: 0 success, 1 the data cannot be used, 2 wrong usage, 3 more rows fla
 130 interrupted, 143 terminated.
 """
 
+import functools
 import os
 import sys
 import traceback
@@ -16,6 +17,7 @@ import click
 
 from odefs._extras import sentence as to_install
 from odefs.cli.messages import fail, logs_json, write_error
+from odefs.cli.option_records import Command
 from odefs.cli.signals import KINDS, WORDS, raising_on_signals, received_code
 
 
@@ -117,3 +119,23 @@ def _show_traceback(error: Exception) -> NoReturn:
         )
     write_error(_sentence(error), _kind(error), 1)
     raise error
+
+
+def reports_errors(command: Command) -> Command:
+    """Turn errors of the command into sentences and exit codes; add options on their form."""
+
+    @functools.wraps(command)
+    def reporting(debug: bool, **chosen: object) -> object:
+        with guarded(debug):
+            return command(**chosen)
+
+    log_format = click.option(
+        "--log-format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        expose_value=False,  # read by odefs.cli.messages before parsing
+        help="Format of messages and progress on standard error; json: one object per line.",
+    )
+    debug = click.option("--debug", is_flag=True, help="Show the traceback of errors.")
+    return log_format(debug(reporting))

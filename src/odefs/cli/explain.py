@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.messages import document_text
+from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import SheetResult, run_sheets
@@ -43,8 +45,8 @@ class ExplainRun(ModelRun):
 @options.flagging
 @options.jobs
 @options.display
-@options.reports_errors
-@options.as_record(ExplainRun)
+@reports_errors
+@as_record(ExplainRun)
 def command(run: ExplainRun) -> None:
     """Explain why rows of FILE are outliers under a saved MODEL.
 

@@ -54,7 +54,7 @@ def _group() -> "click.Group":
     import click
 
     from odefs.cli.messages import choose_formats, usage_errors
-    from odefs.cli.options import as_text
+    from odefs.cli.option_records import as_text
 
     class LazyGroup(click.Group):
         def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,6 +7,8 @@ from typing import Self
 import click
 
 from odefs.cli import options
+from odefs.cli.errors import reports_errors
+from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import SheetResult, run_sheets, sheet_path
@@ -41,8 +43,8 @@ class ReportRun(ModelRun):
 @options.flagging
 @options.jobs
 @click.option("--quiet", is_flag=True, help="Print only errors.")
-@options.reports_errors
-@options.as_record(ReportRun)
+@reports_errors
+@as_record(ReportRun)
 def command(run: ReportRun) -> None:
     """Write the report of FILE under a saved MODEL.
 

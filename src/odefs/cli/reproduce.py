@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.messages import say_progress, say_warning
+from odefs.cli.option_records import as_record
 
 if TYPE_CHECKING:
     from odefs.experiments.grid import Record
@@ -85,8 +86,8 @@ class ReproduceRun:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for accuracy.md and its figures (default: OUTPUT).",
 )
-@options.reports_errors
-@options.as_record(ReproduceRun)
+@reports_errors
+@as_record(ReproduceRun)
 def command(run: ReproduceRun) -> None:
     """Run an experiment of the paper.
 

@@ -14,6 +14,7 @@ from odefs._extras import require_extra
 from odefs._progress import report_progress, stage
 from odefs.cli import options
 from odefs.cli.detect import FitOptions, detect_input, read_input
+from odefs.cli.errors import reports_errors
 from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
 from odefs.cli.sheets import refuse_all
@@ -57,7 +58,7 @@ NOT_OF_DETECT = ("--port", "--model", "--answers")
 @options.columns
 @options.training
 @click.option("--quiet", is_flag=True, help="Print only the address and errors.")
-@options.reports_errors
+@reports_errors
 def command(
     file: str | None,
     model_path: Path | None,

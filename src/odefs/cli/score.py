@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from odefs.cli import options
+from odefs.cli.errors import reports_errors
 from odefs.cli.flag_limit import (
     Limit,
     LimitType,
@@ -22,6 +23,7 @@ from odefs.cli.flag_limit import (
     share_in_training,
 )
 from odefs.cli.messages import document_text, say_warning, write_document
+from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, open_table_model, reference_scores, score_file
 from odefs.cli.sheets import SheetResult, refuse_all, run_sheets, sheet_writing
@@ -69,8 +71,8 @@ class ScoreRun(ModelRun):
 @options.level
 @options.jobs
 @options.display
-@options.reports_errors
-@options.as_record(ScoreRun)
+@reports_errors
+@as_record(ScoreRun)
 def command(run: ScoreRun) -> None:
     """Score the rows of FILE with a saved MODEL.
 

@@ -23,8 +23,7 @@ from odefs.ensemble.engine import Engine
 from odefs.ensemble.model import Component, raw_scores
 from odefs.kernels.chunking import block_rows, row_blocks
 from odefs.scaling import ColumnRanges, Scaling
-from odefs.system.file_arrays import FileArray
-from odefs.system.tempfiles import folder_of
+from odefs.system.tempfiles import FileArray, folder_of
 from odefs.system.threads import available_threads
 
 IN_MEMORY = 32 * 2**20

@@ -16,7 +16,7 @@ from odefs.estimators.base import BaseOutlierEstimator
 from odefs.estimators.callbacks import CallbackSupport, fit_inside
 from odefs.estimators.lesinn import LeSiNN
 from odefs.estimators.odefs import ODEFS
-from odefs.inspection.importances import MOST_ROWS, fewest_with_share, shares_of_rows
+from odefs.inspection.contributions import MOST_ROWS, fewest_with_share, shares_of_rows
 from odefs.models.constraints import (
     RANDOM_STATE,
     Choice,

@@ -1,6 +1,6 @@
 """Reductions over one number per row, computed in chunks.
 
-The values may lie in a file (:mod:`odefs.system.file_arrays`) and exceed memory. Chunks have one
+The values may lie in a file (:mod:`odefs.system.tempfiles`) and exceed memory. Chunks have one
 fixed length and are merged in order, so a result depends neither on where the values are stored nor
 on which thread computed them.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from odefs.kernels.chunking import row_blocks
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 
 CHUNK_ROWS = 2**20
 

@@ -17,7 +17,7 @@ from odefs.ensemble.model import as_shares, component_weights
 from odefs.ensemble.plan import Plan, Seeds
 from odefs.ensemble.scaled_table import ScaledTable, scale_table
 from odefs.ensemble.stopping import MIN_RANK_CORRELATION
-from odefs.inspection.importances import feature_importances
+from odefs.inspection.contributions import feature_importances
 from odefs.models.base import MAX_FALSE_FLAGS, OF_DETECTOR, OutlierModel
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks, whole

@@ -3,8 +3,7 @@
 import numpy as np
 
 from odefs.answers.cells import Cells, Draws
-from odefs.answers.direction import Direction
-from odefs.answers.memory import AnswerMemory
+from odefs.answers.memory import AnswerMemory, Direction
 from odefs.persist.checks import Arrays, need, need_count, need_number, require
 
 MAX_AMOUNT = 1e6

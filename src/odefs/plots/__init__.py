@@ -6,8 +6,7 @@ A display holds what it draws. ``from_estimator`` and ``from_detection`` compute
 
 from odefs.plots.importances import ImportancesDisplay
 from odefs.plots.map import MapDisplay
-from odefs.plots.reasons import ReasonsDisplay
-from odefs.plots.row import RowDisplay
+from odefs.plots.row import ReasonsDisplay, RowDisplay
 from odefs.plots.scores import ScoreDisplay
 
 __all__ = ["ImportancesDisplay", "MapDisplay", "ReasonsDisplay", "RowDisplay", "ScoreDisplay"]

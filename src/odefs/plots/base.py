@@ -29,11 +29,12 @@ class Display:
         return ax
 
 
-def one_row(X: Any, row: int) -> Any:
+def one_row(X: object, row: int) -> object:
     """One row of a matrix or frame, as a matrix or frame."""
     if row < 0:
         raise ValueError(f"row={row!r} must be a row number, from 0.")
-    return X[row : row + 1]
+    rows: Any = X
+    return rows[row : row + 1]
 
 
 def short(name: str) -> str:

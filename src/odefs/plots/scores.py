@@ -1,6 +1,6 @@
 """Distribution of the scores with the threshold."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -30,7 +30,9 @@ class ScoreDisplay(Display):
         self.threshold = float(threshold)
 
     @classmethod
-    def from_estimator(cls, estimator: "OutlierModel", X: Any, *, ax: "Axes | None" = None) -> Self:
+    def from_estimator(
+        cls, estimator: "OutlierModel", X: object, *, ax: "Axes | None" = None
+    ) -> Self:
         """Draw the scores of rows by a fitted estimator, and its threshold."""
         return cls(estimator.outlier_scores(X), -estimator.offset_).plot(ax)
 

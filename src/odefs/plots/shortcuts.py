@@ -7,8 +7,7 @@ if TYPE_CHECKING:
 
     from odefs.plots.importances import ImportancesDisplay
     from odefs.plots.map import MapDisplay
-    from odefs.plots.reasons import ReasonsDisplay
-    from odefs.plots.row import RowDisplay
+    from odefs.plots.row import ReasonsDisplay, RowDisplay
     from odefs.plots.scores import ScoreDisplay
 
 
@@ -25,7 +24,7 @@ class PlotShortcuts:
         self: Any, row: object = None, *, ax: "Axes | None" = None
     ) -> "ReasonsDisplay":
         """Draw the contributions to the score of a row, by default the most outlying one."""
-        from odefs.plots.reasons import ReasonsDisplay
+        from odefs.plots.row import ReasonsDisplay
 
         return ReasonsDisplay.from_detection(self, row, ax=ax)
 

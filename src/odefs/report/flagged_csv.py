@@ -15,7 +15,7 @@ from odefs.tables.columns import Columns
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent, plain_cell, shown_id
 from odefs.tables.frames import column_cells
-from odefs.tables.messages.records import KindRecord, RowRecord
+from odefs.tables.messages.reasons import KindRecord, RowRecord
 from odefs.tables.table import HeldTable
 from odefs.tables.writers.columns import RESULT_NAMES
 

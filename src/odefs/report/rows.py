@@ -9,7 +9,7 @@ from odefs.inspection.explanation import Reason
 from odefs.report.scores import plain
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import Extent
-from odefs.tables.messages.records import Cell, ReasonRecord, RowRecord
+from odefs.tables.messages.reasons import Cell, ReasonRecord, RowRecord
 
 MAX_ROWS, MIN_ROWS = 500, 50
 MAX_CANDIDATES = 20_000

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from odefs.kernels.row_reductions import counts_above, median, row_chunks
-from odefs.tables.messages.records import Cell
+from odefs.tables.messages.reasons import Cell
 
 BINS = 60
 STEPS = 400

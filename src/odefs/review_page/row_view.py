@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from odefs.report.chart_data import column_data
 from odefs.report.columns import collect_distributions, collect_importances, collect_values
-from odefs.report.page_data import cells_data
+from odefs.report.page_data import cells_data, column_data
 from odefs.report.rows import cell, collect_rows
 from odefs.tables import messages
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import plain_cell, shown_names
 from odefs.tables.frames import column_cells
-from odefs.tables.messages.records import RowRecord
+from odefs.tables.messages.reasons import RowRecord
 from odefs.tables.messages.review import row_score
 from odefs.tables.table import Table
 

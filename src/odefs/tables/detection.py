@@ -10,8 +10,8 @@ from odefs._progress import report_progress, stage
 from odefs._row_selection import read_rows
 from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.conformal import Reference
+from odefs.inspection.contributions import MOST_ROWS, shares_of_rows
 from odefs.inspection.explanation import Explanation, Reason
-from odefs.inspection.importances import MOST_ROWS, shares_of_rows
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.column_contributions import explain_encoded

@@ -11,7 +11,7 @@ from odefs.ensemble.model import FLAG_RATE
 from odefs.exceptions import TableError
 from odefs.kernels.row_reductions import fill, order_statistic, percentile
 from odefs.models.base import OutlierModel
-from odefs.system.file_arrays import FileArray
+from odefs.system.tempfiles import FileArray
 from odefs.tables.notes import FlagConvention
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from odefs._progress import report_progress, stage
-from odefs.engines.parquet_files import no_parquet, parquet_in
+from odefs.engines.parquet import no_parquet, parquet_in
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import delete_leftovers

@@ -98,8 +98,7 @@ def _alternate(batch: Batch, point: Point, plan: Plan) -> list[LearnedWeights]:
         if plan.tol < EARLY_STOPPING:
             final = _finish(objective, final, pacing, plan)
             extend_traces(traces, places, final.value(objective).tolist())
-        part = _collect(final, [traces[i] for i in places])
-        for i, one in zip(places, part, strict=True):
+        for i, one in zip(places, _collect(final, traces, places), strict=True):
             learned[i] = one
         stay = torch.nonzero(~leaving).squeeze(1)
         if not stay.shape[0]:
@@ -171,8 +170,11 @@ def _finish(objective: BatchObjective, final: Final, pacing: BatchPacing, plan: 
     return Final(Point(w, G, losses), pace, n_steps, converged, final.chosen_at)
 
 
-def _collect(final: Final, traces: list[list[float]]) -> list[LearnedWeights]:
-    """Collect the results of components that have finished."""
+def _collect(
+    final: Final, all_traces: list[list[float]], places: np.ndarray
+) -> list[LearnedWeights]:
+    """Collect the results of components that have finished, at these places of all components."""
+    traces = [all_traces[place] for place in places]
     point, pace = final.point, final.pace
     n_outliers = pace.v.shape[1]
     kept = pace.v / pace.v.sum(dim=1, keepdim=True)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from odefs.experiments.accuracy.figures import dots_figure, lines_figure
 from odefs.experiments.accuracy.measures import (
     BARE,
     CLEAR,
@@ -25,6 +24,7 @@ from odefs.experiments.accuracy.plan import (
     noise_datasets,
 )
 from odefs.experiments.accuracy.sections import section
+from odefs.experiments.figures import dots_figure, lines_figure
 from odefs.experiments.grid import Record
 from odefs.experiments.sources import SYNTHETIC, split_name
 from odefs.experiments.tables import Table

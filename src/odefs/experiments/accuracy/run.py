@@ -1,13 +1,21 @@
-"""Execution of the parts: missing jobs are run part by part and appended to one file of records."""
+"""Execution of the parts: missing jobs are run part by part and appended to one file of records.
+
+Known cases: half of them are true outliers, the other half ordinary rows, both drawn at random.
+Smaller sets are subsets of larger ones, and all numbers are measured on the same rows: those not
+among the first ``MAX_KNOWN`` cases.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
+from odefs.estimators import ODEFS
 from odefs.experiments.accuracy.plan import DETECT, DETECT_BARE, PARTS, versioned, without_older
 from odefs.experiments.accuracy.value_frequencies import BASELINES, matrix_codes, table_codes
 from odefs.experiments.grid import Job, Record, latest_records, run_grid
@@ -19,6 +27,7 @@ RECORDS = "accuracy.jsonl"
 
 AGREEMENT_EDGES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Limits of the groups of rows; the last group includes its upper limit."""
+MAX_KNOWN = 20
 
 
 def unknown_datasets(datasets: Sequence[str]) -> list[str]:
@@ -93,7 +102,7 @@ def _top(scores: np.ndarray, k: int) -> np.ndarray:
 
 def measure_known(job: Job, source: Source) -> Record:
     """Return the AUC on the other rows, with ``n_known`` known cases."""
-    from odefs.experiments.known_cases import auc_with_known
+    from odefs.experiments.accuracy.run import auc_with_known
 
     return {
         "auc": float(
@@ -140,3 +149,30 @@ MEASURES: dict[str, Callable[[Job, Source], Record]] = {
     **dict.fromkeys(BASELINES, measure_value_frequencies),
 }
 """Measurements of jobs that do not fit a method."""
+
+
+def draw_known(y: np.ndarray, n_known: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of known outliers (the larger half) and of known ordinary rows.
+
+    At most half of either kind is ever known.
+    """
+    rng = np.random.default_rng([seed, 11])
+    outliers, normal = (rng.permutation(np.flatnonzero(y == label)) for label in (1, 0))
+    sizes = -(-n_known // 2), n_known // 2
+    return outliers[: min(sizes[0], outliers.size // 2)], normal[: min(sizes[1], normal.size // 2)]
+
+
+def auc_with_known(
+    X: np.ndarray, y: np.ndarray, n_known: int, seed: int, **parameters: Any
+) -> float:
+    """Return the AUC of ``ODEFS(random_state=seed, **parameters)`` with ``n_known`` known cases.
+
+    It is measured on the rows that are not among the first ``MAX_KNOWN`` cases.
+    """
+    outliers, normal = draw_known(y, n_known, seed)
+    model = ODEFS(random_state=seed, **parameters).fit(
+        X, known_outliers=outliers, known_normal=normal
+    )
+    rest = np.ones(y.size, dtype=bool)
+    rest[np.concatenate(draw_known(y, max(n_known, MAX_KNOWN), seed))] = False
+    return float(roc_auc_score(y[rest], model.outlier_scores_[rest]))

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from odefs.experiments.accuracy.figures import lines_figure, scatter_figure
 from odefs.experiments.accuracy.measures import DEFAULT, by_seed, mean_over, named, paired_gain
 from odefs.experiments.accuracy.plan import ELEVEN, FEW_REPEATS, MORE, N_KNOWN, of_part, short
 from odefs.experiments.accuracy.sections import complete, section
+from odefs.experiments.figures import lines_figure, scatter_figure
 from odefs.experiments.grid import Record, job_of
 from odefs.experiments.tables import Table
 

@@ -6,13 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress, stage
-from odefs.tables.checks.dates import date_suspects
 from odefs.tables.checks.facts import NumberFacts, TextFacts
 from odefs.tables.checks.gather import ColumnTally, gather
-from odefs.tables.checks.locate import Located, locate, rows_of
-from odefs.tables.checks.numbers import number_suspects
+from odefs.tables.checks.numbers import date_suspects, number_suspects
 from odefs.tables.checks.record import Suspect, ValueCheck
-from odefs.tables.checks.rows import copied_rows, sum_rows, sum_suspects
+from odefs.tables.checks.rows import Located, copied_rows, locate, rows_of, sum_rows, sum_suspects
 from odefs.tables.checks.text import text_suspects
 from odefs.tables.displayed_rows import name_rows
 from odefs.tables.encoder.encoder import ColumnEncoder

@@ -1,11 +1,13 @@
-"""Checks of numbers: codes for missing values, impossible values, zeros and negative numbers.
+"""Checks of numbers and dates.
 
-Extreme values are in :mod:`odefs.tables.checks.extreme_values`. A cell is named by one check only,
-the most specific one; the other checks leave it out.
+Numbers: codes for missing values, impossible values, zeros and negative numbers. Dates: in the
+future, and before 1900. Extreme values are in :mod:`odefs.tables.checks.extreme_values`. A cell is
+named by one check only, the most specific one; the other checks leave it out.
 """
 
 import re
 from collections.abc import Collection
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from odefs.tables.checks.extreme_values import FEW_VALUES, extreme_suspects
 from odefs.tables.checks.facts import LEAST_CELLS, NumberFacts, quantiles
 from odefs.tables.checks.gather import CODES
 from odefs.tables.checks.record import Suspect
+from odefs.tables.columns import SECONDS_PER_DAY
 
 CODE_GAP = 0.5
 """Least distance of a code from all other values, relative to the span of their middle 98 %."""
@@ -54,6 +57,27 @@ CHANGES = frozenset(
     ["change", "growth", "diff", "difference", "increase", "decrease", "return", "returns", "delta"]
 )
 """Words of a name that make negative numbers and more than 100 percent ordinary."""
+FIRST_DATE = datetime(1900, 1, 1, tzinfo=UTC).timestamp()
+DATE_SHARE = 0.05
+"""If more dates than these are early or in the future, the table is about the past or the future.
+"""
+PLANNED = frozenset(
+    [
+        *(
+            "due",
+            "expiry",
+            "expires",
+            "expiration",
+            "expected",
+            "end",
+            "until",
+            "valid",
+            "deadline",
+        ),
+        *("planned", "plan", "forecast", "maturity", "next", "renewal", "scheduled", "target"),
+    ]
+)
+"""Words in the names of columns whose dates may lie in the future."""
 
 
 def number_suspects(facts: NumberFacts) -> list[Suspect]:
@@ -228,3 +252,24 @@ def _are_ordinary_tail(negative: np.ndarray, rest: np.ndarray, n: int, count: in
     deviation = max((middle - lower) / 1.645, (middle - low) / 2.326)
     reach = middle - 1.3 * np.sqrt(2 * np.log(max(n, 3))) * deviation
     return bool(negative[-1] > reach or rest[0] - negative[-1] < deviation)
+
+
+def date_suspects(facts: NumberFacts, today: float) -> list[Suspect]:
+    """Return the suspects of a column of times; ``today`` is the start of the day."""
+    lowest, highest = facts.lowest(), facts.highest()
+    if facts.n < LEAST_CELLS or not lowest.size:
+        return []
+    if lowest[0] >= 0 and highest[0] < SECONDS_PER_DAY:
+        return []  # times of day
+    found = []
+    end = today + SECONDS_PER_DAY
+    limit = max(1, DATE_SHARE * facts.sample.size)
+    low, high = -np.inf, np.inf
+    if highest[0] >= end and np.count_nonzero(facts.sample >= end) <= limit:
+        high = np.nextafter(end, 0)
+        if PLANNED.isdisjoint(name_words(facts.name)):
+            found.append(facts.suspect("future_date", 0.9, above=high, usual=(today,)))
+    if lowest[0] < FIRST_DATE and np.count_nonzero(facts.sample < FIRST_DATE) <= limit:
+        low = FIRST_DATE
+        found.append(facts.suspect("early_date", 0.85, below=low))
+    return [*found, *extreme_suspects(facts, (), low, high)]

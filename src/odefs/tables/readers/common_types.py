@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from odefs.engines.parquet_files import require_same_columns
+from odefs.engines.parquet import require_same_columns
 from odefs.exceptions import TableError
 from odefs.tables.arrow_columns import floats_of
 

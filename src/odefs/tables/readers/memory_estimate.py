@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from odefs.engines.parquet_files import parts_of
+from odefs.engines.parquet import parts_of
 from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE, memory_budget
 from odefs.tables.readers.compressed_files import compression_ratio, text_beginning

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from odefs._extras import command
-from odefs.engines.parquet_files import parts_of
+from odefs.engines.parquet import parts_of
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
 from odefs.tables.notes import Note
