@@ -1,6 +1,7 @@
 """Processor time, wall time and peak memory of a command in a separate process."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -29,8 +30,18 @@ class Usage(NamedTuple):
 def measure(*command: str | Path, cwd: str | Path | None = None) -> Usage:
     """Run a command, whose output is discarded."""
     line = [sys.executable, "-c", SCRIPT, *map(str, command)]
-    done = subprocess.run(line, check=True, cwd=cwd, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        line, check=True, cwd=cwd, env=as_installed(), stdout=subprocess.PIPE, text=True
+    )
     return Usage(*json.loads(done.stdout))
+
+
+def as_installed() -> dict[str, str]:
+    """The environment, in which modules are compiled once, as those of installed packages are.
+
+    Otherwise every start of a checkout would compile all of its modules.
+    """
+    return {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def measure_odefs(*arguments: str | Path, cwd: str | Path | None = None) -> Usage:

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.child_process import least, measure_odefs
+from benchmarks.child_process import as_installed, least, measure_odefs
 from benchmarks.result import Result, best_of
 from odefs.datasets.transactions import transactions_path
 
@@ -61,4 +61,7 @@ def _short_commands() -> list[Result]:
 
 
 def _seconds(*command: str) -> float:
-    return best_of(7, lambda: subprocess.run(command, check=True, capture_output=True))
+    environment = as_installed()
+    return best_of(
+        7, lambda: subprocess.run(command, check=True, capture_output=True, env=environment)
+    )
