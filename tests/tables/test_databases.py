@@ -161,6 +161,13 @@ def test_a_duckdb_file_cannot_read_others(tmp_path):
         read(path, "in memory", query=f"SELECT * FROM '{tmp_path}/secret.csv'")
 
 
+def test_rows_that_duckdb_moves_out_of_memory_are_not_next_to_the_database(tmp_path):
+    path = duck(tmp_path / "t.duckdb")
+    query = "SELECT current_setting('temp_directory') AS folder FROM range(2)"
+    found = read(path, "in memory", query=query)
+    assert not found.frame["folder"][0].startswith(str(tmp_path))
+
+
 def test_types_that_parquet_lacks_are_converted(tmp_path):
     import duckdb
 

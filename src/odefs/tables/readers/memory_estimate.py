@@ -163,6 +163,7 @@ def _text_bytes(path: Path, count: Callable[[bytes], tuple[int, int]]) -> int:
 def _delimited_cells(head: bytes, delimiter: str | None) -> tuple[int, int]:
     """Count delimiters and line breaks; below the header, cells with a letter are text."""
     mark = _mark(head, delimiter)
+    head = head if b"\n" in head else head.replace(b"\r", b"\n")
     below = NUMBER_LETTERS.sub(b"", head.partition(b"\n")[2])
     texts = sum(
         LETTER.search(cell) is not None for line in below.split(b"\n") for cell in line.split(mark)
