@@ -182,6 +182,21 @@ def test_types_that_parquet_lacks_are_converted(tmp_path):
     assert (float(row[3]), row[4]) == (1.5, True)
 
 
+def test_messages_name_options_as_the_user_writes_them(tmp_path):
+    path = sqlite(tmp_path / "t.sqlite", ("t", "u"))
+    with pytest.raises(TableError, match="choose one with --table NAME"):
+        read(path, "in memory")
+    with pytest.raises(TableError, match="choose one with table=NAME"):
+        package.detect(path)
+    with pytest.raises(TableError, match="table= and query= are mutually exclusive"):
+        package.detect(path, table="t", query="SELECT 1")
+    (tmp_path / "t.csv").write_text("a\n1\n2\n")
+    with pytest.raises(TableError, match="query= is for databases"):
+        package.detect(tmp_path / "t.csv", query="SELECT 1")
+    with pytest.raises(TableError, match="--query is for databases"):
+        read(tmp_path / "t.csv", "in memory", query="SELECT 1")
+
+
 def test_python_reads_files_too(tmp_path):
     rows = [(i % 7, f"x{i % 3}", float(i % 11)) for i in range(99)] + [(3, "x1", 900.0)]
     path = sqlite(tmp_path / "t.sqlite", ("t", "u"), rows)
