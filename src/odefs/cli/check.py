@@ -13,6 +13,7 @@ from odefs.cli.flag_limit import (
     LimitType,
     allowed_share,
 )
+from odefs.cli.messages import document_text, write_document
 from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class _Rules(click.ParamType):
 @options.hide
 @options.reading
 @options.jobs
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, also for errors.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @options.reports_errors
 def command(
@@ -105,19 +107,22 @@ def command(
     hide: tuple[str, ...],
     reading: options.Reading,
     jobs: int | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Check FILE against a saved MODEL: exit code 0 if it passes, 3 if it does not.
 
     Without --max-flagged and --fail-on nothing fails: the findings are printed.
     """
-    from odefs.cli.check_results import FORMATS, as_metrics
+    from odefs.cli.check_results import FORMATS, as_document, as_metrics
     from odefs.cli.outputs import require_apart
     from odefs.cli.scoring import score_file
     from odefs.cli.sheets import refuse_all
     from odefs.cli.sources import table_and_folder
     from odefs.system.atomic_write import atomic_write
 
+    if as_json and form != "text":
+        raise click.UsageError("--json and --format are mutually exclusive: give only one of them.")
     require_apart(metrics, Path(file) if file != "-" else None, model)
     allowed = allowed_share(limit, model, None)
     plain = options.Flagging(None, None, None)
@@ -130,7 +135,9 @@ def command(
         if metrics is not None:
             with atomic_write(metrics) as partial:
                 partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
-    if not quiet:
+    if as_json:
+        write_document(document_text(as_document(checked)))
+    elif not quiet:
         click.echo(FORMATS[form](checked), nl=False)
     if checked.has_failed():
         raise SystemExit(TOO_MANY)
