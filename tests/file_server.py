@@ -1,5 +1,6 @@
 """A server on the loopback interface: files on the web, and the same files as a bucket of S3."""
 
+import ssl
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,11 +9,13 @@ from xml.sax.saxutils import escape
 
 
 @contextmanager
-def serving(files, types=None, redirects=None, cut=()):
+def serving(files, types=None, redirects=None, cut=(), unstated=(), certificate=None):
     """The address of a server of ``files`` (path to content), for the ``with`` block.
 
     ``types`` are content types, ``redirects`` other addresses, and of the files in ``cut`` only
-    the first half is sent. Requests are appended to the attribute ``seen`` of the server.
+    the first half is sent; the sizes of those ``unstated`` are not sent. With a ``certificate``, a
+    file of it and its key, the server is encrypted. Requests are appended to the attribute
+    ``seen`` of the server.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -42,7 +45,8 @@ def serving(files, types=None, redirects=None, cut=()):
                 content = content[int(start[0]) : int(start[1] or len(content) - 1) + 1]
             self.send_response(code)
             self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
+            if urlsplit(self.path).path not in unstated:
+                self.send_header("Content-Length", str(len(content)))
             self.send_header("Last-Modified", "Tue, 01 Jan 2030 00:00:00 GMT")
             self.end_headers()
             if self.command == "GET":
@@ -53,7 +57,13 @@ def serving(files, types=None, redirects=None, cut=()):
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.seen = []
-    server.address = f"http://127.0.0.1:{server.server_port}"
+    scheme = "http"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        scheme = "https"
+    server.address = f"{scheme}://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

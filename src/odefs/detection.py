@@ -309,10 +309,11 @@ def _read(
         from odefs.tables.readers.local_tables import located
         from odefs.tables.readers.memory_estimate import fits
         from odefs.tables.readers.open import ReadOptions, open_table
+        from odefs.tables.readers.option_names import named_as_arguments
 
         # Not to be parsed as numbers.
         text = [*group_columns(by), *([] if id is None else [str(id)])]
-        with located(frame, table, query) as local:
+        with named_as_arguments(), located(frame, table, query) as local:
             if local.path != "-" and not fits(local.path):
                 raise TableError(
                     f"{local.shown}: the table does not fit into memory: 'odefs detect' reads it "

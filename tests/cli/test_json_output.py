@@ -170,6 +170,21 @@ def test_explain_has_rows_and_no_nan(folder):
     assert len(found["rows"]) == 73
 
 
+def test_check_passes_and_fails(folder, tmp_path):
+    line = ("check", "t.parquet", "--model", "m.odefs", "--json")
+    passed = document(odefs(*line, cwd=folder), "check")
+    assert (passed["passed"], passed["rules"], passed["rows"]) == (True, [], 800)
+    pl.read_parquet(folder / "t.parquet").with_columns(
+        amount=pl.col("amount") * 1000, shop=pl.lit("elsewhere")
+    ).write_parquet(tmp_path / "t.parquet")
+    given = (tmp_path / "t.parquet", "--model", "m.odefs", "--fail-on", "drift", "--json")
+    done = odefs("check", *given, "--quiet", cwd=folder)
+    failed = document(done, "check")
+    assert (done.returncode, failed["passed"], failed["rules"]) == (3, False, ["drift"])
+    assert {one["name"] for one in failed["findings"] if one["fails"]} >= {"amount"}
+    assert {entry["column"] for entry in failed["drift"]} >= {"amount"}
+
+
 @pytest.mark.parametrize("command", ["report", "detect", "score"])
 def test_reports_are_documents_of_the_same_kind(folder, command, tmp_path):
     path = tmp_path / "r.json"
@@ -211,6 +226,11 @@ ERRORS = {
     "no file": (("detect", "gone.csv", "--json"), "data", 1),
     "a file that is no table": (("detect", "m.odefs", "--json"), "data", 1),
     "no model": (("score", "gone.odefs", str(TABLE), "--json"), "model", 1),
+    "two formats": (
+        ("check", str(TABLE), "--model", "m.odefs", "--json", "--format", "junit"),
+        "usage",
+        2,
+    ),
     "a file that is no model": (("explain", "t.parquet", str(TABLE), "--json"), "model", 1),
     "with a traceback": (("detect", "gone.csv", "--json", "--debug"), "data", 1),
 }

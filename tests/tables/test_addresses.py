@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import shutil
+import subprocess
 import zipfile
 from types import SimpleNamespace
 
@@ -78,6 +80,54 @@ def test_a_table_of_an_archive_on_the_web_is_chosen():
 def test_redirects_are_followed():
     with serving({"/t.csv": TEXT}, redirects={"/old.csv": "/t.csv"}) as server:
         assert read(f"{server.address}/old.csv", "in memory").frame.rows() == FRAME.rows()
+
+
+@pytest.fixture
+def certificate(tmp_path, monkeypatch):
+    """A certificate of this machine that downloads trust, in a file with its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl to make a certificate")
+    path = tmp_path / "server.pem"
+    line = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
+    files = ["-keyout", path.with_suffix(".key"), "-out", path]
+    name = ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([openssl, *line.split(), *name, *files], check=True, capture_output=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    whole = tmp_path / "server-with-key.pem"
+    whole.write_bytes(path.with_suffix(".key").read_bytes() + path.read_bytes())
+    return whole
+
+
+def test_redirects_from_encrypted_to_plain_addresses_are_refused(certificate):
+    with serving({"/t.csv": TEXT}) as plain:
+        redirects = {"/old.csv": "/t.csv", "/plain.csv": f"{plain.address}/t.csv?key=hunter2"}
+        files = {"/t.csv": TEXT}
+        with serving(files, redirects=redirects, certificate=certificate) as server:
+            found = read(f"{server.address}/old.csv", "in memory")
+            assert found.frame.rows() == FRAME.rows()
+            with pytest.raises(TableError, match="redirects from https:// to http://") as caught:
+                read(f"{server.address}/plain.csv", "in memory")
+        assert plain.seen == []
+    assert "hunter2" not in str(caught.value)
+
+
+def test_redirects_to_other_than_web_addresses_are_refused():
+    with (
+        serving({}, redirects={"/t.csv": "ftp://127.0.0.1/t.csv"}) as server,
+        pytest.raises(TableError, match="redirects from http:// to ftp://"),
+    ):
+        read(f"{server.address}/t.csv", "in memory")
+
+
+def test_a_file_of_unstated_size_may_take_half_of_the_free_space(monkeypatch):
+    content = TEXT + b"4,z,1.5\n" * 300_000
+    with serving({"/t.csv": content}, unstated=["/t.csv"]) as server:
+        assert read(f"{server.address}/t.csv", "in memory").n_rows == 300_003
+        usage = SimpleNamespace(free=2 * len(content) - 100)
+        monkeypatch.setattr(remote_files.shutil, "disk_usage", lambda _: usage)
+        with pytest.raises(TableError, match="does not state the size"):
+            read(f"{server.address}/t.csv", "in memory")
 
 
 def test_failed_downloads_give_one_sentence():

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn import datasets
+from xlsxwriter import Workbook
 
 import odefs
 from command import odefs as run
@@ -148,6 +149,37 @@ def test_a_row_that_is_the_sum_of_the_others():
         cells[name] = [*values, values.sum()]
     (check,) = checks_of(pl.DataFrame(cells))
     assert (check.kind, check.rows, check.summed) == ("sum_row", (40,), ("p", "q", "r"))
+
+
+SUBTOTALS = {
+    "before": ("Total North", "Total South", "Total"),
+    "after": ("North Total", "South Total", "Grand Total"),
+    "of": ("Subtotal for North", "subtotal: south", "Subtotal"),
+}
+
+
+@pytest.mark.parametrize("labels", SUBTOTALS.values(), ids=SUBTOTALS)
+def test_subtotals_inside_a_sheet_are_named_and_stay(labels, tmp_path):
+    north, south, both = labels
+    rows = [["region", "amount", "items"]]
+    rows += [["North", 10.5 + k, k % 5] for k in range(20)] + [[north, 400, 40]]
+    rows += [["South", 20.5 + k, k % 5] for k in range(20)] + [[south, 600, 40]]
+    rows += [["West", 15.5 + k, k % 5] for k in range(20)]
+    rows.insert(40, [both, 1000, 80])
+    with Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        for k, row in enumerate(rows):
+            sheet.write_row(k, 0, row)
+    found = odefs.detect(tmp_path / "t.xlsx")
+    assert found.n_rows == len(rows) - 1
+    totals = next(check for check in found.checks if check.kind == "total_row")
+    assert sorted(totals.values) == sorted(labels)
+
+
+def test_names_with_the_word_total_are_not_totals():
+    shops = ["Total Eclipse", "Colgate Total", "North", "South", "West"] * 12
+    checks = odefs.detect(pl.DataFrame({"shop": shops, "n": [k % 7 for k in range(60)]})).checks
+    assert not [check for check in checks if check.kind == "total_row"]
 
 
 @pytest.mark.parametrize(

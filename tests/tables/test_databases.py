@@ -161,6 +161,13 @@ def test_a_duckdb_file_cannot_read_others(tmp_path):
         read(path, "in memory", query=f"SELECT * FROM '{tmp_path}/secret.csv'")
 
 
+def test_rows_that_duckdb_moves_out_of_memory_are_not_next_to_the_database(tmp_path):
+    path = duck(tmp_path / "t.duckdb")
+    query = "SELECT current_setting('temp_directory') AS folder FROM range(2)"
+    found = read(path, "in memory", query=query)
+    assert not found.frame["folder"][0].startswith(str(tmp_path))
+
+
 def test_types_that_parquet_lacks_are_converted(tmp_path):
     import duckdb
 
@@ -173,6 +180,21 @@ def test_types_that_parquet_lacks_are_converted(tmp_path):
     row = read(path, "in memory").frame.row(0)
     assert row[:3] == (1.0, "1 day", dt.date(2025, 4, 3))
     assert (float(row[3]), row[4]) == (1.5, True)
+
+
+def test_messages_name_options_as_the_user_writes_them(tmp_path):
+    path = sqlite(tmp_path / "t.sqlite", ("t", "u"))
+    with pytest.raises(TableError, match="choose one with --table NAME"):
+        read(path, "in memory")
+    with pytest.raises(TableError, match="choose one with table=NAME"):
+        package.detect(path)
+    with pytest.raises(TableError, match="table= and query= are mutually exclusive"):
+        package.detect(path, table="t", query="SELECT 1")
+    (tmp_path / "t.csv").write_text("a\n1\n2\n")
+    with pytest.raises(TableError, match="query= is for databases"):
+        package.detect(tmp_path / "t.csv", query="SELECT 1")
+    with pytest.raises(TableError, match="--query is for databases"):
+        read(tmp_path / "t.csv", "in memory", query="SELECT 1")
 
 
 def test_python_reads_files_too(tmp_path):

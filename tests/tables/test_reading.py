@@ -214,11 +214,6 @@ BAD = {
         b'a,b\n1,x\n2,5" disk\n3,z\n',
         "line 3 has a quote inside a field",
     ),
-    "carriage returns alone": (
-        "t.csv",
-        b"a,b\r1,2\r3,4\r",
-        "its lines end in carriage returns alone",
-    ),
     "zero bytes": ("t.csv", b"a,b\n\x00\x01\x02,2\n" * 9, "not a text file"),
     "ending of another kind": ("t.docx", b"hello", "the suffix .docx cannot be read"),
     "no text under an unknown ending": (

@@ -485,3 +485,23 @@ def test_all_names_are_looked_at_once_and_not_for_every_name():
     header = Header(names, ColumnNames(names, names), 2)
     assert [header.own(header.handed(name)) for name in tuple(names)] == list(names)
     assert len(looks) < 20
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("before", ["", "Prices of 2024\n\n"])
+def test_lines_that_end_in_carriage_returns_alone_are_lines(before, encoding, tmp_path):
+    """Excel for Mac has written them for decades."""
+    rows = "".join(f'größe {k},{k}.5,"a\nb"\n' for k in range(40))
+    text = f"{before}name,price,note\n{rows}"
+    (tmp_path / "lf.csv").write_bytes(text.encode(encoding))
+    (tmp_path / "cr.csv").write_bytes(text.replace("\n", "\r").encode(encoding))
+    usual = both(tmp_path / "lf.csv", tmp_path / "work")
+    found = both(tmp_path / "cr.csv", tmp_path / "work")
+    assert found.frame.equals(usual.frame)
+    assert (found.lines, found.notes) == (usual.lines, usual.notes)
+
+
+def test_other_line_ends_far_down_next_to_carriage_returns(tmp_path):
+    text = "a,b\r" + "1,x\r" * 100_000 + "2,y\r\n3,z\n"
+    (tmp_path / "t.csv").write_text(text, newline="")
+    assert both(tmp_path / "t.csv", tmp_path / "work").n_rows == 100_002

@@ -9,6 +9,7 @@ import click
 from odefs.cli import options
 from odefs.cli.errors import reports_errors
 from odefs.cli.flag_limit import TOO_MANY, Limit, LimitType, allowed_share
+from odefs.cli.messages import document_text, write_document
 from odefs.cli.option_records import as_record
 from odefs.cli.progress import progress
 from odefs.cli.scoring import ModelRun, score_file
@@ -47,6 +48,7 @@ class CheckRun(ModelRun):
     max_drift: float
     form: str
     metrics: Path | None
+    as_json: bool
     quiet: bool
 
 
@@ -102,6 +104,7 @@ class CheckRun(ModelRun):
 @options.hide
 @options.reading
 @options.jobs
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, also for errors.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @reports_errors
 @as_record(CheckRun)
@@ -110,12 +113,14 @@ def command(run: CheckRun) -> None:
 
     Without --max-flagged and --fail-on nothing fails: the findings are printed.
     """
-    from odefs.cli.check_results import FORMATS, as_metrics
+    from odefs.cli.check_results import FORMATS, as_document, as_metrics
     from odefs.cli.outputs import require_apart
     from odefs.cli.sheets import refuse_all
     from odefs.cli.sources import table_and_folder
     from odefs.system.atomic_write import atomic_write
 
+    if run.as_json and run.form != "text":
+        raise click.UsageError("--json and --format are mutually exclusive: give only one of them.")
     file = run.file
     require_apart(run.metrics, Path(file) if file != "-" else None, run.model)
     allowed = allowed_share(run.limit, run.model, None)
@@ -127,7 +132,9 @@ def command(run: CheckRun) -> None:
         if run.metrics is not None:
             with atomic_write(run.metrics) as partial:
                 partial.write_text(as_metrics(checked), encoding="utf-8", newline="\n")
-    if not run.quiet:
+    if run.as_json:
+        write_document(document_text(as_document(checked)))
+    elif not run.quiet:
         click.echo(FORMATS[run.form](checked), nl=False)
     if checked.has_failed():
         raise SystemExit(TOO_MANY)

@@ -1,7 +1,7 @@
-"""What ``odefs check`` finds, and how it is written: text, GitHub annotations, JUnit, metrics."""
+"""What ``odefs check`` finds, and its forms: text, GitHub annotations, JUnit, JSON, metrics."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -102,6 +102,25 @@ def as_junit(checked: Checked) -> str:
             ElementTree.SubElement(case, "system-out").text = without_controls(one.message)
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_document(checked: Checked) -> dict[str, object]:
+    """The result for ``--json``."""
+    from odefs.report.checks import collect_checks
+    from odefs.tables.drift import as_plain
+
+    checks = collect_checks(checked.checks)
+    return {
+        "table": checked.table,
+        "rows": checked.n_rows,
+        "flagged": checked.n_flagged,
+        "passed": not checked.has_failed(),
+        "rules": list(checked.rules),
+        "findings": [asdict(one) for one in checked.findings],
+        "checks": checks,
+        "checks_omitted": len(checked.checks) - len(checks),
+        "drift": as_plain(list(checked.drift)),
+    }
 
 
 FORMATS = {"text": as_text, "github": as_annotations, "junit": as_junit}

@@ -1,7 +1,7 @@
 """Checks of text: numbers among words, words among numbers, labels of totals, rare spellings."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -15,6 +15,12 @@ FREE_TEXT_SHARE = 0.5
 """With more distinct values, cells are names or titles, in which numbers are ordinary."""
 DIGITS = re.compile(r"\d")
 TOTALS = re.compile(r"(?:(?:grand|overall|sub)[ -]?)?totals?:?", re.IGNORECASE)
+GROUP_TOTALS = re.compile(
+    r"(?:sub[ -]?)?totals?:?(?: (?:of|for|in))? (?P<after>.+)"
+    r"|(?P<before>.+?):? (?:sub[ -]?)?totals?:?",
+    re.IGNORECASE,
+)
+"""Totals of a group, such as ``Total North`` and ``North Total``, which spreadsheets write."""
 TOTAL_SHARE = 0.35
 """Totals of a few groups may be a third of the rows."""
 SUMMARIES = re.compile(r"sum:?|overall|all|average|mean", re.IGNORECASE)
@@ -61,8 +67,11 @@ def _totals(facts: TextFacts) -> Suspect | None:
     """Rows labelled as totals among the data."""
     counts = dict(zip(facts.levels, facts.counts.tolist(), strict=True))
     is_long = facts.n >= LEAST_CELLS
+    groups = {level.strip().casefold() for level in facts.levels}
     labels = [
-        level for level, count in counts.items() if _is_total(level.strip(), is_long and count == 1)
+        level
+        for level, count in counts.items()
+        if _is_total(level.strip(), is_long and count == 1) or _is_group_total(level, groups)
     ]
     count = sum(counts[label] for label in labels)
     if not labels or count > TOTAL_SHARE * facts.n or len(facts.levels) < 3:
@@ -75,6 +84,14 @@ def _totals(facts: TextFacts) -> Suspect | None:
 def _is_total(label: str, is_single: bool) -> bool:
     """Whether a cell is the label of a total; some words are only if a single cell has them."""
     return bool(TOTALS.fullmatch(label) or (is_single and SUMMARIES.fullmatch(label)))
+
+
+def _is_group_total(label: str, groups: Collection[str]) -> bool:
+    """Whether a cell is the label of the total of a group, which is a value of the column too."""
+    found = GROUP_TOTALS.fullmatch(label.strip())
+    if found is None:
+        return False
+    return (found["after"] or found["before"]).strip().casefold() in groups
 
 
 MIN_LETTERS = 5

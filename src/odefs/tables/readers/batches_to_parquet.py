@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from odefs._progress import report_progress
 from odefs.exceptions import TableError
 from odefs.tables.readers.limits import LARGEST_GROWTH
+from odefs.tables.readers.option_names import option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,7 @@ def write_batches(
             if most is not None and total > most:
                 raise TableError(
                     f"{name}: its rows take over {LARGEST_GROWTH} times the size of the file in "
-                    "memory: choose columns or rows with --query if that is expected."
+                    f"memory: choose columns or rows with {option('query')} if that is expected."
                 )
             if batch.num_rows:
                 writer.write_batch(batch)

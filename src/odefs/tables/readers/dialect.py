@@ -72,16 +72,6 @@ def sniff(source: Path | bytes, name: str, separator: str | None = None) -> Dial
     return Dialect(separator or detect_separator(text), encoding)
 
 
-def require_line_ends(source: Path | bytes, name: str, dialect: Dialect) -> None:
-    """Raise if lines end in carriage returns alone: polars would read a single line."""
-    text = beginning(source, HEAD_BYTES).decode(dialect.encoding, errors="replace")
-    if "\r" in text.strip() and "\n" not in text:
-        raise TableError(
-            f"{name}: its lines end in carriage returns alone (classic Mac OS): "
-            "save the file with LF or CRLF line endings."
-        )
-
-
 def is_text(source: Path | bytes) -> bool:
     """Whether a file with an unknown suffix starts like text."""
     head = text_beginning(source, HEAD_BYTES)

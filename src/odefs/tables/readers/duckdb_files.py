@@ -6,7 +6,6 @@ could otherwise read.
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from odefs._extras import require_extra
 from odefs.exceptions import TableError
@@ -16,11 +15,13 @@ from odefs.tables.readers.name_lists import chosen_name
 from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.sqlite_files import as_subquery, quoted
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+TEMPORARY = "duckdb"
+"""Folder of the rows that DuckDB moves out of memory; by default it is next to the database."""
 TABLES = """
 SELECT CASE table_schema WHEN 'main' THEN table_name ELSE table_schema || '.' || table_name END,
        table_schema, table_name
@@ -40,8 +41,9 @@ def duckdb_to_parquet(
         import duckdb
     import pyarrow as pa
 
+    settings = SETTINGS | {"temp_directory": str(target.parent / TEMPORARY)}
     try:
-        with closing(duckdb.connect(str(database), read_only=True, config=SETTINGS)) as opened:
+        with closing(duckdb.connect(str(database), read_only=True, config=settings)) as opened:
             if query:
                 rows = as_subquery(query)
             else:

@@ -6,6 +6,7 @@ Small files that expand to gigabytes are suspicious: they are read in batches, o
 from pathlib import Path
 
 from odefs.exceptions import TableError
+from odefs.tables.readers.option_names import has_option
 
 MAX_COLUMNS = 20_000
 ALWAYS_BYTES = 200 * 10**6
@@ -18,9 +19,10 @@ def require_height(n_rows: int, name: str | Path, least_rows: int = 2) -> None:
     """Raise if there are too few rows."""
     if n_rows < least_rows:
         least = "one row" if least_rows == 1 else "two rows"
+        sheet = ", or the sheet of a workbook with --sheet" if has_option("sheet") else ""
         raise TableError(
-            f"{name}: a table needs at least {least}, this one has {n_rows}: "
-            "choose another file, or the sheet of a workbook with --sheet."
+            f"{name}: a table needs at least {least}, this one has {n_rows}: choose another file"
+            f"{sheet}."
         )
 
 

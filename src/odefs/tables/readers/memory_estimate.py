@@ -164,6 +164,7 @@ def _text_bytes(path: Path, count: Callable[[bytes], tuple[int, int]]) -> int:
 def _delimited_cells(head: bytes, delimiter: str | None) -> tuple[int, int]:
     """Count delimiters and line breaks; below the header, cells with a letter are text."""
     mark = _mark(head, delimiter)
+    head = head if b"\n" in head else head.replace(b"\r", b"\n")
     below = NUMBER_LETTERS.sub(b"", head.partition(b"\n")[2])
     texts = len(LETTERED_CELL.findall(below.replace(mark, b"\n")))
     return head.count(mark) + head.count(b"\n"), texts

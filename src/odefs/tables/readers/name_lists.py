@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from odefs.exceptions import TableError
+from odefs.tables.readers.option_names import option
 
 SHOWN = 10
 
@@ -22,7 +23,7 @@ def chosen_name(names: Sequence[str], wanted: str | None, source: str, where: st
         return names[0]
     raise TableError(
         f"{source}: {where} has {len(names):,} tables ({listed(names)}): "
-        "choose one with --table NAME."
+        f"choose one with {option('table', 'NAME')}."
     )
 
 

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote, urlsplit
 
 from odefs._progress import report_progress, stage
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 TIMEOUT = 60
 """Seconds without an answer after which a download ends."""
 PIECE = 2**20
+UNSTATED_SHARE = 0.5
+"""Share of the free disk space that a file may take whose size the server does not state."""
 WEB_PAGES = ("text/html", "application/xhtml+xml")
 IN_ADDRESSES = ":/?#[]@!$&'()*+,;=%~"
 """Characters of an address that are not encoded; encoded ones stay as they are."""
@@ -57,14 +59,15 @@ def _download_page(address: str, name: str, folder: Path) -> Path:
     try:
         headers = {"User-Agent": "odefs", "Accept": "*/*"}
         request = urllib.request.Request(quote(address, safe=IN_ADDRESSES), headers=headers)
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+        opener = urllib.request.build_opener(_WebRedirects(name))
+        with opener.open(request, timeout=TIMEOUT) as answer:
             file = answer.headers.get_filename() or address_name(address)
             if answer.headers.get_content_type() in WEB_PAGES:
                 raise TableError(
                     f"{name}: the server answered with a web page instead of a table: check the "
                     "address, or download the file in a browser if it needs a login."
                 )
-            size = int(answer.headers.get("Content-Length") or 0)
+            size = max(0, int(answer.headers.get("Content-Length") or 0))
             target = folder / f"download{copied_suffix(file)}"
             _copy(answer.read, target, size, name)
             return target
@@ -72,6 +75,31 @@ def _download_page(address: str, name: str, folder: Path) -> Path:
         raise TableError(f"{name}: the server answered {error.code} ({error.reason}).") from None
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         _refuse(error, address, name)
+
+
+class _WebRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to other web addresses, but not from an encrypted one to a plain one."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def redirect_request(
+        self,
+        request: urllib.request.Request,
+        answer: IO[bytes],
+        code: int,
+        message: str,
+        headers: http.client.HTTPMessage,
+        address: str,
+    ) -> urllib.request.Request | None:
+        before, after = scheme_of(request.full_url), scheme_of(address)
+        if after not in DOWNLOADS or (before == "https" and after == "http"):
+            answer.close()
+            raise TableError(
+                f"{self._name}: the server redirects from {before}:// to {after}://, which is not "
+                "followed: download the file first if you trust that address."
+            )
+        return super().redirect_request(request, answer, code, message, headers, address)
 
 
 def _refuse(error: Exception, address: str, name: str) -> NoReturn:
@@ -104,18 +132,27 @@ def _copy(
     before: int = 0,
     total: int = 0,
 ) -> None:
-    """Copy to a local file; raise if the disk is too small or the end is missing."""
+    """Copy to a local file; raise if the disk is too small or the end is missing.
+
+    ``size`` is 0 if it is not known: an endless answer would fill the disk.
+    """
     free = shutil.disk_usage(target.parent).free
     if size > free:
         raise TableError(
             f"{name}: the file has {size / 1e6:,.0f} MB, but only {free / 1e6:,.0f} MB are free "
             f"for temporary files in {target.parent.parent}: set TMPDIR to another folder."
         )
-    done = 0
+    done, most = 0, size or int(UNSTATED_SHARE * free)
     with open(target, "wb") as out:
         while piece := read(PIECE):
-            out.write(piece)
             done += len(piece)
+            if done > most:
+                raise TableError(
+                    f"{name}: the server does not state the size of the file, and it has more than "
+                    f"{most / 1e6:,.0f} MB, half of what is free for temporary files in "
+                    f"{target.parent.parent}: download it first, or set TMPDIR to another folder."
+                )
+            out.write(piece)
             report_progress(before + done, max(total or size, before + done) if size else 0)
     if size and done != size:
         raise TableError(f"{name}: the download ended after {done:,} of {size:,} bytes: try again.")

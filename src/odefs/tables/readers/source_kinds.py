@@ -12,6 +12,7 @@ from odefs.tables.readers import addresses
 from odefs.tables.readers.compressed_files import SUFFIXES as COMPRESSED
 from odefs.tables.readers.compressed_files import beginning
 from odefs.tables.readers.file_names import readable
+from odefs.tables.readers.option_names import has_option, option
 from odefs.tables.readers.suffixes import DATABASES, EXCEL, LINES, OTHER, READABLE, TABLES
 
 Kind = Literal["file", "zip", "json", "compressed", "sqlite", "duckdb", "postgresql", "remote"]
@@ -84,7 +85,10 @@ def require_choice(file: str | Path, table: str | None, query: str | None) -> No
     if table is None and query is None:
         return
     if str(file) == "-":
-        raise TableError("--table and --query cannot be used with standard input: name a file.")
+        raise TableError(
+            f"{option('table')} and {option('query')} cannot be used with standard input: name a "
+            "file."
+        )
     kind = kind_of(file)
     if kind == "file" and not Path(file).exists():
         raise TableError(f"{file}: there is no such file.")
@@ -99,12 +103,16 @@ def require_choice(file: str | Path, table: str | None, query: str | None) -> No
 def require_choice_of(kind: Kind, shown: str, table: str | None, query: str | None) -> None:
     """Raise if a source of this kind does not have a choice of tables or queries."""
     if table is not None and query is not None:
-        raise TableError("--table and --query are mutually exclusive: give only one of them.")
+        raise TableError(
+            f"{option('table')} and {option('query')} are mutually exclusive: give only one of "
+            "them."
+        )
     if query is not None and kind not in CHOICES["query"]:
-        raise TableError(f"{shown}: --query is for databases.")
+        raise TableError(f"{shown}: {option('query')} is for databases.")
     if table is not None and kind not in CHOICES["table"]:
-        hint = ": --sheet chooses a sheet" if shown.lower().endswith(EXCEL) else ""
-        raise TableError(f"{shown}: --table is for databases and zip archives{hint}.")
+        is_workbook = shown.lower().endswith(EXCEL) and has_option("sheet")
+        hint = f": {option('sheet')} chooses a sheet" if is_workbook else ""
+        raise TableError(f"{shown}: {option('table')} is for databases and zip archives{hint}.")
 
 
 def table_name(file: str | Path) -> str:

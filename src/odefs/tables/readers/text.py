@@ -17,13 +17,13 @@ from odefs.tables.readers.dialect import (
     Dialect,
     broken_line,
     require_filled,
-    require_line_ends,
     short_lines,
     sniff,
 )
 from odefs.tables.readers.file_names import path_for_scans
 from odefs.tables.readers.header import Header, has_numbered_names, read_header
 from odefs.tables.readers.limits import MAX_COLUMNS, require_width
+from odefs.tables.readers.line_ends import with_line_feeds
 from odefs.tables.readers.placement import FOUND, Placement
 from odefs.tables.readers.text_cells import FiledCells, HeldCells, TextCells
 from odefs.tables.readers.text_copy import arranged, in_column
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 LINE = "\x1fline"
 """Column with the line in which each row begins; no text file has a column of this name."""
+DECOMPRESSED, LINE_FEEDS, ARRANGED = "decompressed.txt", "line_feeds.txt", "arranged.txt"
+"""Copies of the file in the folder for temporary files."""
 FALLBACK_ENCODING = "cp1252"
 """Encoding of text that is neither UTF-8 nor marked as another encoding."""
 CHECKED_BYTES = 32 * 2**20
@@ -73,8 +75,9 @@ def read_text(
         source = decompressed(source, name)
     else:
         assert isinstance(source, Path)
-        source = path_for_scans(decompress_to(source, name, folder / "decompressed.txt"), folder)
-    copy = None if folder is None else folder / "arranged.txt"
+        source = path_for_scans(decompress_to(source, name, folder / DECOMPRESSED), folder)
+    source = with_line_feeds(source, None if folder is None else folder / LINE_FEEDS)
+    copy = None if folder is None else folder / ARRANGED
     source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
     dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)
     notes = encoding_notes(dialect)
@@ -85,7 +88,7 @@ def read_text(
     short = short_notes(source, dialect)
     if folder is not None:
         # Make room for the typed table; the source file may be on another disk.
-        for working in ("decompressed.txt", "arranged.txt"):
+        for working in (DECOMPRESSED, LINE_FEEDS, ARRANGED):
             (folder / working).unlink(missing_ok=True)
     types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
     for frame in cells.frames():
@@ -228,7 +231,6 @@ def sniff_checked(
     )
     header = read_header(source, dialect, kept_names)
     require_width(len(header.names), name)
-    require_line_ends(source, name, dialect)
     require_filled(source, name, dialect, len(header.names))
     return dialect, header
 
