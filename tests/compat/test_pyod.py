@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 
@@ -18,6 +19,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import odefs
+from locations import ROOT
 from odefs.compat.pyod import ODEFS, LeSiNN
 from odefs.models.odefs import PAPER
 
@@ -294,6 +296,55 @@ def test_in_suod(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("both ranked well\n")
+
+
+WITHOUT_OTHER_PACKAGES = """
+import importlib.metadata as metadata
+import sys
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+allowed, waiting = set(), [("odefs", "pyod")]
+while waiting:
+    name, extra = waiting.pop()
+    if name in allowed:
+        continue
+    allowed.add(name)
+    for needed in map(Requirement, metadata.requires(name) or []):
+        if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+            waiting.append((canonicalize_name(needed.name), ""))
+refused = {
+    module
+    for module, owners in metadata.packages_distributions().items()
+    if not allowed & {canonicalize_name(owner) for owner in owners}
+}
+
+
+class OnlyTheExtra:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in refused - {"_distutils_hack", "setuptools"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, OnlyTheExtra())
+for name in [name for name in sys.modules if name.partition(".")[0] in refused]:
+    del sys.modules[name]
+"""
+
+
+@pytest.mark.slow
+def test_the_page_needs_no_more_than_the_extra():
+    page = (ROOT / "docs/how-to/ecosystems.md").read_text()
+    (code,) = [
+        block
+        for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+        if "from pyod" in block
+    ]
+    script = f"{WITHOUT_OTHER_PACKAGES}\n{code}\nassert 'combo' in refused"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_the_extra_the_install_command_is_said():
