@@ -101,7 +101,10 @@ def test_options_that_contradict_each_other_are_refused(folder):
     assert run(*line, "--range", "A3", cwd=folder).returncode == 2
     assert run(*line, "--range", "A3:C9", "--skip-rows", "1", cwd=folder).returncode == 2
     assert run("detect", "t.xlsx", "--sheet", "all", "-o", "-", cwd=folder).returncode == 2
-    done = run("detect", "t.xlsx", "--no-report", cwd=folder)
+
+
+def test_a_sheet_without_a_table_is_refused_if_it_is_named(folder):
+    done = run("detect", "t.xlsx", "--sheet", "readme", "--no-report", cwd=folder)
     assert done.returncode == 1
     assert "other sheets: north, south" in done.stderr
 

@@ -13,6 +13,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from odefs._extras import require_extra
+from odefs._row_selection import LABELS_FROM
+from odefs.engines.row_blocks import RowBlocks
 from odefs.estimators import ODEFS as _ODEFS
 from odefs.estimators import LeSiNN as _LeSiNN
 from odefs.estimators.base import BaseOutlierEstimator
@@ -54,6 +56,30 @@ def _constructor(wrapped: type[BaseOutlierEstimator]) -> Callable[..., None]:
     return construct
 
 
+def _is_labels(X: Any, rows: Any) -> bool:
+    """Whether rows are given as PyOD's labels: one 0 or 1 per row of the table."""
+    if rows is None or isinstance(X, RowBlocks):
+        return False
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    values = np.asarray(rows)
+    is_one_per_row = values.shape == (n_rows,) and n_rows >= LABELS_FROM
+    return is_one_per_row and values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all())
+
+
+def _outliers_of_labels(X: object, rows: Any) -> object:
+    """Return labels as a mask; as row numbers they would select the first two rows."""
+    return np.asarray(rows) == 1 if _is_labels(X, rows) else rows
+
+
+def _no_labels(X: object, rows: object) -> object:
+    if _is_labels(X, rows):
+        raise ValueError(
+            "known_normal holds one 0 or 1 per row, which could mean labels (0 is normal) or a "
+            "mask (1 is normal): pass booleans, y == 0 for labels y."
+        )
+    return rows
+
+
 class _Adapter(BaseDetector):
     """Shared implementation; ``estimator_`` is the fitted estimator with its full interface."""
 
@@ -70,15 +96,14 @@ class _Adapter(BaseDetector):
         del parameters["contamination"]
         return self._wrapped(**parameters)
 
-    def fit(self, X: object, y: object = None) -> Self:
-        """Fit, score the training rows and compute the threshold; ``y`` is ignored."""
+    def _fit(self, X: object, y: object, **known: object) -> Self:
         if isinstance(self.contamination, str):
             raise ValueError(
                 f"contamination={self.contamination!r} must be a number above 0 and at most 0.5, "
                 "or one of PyOD's threshold objects."
             )
         self._set_n_classes(y)
-        self.estimator_ = self._estimator().fit(X)
+        self.estimator_ = self._estimator().fit(X, **known)
         self.n_features_in_ = self.estimator_.n_features_in_
         self.decision_scores_ = self.estimator_.outlier_scores_
         self._process_decision_scores()
@@ -109,6 +134,44 @@ class ODEFS(NestedSelection, _Adapter):
     _wrapped = _ODEFS
     __init__ = _constructor(_ODEFS)
 
+    def fit(
+        self,
+        X: object,
+        y: object = None,
+        known_outliers: object = None,
+        known_normal: object = None,
+    ) -> Self:
+        """Fit, score the training rows and compute the threshold.
+
+        Parameters
+        ----------
+        X : table of numbers
+        y : ignored
+            As in all unsupervised detectors of PyOD, which warn about it: labels for an evaluation
+            do not leak into the fit. To learn from labels, pass them as known cases:
+            ``fit(X, known_outliers=y)``.
+        known_outliers, known_normal : optional
+            Rows known to be outliers or normal, in the forms that :meth:`odefs.ODEFS.fit` accepts:
+            row numbers from 0, or one boolean per row. ``known_outliers`` also accepts PyOD's
+            labels, one 0 or 1 per row: rows labelled 1 are known outliers, and those labelled 0
+            are unknown. Pass ``known_normal=y == 0`` if they were checked.
+
+        Examples
+        --------
+        >>> from pyod.utils.data import generate_data
+        >>> from odefs.compat.pyod import ODEFS
+        >>> X, y = generate_data(n_train=100, train_only=True, random_state=0)
+        >>> model = ODEFS(n_estimators=2, random_state=0).fit(X, known_outliers=y)
+        >>> int(model.labels_.sum())
+        10
+        """
+        return self._fit(
+            X,
+            y,
+            known_outliers=_outliers_of_labels(X, known_outliers),
+            known_normal=_no_labels(X, known_normal),
+        )
+
     @classmethod
     def paper(cls, **overrides: object) -> Self:
         """The method of the paper; see :meth:`odefs.ODEFS.paper`."""
@@ -128,3 +191,10 @@ class LeSiNN(_Adapter):
 
     _wrapped = _LeSiNN
     __init__ = _constructor(_LeSiNN)
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Fit, score the training rows and compute the threshold; ``y`` is ignored.
+
+        LeSiNN learns nothing from known cases; :class:`ODEFS` does.
+        """
+        return self._fit(X, y)

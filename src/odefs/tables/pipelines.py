@@ -55,7 +55,9 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanati
     for name, step in steps:
         labels = [names[k] for k in sources]
         origins = origins_of(step, sample, labels, (name,))
-        rows, sample = step.transform(rows), step.transform(sample)
+        is_all = sample is rows
+        rows = step.transform(rows)
+        sample = rows if is_all else step.transform(sample)
         if origins.size != rows.shape[1]:
             raise UntraceableStepError((name,), step, "width")
         sources = sources[origins]
