@@ -2,7 +2,8 @@
 
 A block whose first line is a comment with a file name is written to that file. Blocks marked ``sh``
 are run; of blocks marked ``console``, the lines after ``$`` are run, and their standard output must
-be what the page shows.
+be what the page shows. Each is run by a shell of its own, with the variables that earlier blocks
+export.
 """
 
 import os
@@ -77,15 +78,17 @@ def environment(folder):
 def steps_of(page):
     """Files and commands of a page, in their order."""
     found = []
+    exports = ""
     for language, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         name = FILE_NAME.match(text)
-        if language == "console":
+        if name:
+            found.append(File(name[1], text))
+        elif language == "console":
             commands = COMMANDS.findall(text)
             assert commands, f"{page.name}: a block of commands without '$'"
-            found += [Command(line, output) for line, output in commands]
-        elif language == "sh":
-            found.append(Command(text, None))
+            found += [Command(exports + line, output) for line, output in commands]
         else:
-            assert name, f"{page.name}: a block without the name of its file: {text[:60]}"
-            found.append(File(name[1], text))
+            assert language == "sh", f"{page.name}: a block without a file name: {text[:60]}"
+            found.append(Command(exports + text, None))
+            exports += "".join(re.findall(r"^export .*\n", text, flags=re.MULTILINE))
     return found
