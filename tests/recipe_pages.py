@@ -49,9 +49,10 @@ class Command:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, f"{self.line}\n{done.stdout}\n{done.stderr}"
+        shown = f"{self.line}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == 0, shown
         if self.output is not None:
-            assert done.stdout.splitlines() == self.output.splitlines(), done.stderr
+            assert done.stdout.splitlines() == self.output.splitlines(), shown
 
 
 def environment(folder):

@@ -1,5 +1,6 @@
 """Recipes do what their pages show, with the packages of ``requirements/recipes.txt``."""
 
+import os
 import shutil
 import subprocess
 
@@ -27,6 +28,41 @@ def test_a_page_has_files_and_shows_what_they_print(page):
     assert any(isinstance(step, File) for step in steps)
     assert any(isinstance(step, Command) and step.output for step in steps)
     assert f"]({page.name})" in SETUP.read_text(encoding="utf-8")
+
+
+PAGE = """
+```python
+# folder/count.py
+print(len(open("words.txt").read().split()))
+```
+```sh
+export WORDS="one two"
+echo $WORDS > words.txt
+```
+```console
+$ echo $WORDS
+one two
+$ cat folder/count.py | head -n 1
+# folder/count.py
+```
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pages are written for a POSIX shell")
+def test_what_a_page_shows_is_compared(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE, encoding="utf-8")
+    file, *commands = steps_of(page)
+    assert isinstance(file, File)
+    for step in (file, *commands):
+        step.run(tmp_path)
+    assert (tmp_path / "words.txt").read_text() == "one two\n"
+    page.write_text(PAGE.replace("one two\n$", "one three\n$"), encoding="utf-8")
+    changed = steps_of(page)[2]
+    with pytest.raises(AssertionError, match="one two"):
+        changed.run(tmp_path)
+    with pytest.raises(AssertionError, match="exit code 4"):
+        Command("exit 4  # exit code 4", None).run(tmp_path)
 
 
 @pytest.mark.slow

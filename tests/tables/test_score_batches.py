@@ -155,7 +155,16 @@ def test_a_table_is_its_batches(frame, saved):
     np.testing.assert_allclose(whole["score"].to_numpy(), found.scores[:50], rtol=1e-6)
     (one,) = odefs.score_batches(path, table.combine_chunks().to_batches()[0], id="key")
     assert one.column("score").to_pylist() == whole["score"].to_pylist()
-    (none,) = odefs.score_batches(path, pa.Table.from_batches([], schema=table.schema), id="key")
+    read = pa.Table.from_batches(odefs.score_batches(path, table.to_reader(20), id="key"))
+    assert read.equals(whole)
+
+
+@pytest.mark.parametrize("given", ["table", "reader"])
+def test_no_rows_give_a_batch_with_all_columns(given, frame, saved):
+    path, _ = saved
+    empty = pa.Table.from_batches([], schema=frame.to_arrow().schema)
+    rows = empty if given == "table" else pa.RecordBatchReader.from_batches(empty.schema, [])
+    (none,) = odefs.score_batches(path, rows, id="key")
     assert (none.num_rows, none.schema.names) == (
         0,
         ["key", "score", "percentile", "agreement", "outlier"],

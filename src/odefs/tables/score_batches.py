@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -140,17 +141,21 @@ def check_ids(scorer: BatchScorer, ids: Sequence[str]) -> None:
 
 
 def _batches(given: object) -> "Iterable[pa.RecordBatch]":
-    """Record batches of a batch, a table or an iterable.
+    """Record batches of a batch, a table, a reader or an iterable.
 
-    A table without rows gives one empty batch, so that the output has its columns.
+    A table or a reader without rows gives one empty batch, so that the output has its columns.
     """
     import pyarrow as pa
 
     if isinstance(given, pa.RecordBatch):
         return [given]
-    if isinstance(given, pa.Table):
-        return given.to_batches() or [pa.RecordBatch.from_pylist([], schema=given.schema)]
-    return cast("Iterable[pa.RecordBatch]", given)
+    if not isinstance(given, pa.Table | pa.RecordBatchReader):
+        return cast("Iterable[pa.RecordBatch]", given)
+    batches = iter(given.to_batches() if isinstance(given, pa.Table) else given)
+    first = next(batches, None)
+    if first is None:
+        return [pa.RecordBatch.from_pylist([], schema=given.schema)]
+    return chain([first], batches)
 
 
 def score_batches(
@@ -163,7 +168,7 @@ def score_batches(
     model : str, path or fitted estimator
         A model file is loaded when the first batch is requested, so its path can be sent to
         workers.
-    batches : iterable of pyarrow.RecordBatch, or a pyarrow.Table
+    batches : iterable of pyarrow.RecordBatch, a pyarrow.RecordBatchReader or a pyarrow.Table
         A row's score does not depend on the division into batches: text is read as in training, or
         as plain numbers and dates for columns without text in training, and other cells are
         missing.
