@@ -106,7 +106,7 @@ def as_junit(checked: Checked) -> str:
 
 def as_document(checked: Checked) -> dict[str, object]:
     """The result for ``--json``."""
-    from odefs.report.collect import collect_checks
+    from odefs.report.checks import collect_checks
     from odefs.tables.drift import as_plain
 
     checks = collect_checks(checked.checks)

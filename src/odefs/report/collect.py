@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from odefs.report import SCHEMA_VERSION
+from odefs.report.checks import SHOWN_CHECKS, collect_checks
 from odefs.report.columns import (
     collect_charts,
     collect_distributions,
@@ -26,7 +27,6 @@ from odefs.report.pca_map import collect_map
 from odefs.report.rows import collect_rows, foremost_rows
 from odefs.report.scores import collect_scores, mean_agreement, plain
 from odefs.tables.answer_lines import key_name
-from odefs.tables.checks import ValueCheck
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import (
     Extent,
@@ -44,10 +44,6 @@ CHOICES = "--threshold", "--contamination", "--flag"
 
 WRITING = "-o", "--output", "--save", "--report", "--checks-out"
 """Options that write files, which exist when the command is run again."""
-SHOWN_CHECKS = 20
-"""Checks in a report, the most certain ones."""
-SHOWN_ROWS = 10
-"""First rows of a check."""
 
 
 def collect(
@@ -176,28 +172,3 @@ def _plain_value(value: object) -> object:
             for part in (sorted(value, key=str) if isinstance(value, set | frozenset) else value)
         ]
     return plain(value)
-
-
-def collect_checks(checks: Sequence[ValueCheck]) -> list[dict[str, object]]:
-    """Return the most certain checks; fields that do not apply to a kind are absent."""
-    return [_check_record(check) for check in checks[:SHOWN_CHECKS]]
-
-
-def _check_record(check: ValueCheck) -> dict[str, object]:
-    found: dict[str, object] = {
-        "kind": check.kind,
-        "column": check.column,
-        "count": check.count,
-        "rows": [row + 1 for row in check.rows[:SHOWN_ROWS]],
-        "names": [plain(name) for name in check.names[:SHOWN_ROWS]],
-        "certainty": check.certainty,
-    }
-    if check.values:
-        found |= {"of": check.of, "values": list(check.values[:SHOWN_ROWS])}
-    if check.usual:
-        found["usual"] = list(check.usual)
-    if check.usual_count:
-        found["usual_count"] = check.usual_count
-    if check.summed:
-        found["summed"] = list(check.summed)
-    return found | {"message": str(check)}
