@@ -49,6 +49,7 @@ def test_ranks_and_counts(kind, n):
     rng = np.random.default_rng(n)
     values = numbers(kind, n, rng)
     expected = np.searchsorted(np.sort(-values), -values) + 1
+    assert np.array_equal(row_reductions.descending_ranks(values), expected)
     assert np.array_equal(
         row_reductions.fill_ranks(in_file(values), np.empty(n, dtype=np.int64)), expected
     )

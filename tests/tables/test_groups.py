@@ -359,7 +359,7 @@ def test_the_command_line_counts_rows_of_unknown_groups(folder):
     ],
 )
 def test_errors_of_the_command_line(folder, options):
-    done = command("detect", "t.csv", *options, "--no-report", cwd=folder)
+    done = command("detect", "t.csv", *options, "--no-report", "--quiet", cwd=folder)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
 

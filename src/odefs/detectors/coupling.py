@@ -23,6 +23,7 @@ import numpy as np
 from odefs.detectors.base import Detector
 from odefs.detectors.value_cuts import Cuts, codes_of, cut_columns, some_rows
 from odefs.detectors.value_walk import ValueTable, coupling
+from odefs.kernels.chunking import block_rows, row_blocks
 
 MAX_BINS = 256
 
@@ -95,6 +96,13 @@ class CouplingDetector(Detector[CouplingState]):
             G = np.where(unseen, np.maximum(state.missing, 0.0), G)
             G[unseen.all(axis=1)] = np.nan  # A row without observed cells has no score.
         return G
+
+    def score(self, X: np.ndarray, state: CouplingState, w: np.ndarray | None = None) -> np.ndarray:
+        # Blocks for the compiled kernel are higher than what stays in cache here.
+        scores = np.empty(X.shape[0])
+        for rows in row_blocks(X.shape[0], block_rows(self.bytes_per_row(X.shape[1]))):
+            scores[rows] = super().score(X[rows], state, w)
+        return scores
 
     def calls_blas(self, n_columns: int) -> bool:
         return False

@@ -239,7 +239,8 @@ class LeSiNNDetector(Detector[LeSiNNState]):
             np.sqrt(distances, out=distances)
         out, parts = np.zeros(X.shape), np.empty(X.shape)
         for distance, nearest in zip(distances, members, strict=True):
-            np.take(rows, nearest, axis=0, out=parts)
+            # With the default mode, NumPy would copy the result once more.
+            np.take(rows, nearest, axis=0, out=parts, mode="clip")
             np.subtract(X, parts, out=parts)
             np.multiply(parts, parts, out=parts)
             total = parts.sum(axis=1)

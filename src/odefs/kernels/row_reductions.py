@@ -168,6 +168,18 @@ SAMPLED = 64
 """Number of sampled values per range, from which the ends of the ranges are chosen."""
 
 
+def descending_ranks(values: np.ndarray) -> np.ndarray:
+    """Return 1 for the highest value, and so on; equal values share the best rank."""
+    order = np.argsort(-values)
+    ordered = values[order]
+    is_first = np.ones(values.size, dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    ranks = np.empty(values.size, dtype=np.int64)
+    ranks[order] = np.repeat(starts + 1, np.diff(starts, append=values.size))
+    return ranks
+
+
 def fill_ranks(values: np.ndarray, out: np.ndarray) -> np.ndarray:
     """Write the descending ranks of ``values`` into ``out`` (int64).
 

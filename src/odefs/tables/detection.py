@@ -12,6 +12,7 @@ from odefs.ensemble.score_percentiles import percentiles
 from odefs.inspection.conformal import Reference
 from odefs.inspection.contributions import MOST_ROWS, shares_of_rows
 from odefs.inspection.explanation import Explanation, Reason
+from odefs.kernels.row_reductions import descending_ranks
 from odefs.models.base import OutlierModel
 from odefs.tables.checks.record import ValueCheck
 from odefs.tables.column_contributions import explain_encoded
@@ -100,7 +101,7 @@ class TableDetection:
         """1 for the most outlying row; equal scores share the best rank."""
         if self.part is not None:
             return self.part.ranks(np.arange(self.scores.size))
-        return np.searchsorted(np.sort(-self.scores), -self.scores) + 1
+        return descending_ranks(self.scores)
 
     @cached_property
     def percentiles(self) -> np.ndarray:

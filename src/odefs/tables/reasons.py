@@ -171,16 +171,19 @@ class ReasonFinder:
         n = candidates.at.size
         cells: list[Any] = [None] * n
         positions: list[Any] = [None] * n
+        has_groups = any(group is not None for group in peers)
         for index, here in candidates.by_column(np.arange(n)):
             name, at = self._names[index], candidates.at[here]
             own = table[name].cells(rows[at])
-            among_all = self._positions.positions(name, own)
-            for i, row, cell, position in zip(
-                here.tolist(), at.tolist(), own, among_all, strict=True
-            ):
-                group = peers[row]
-                cells[i] = cell
-                positions[i] = position if group is None else group.position(self.table[name], cell)
+            among = self._positions.positions(name, own)
+            if has_groups:
+                groups = [peers[row] for row in at.tolist()]
+                among = [
+                    position if group is None else group.position(self.table[name], cell)
+                    for group, cell, position in zip(groups, own, among, strict=True)
+                ]
+            for i, cell, position in zip(here.tolist(), own, among, strict=True):
+                cells[i], positions[i] = cell, position
         return cells, positions
 
     def _usual_of(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ class Position(NamedTuple):
     """Whether many other rows have the value, or one that is as rare."""
 
 
-def is_common(share: float, n_rows: int) -> bool:
-    """Whether a value that ``share`` of the rows have is too frequent to be unusual."""
+def is_common(share: Any, n_rows: int) -> Any:
+    """Whether a value that ``share`` of the rows have is too frequent; for arrays one by one."""
     return share * n_rows - 1 >= max(COMMON * n_rows, FEWEST_ALIKE)
 
 
@@ -48,24 +49,24 @@ class ValuePositions:
     def positions(self, name: str, cells: Sequence[Any]) -> list[Position]:
         """Positions of cells of a column; ``None`` is a missing cell."""
         if self.table[name].kind not in ("number", "time"):
-            return [self._among_values(name, cell) for cell in cells]
+            by_value = {cell: self._among_values(name, cell) for cell in set(cells)}
+            return [by_value[cell] for cell in cells]
         known = np.array([cell for cell in cells if cell is not None], dtype=np.float64)
-        among_numbers = iter(self._among_numbers(name, known))
-        return [
-            self._among_values(name, None) if cell is None else next(among_numbers)
-            for cell in cells
-        ]
+        found = self._among_numbers(name, known)
+        if known.size == len(cells):
+            return found
+        among_numbers, missing = iter(found), self._among_values(name, None)
+        return [missing if cell is None else next(among_numbers) for cell in cells]
 
     def _among_numbers(self, name: str, cells: np.ndarray) -> list[Position]:
         values = self._sorted(name)
         below, upto = (np.searchsorted(values, cells, side=side) for side in ("left", "right"))
         known = max(1, values.size)
-        percentiles = (50.0 * (below + upto) / known).tolist()
-        equal = (100.0 * (upto - below) / known).tolist()
-        return [
-            Position(percentile, same, None, is_common(same / 100, self.table.n_rows))
-            for percentile, same in zip(percentiles, equal, strict=True)
-        ]
+        percentiles = 50.0 * (below + upto) / known
+        equal = 100.0 * (upto - below) / known
+        common = is_common(equal / 100, self.table.n_rows)
+        fields = zip(percentiles.tolist(), equal.tolist(), repeat(None), common.tolist())
+        return list(map(Position._make, fields))
 
     def _among_values(self, name: str, cell: Any) -> Position:
         n_rows = self.table.n_rows

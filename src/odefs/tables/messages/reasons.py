@@ -120,8 +120,8 @@ def reason_texts(reasons: "Sequence[Reason]", hidden: frozenset[str] = frozenset
         if reason.group is not None and reason.usual is not None and reason.column not in hidden:
             usual = _usual_in_group({}, reason.usual, reason.kind, "")
             text = f"{text} ({usual if is_named else reason_usual(reason, hidden)})"
-            is_named = True
-        texts.append(without_controls(text))
+            text, is_named = without_controls(text), True
+        texts.append(text)
     return texts
 
 

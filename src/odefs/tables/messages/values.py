@@ -29,6 +29,8 @@ def number(value: float, digits: int = 6) -> str:
 
     Thousands are separated from 10,000 on, so that years have no separator.
     """
+    if digits == 6 and 1 <= abs(value) < 10_000:
+        return f"{value:.6g}"  # the same text as below, several times as fast
     if value == 0:
         return "0"
     if not math.isfinite(value):
