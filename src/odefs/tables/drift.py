@@ -1,7 +1,7 @@
 """Drift of a table from the training table, counted over all rows, which may come in batches."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,6 @@ class DriftCounts:
         return ColumnDrift(spec.name, *shares, spec.missing_share, self.missing / n)
 
 
-def as_plain(drift: list[ColumnDrift]) -> list[dict[str, Any]]:
+def as_plain(drift: list[ColumnDrift]) -> list[dict[str, object]]:
     """Return notable entries for JSON."""
     return [entry._asdict() for entry in drift if entry.is_notable]

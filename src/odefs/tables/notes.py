@@ -170,7 +170,7 @@ class FlagConvention:
         return convention_message(self)
 
 
-def as_plain(record: Note | Exclusion | FlagConvention) -> dict[str, Any]:
+def as_plain(record: Note | Exclusion | FlagConvention) -> dict[str, object]:
     """Return the fields that apply, and the message, for JSON."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {name: _plain(v) for name, v in values.items() if _applies(v)} | {"message": str(record)}

@@ -18,6 +18,9 @@ from odefs.tables.readers.polars_names import is_pattern
 
 if TYPE_CHECKING:
     import polars as pl
+    from polars.datatypes import DataType, DataTypeClass
+
+    PolarsTypes = dict[str, DataType | DataTypeClass]
 
 Options = dict[str, Any]
 """Arguments of ``polars.read_excel``."""
@@ -155,14 +158,14 @@ def silence_reader() -> None:
         logger.addHandler(logging.NullHandler())
 
 
-def _read_all(read: Options) -> tuple["pl.DataFrame", dict[str, Any]]:
+def _read_all(read: Options) -> tuple["pl.DataFrame", "PolarsTypes"]:
     """Read all cells, and columns without a common type, such as dates and durations, as text.
 
     fastexcel refuses to choose a type for these columns.
     """
     import polars as pl
 
-    text: dict[str, Any] = {}
+    text: PolarsTypes = {}
     while True:
         try:
             return pl.read_excel(**read, schema_overrides=text), text
@@ -173,7 +176,7 @@ def _read_all(read: Options) -> tuple["pl.DataFrame", dict[str, Any]]:
             text[unclear[1]] = pl.String
 
 
-def _with_digits(frame: "pl.DataFrame", read: Options, unclear: dict[str, Any]) -> "pl.DataFrame":
+def _with_digits(frame: "pl.DataFrame", read: Options, unclear: "PolarsTypes") -> "pl.DataFrame":
     """Restore the digits of numbers in text columns, which fastexcel rounds to nine decimals."""
     import polars as pl
 

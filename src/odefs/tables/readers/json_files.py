@@ -6,15 +6,18 @@ levels deep. Objects in records become columns of their own, ``a.b`` for the fie
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
 from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE, available_memory
 from odefs.tables.readers.name_lists import listed
 
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""A value of a JSON document."""
+Record = dict[str, Json]
 GROWTH = 12
 """Bytes of memory per byte of a document of short numbers under short keys."""
 MAX_DEPTH = 2
@@ -43,10 +46,11 @@ def records_to_lines(document: Path, name: str, target: Path) -> None:
                 ) from None
 
 
-def _parsed(document: Path, name: str) -> Any:
+def _parsed(document: Path, name: str) -> Json:
     try:
         # NaN and Infinity, which are not JSON but which Python writes, are missing values.
-        return json.loads(document.read_bytes(), parse_constant=lambda _: None)
+        found: Json = json.loads(document.read_bytes(), parse_constant=lambda _: None)
+        return found
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise TableError(
@@ -65,7 +69,7 @@ def has_lines(document: Path) -> bool:
     return len(lines) == 2 and all(isinstance(line, dict) for line in lines)
 
 
-def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
+def _records(value: Json, name: str) -> Iterator[Record]:
     """Yield the records of the only table in a document."""
     found = list(_tables(value, "", 0))
     # Other parts of a document, such as a list of pages, may look like columns.
@@ -81,7 +85,7 @@ def _records(value: Any, name: str) -> Iterator[Mapping[str, Any]]:
     yield from _rows(tables[0][1])
 
 
-def _tables(value: Any, key: str, depth: int) -> Iterator[tuple[str, Any]]:
+def _tables(value: Json, key: str, depth: int) -> Iterator[tuple[str, list[Record] | Record]]:
     """Yield arrays of records and objects of columns with their keys."""
     if _is_records(value) or (isinstance(value, dict) and _columns(value)):
         yield key, value
@@ -90,11 +94,11 @@ def _tables(value: Any, key: str, depth: int) -> Iterator[tuple[str, Any]]:
             yield from _tables(content, f"{key}.{inner}" if key else inner, depth + 1)
 
 
-def _is_records(value: Any) -> bool:
+def _is_records(value: Json) -> TypeGuard[list[Record]]:
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
 
-def _columns(value: Mapping[str, Any]) -> Mapping[str, Sequence[Any]] | None:
+def _columns(value: Record) -> dict[str, list[Json]] | None:
     """Return the columns of an object whose values are all columns of one length."""
     columns = {}
     for key, cells in value.items():
@@ -107,7 +111,7 @@ def _columns(value: Mapping[str, Any]) -> Mapping[str, Sequence[Any]] | None:
     return columns if len(lengths) == 1 and lengths != {0} else None
 
 
-def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
+def _rows(table: list[Record] | Record) -> Iterator[Record]:
     if isinstance(table, list):
         yield from table
         return
@@ -117,13 +121,13 @@ def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
         yield dict(zip(columns, cells, strict=True))
 
 
-def _flat(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _flat(record: Record, name: str) -> Record:
     """Return a record without objects in it."""
     if not any(isinstance(value, dict) for value in record.values()):
-        return dict(record)
-    flat: dict[str, Any] = {}
+        return record
+    flat: Record = {}
     for key, value in record.items():
-        fields = (
+        fields: Record = (
             {f"{key}.{inner}": cell for inner, cell in _flat(value, name).items()}
             if isinstance(value, dict)
             else {key: value}
@@ -137,7 +141,7 @@ def _flat(record: Mapping[str, Any], name: str) -> dict[str, Any]:
     return flat
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Json) -> str:
     if isinstance(value, dict):
         return f"an object with the keys {listed(list(value))}" if value else "an empty object"
     if isinstance(value, list):

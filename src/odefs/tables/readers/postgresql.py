@@ -7,7 +7,7 @@ password in an address does not appear in any message.
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote
 
 from odefs._extras import require_extra
@@ -37,6 +37,13 @@ BAD_ENCODING = re.compile(r"%(?![0-9A-Fa-f]{2})")
 PREFIX = re.compile(r".*(ERROR: *|Failed to connect: )")
 """What the driver writes before the message of the server."""
 NUMBERS = (b"numeric", b"money")
+
+
+class _Cursor(Protocol):
+    """What is used of a cursor of ADBC, which has no types."""
+
+    def execute(self, operation: str) -> object: ...
+    def fetch_arrow_table(self) -> "pa.Table": ...
 
 
 def postgresql_to_parquet(
@@ -103,7 +110,7 @@ def _with_timeout(address: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}connect_timeout={CONNECT_SECONDS}"
 
 
-def _chosen(cursor: Any, name: str, table: str | None) -> str:
+def _chosen(cursor: _Cursor, name: str, table: str | None) -> str:
     cursor.execute(TABLES)
     tables = {row["shown"]: row for row in cursor.fetch_arrow_table().to_pylist()}
     row = tables[chosen_name(list(tables), _without_public(table), name, "the database")]

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from odefs._progress import report_progress
 from odefs.exceptions import TableError
@@ -20,6 +20,8 @@ from odefs.tables.readers.quotes import first_line
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Cell = int | float | str | bytes | None
+"""What SQLite stores in a cell."""
 KINDS = ("integer", "real", "text", "blob")
 COLUMNS_AT_ONCE = 400
 """SQLite returns at most 2,000 columns, and each column needs one for every kind."""
@@ -143,7 +145,7 @@ def _batches(
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _converted(cells: Sequence[Any], kind: "pa.DataType") -> Sequence[Any]:
+def _converted(cells: Sequence[Cell], kind: "pa.DataType") -> Sequence[Cell]:
     """Return cells of columns of text as text, and of floats as floats, as their type needs."""
     import pyarrow as pa
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from odefs.tables.readers.dialect import Dialect, opened
 from odefs.tables.readers.header import Header, copied_under_names, under_names
@@ -46,7 +46,7 @@ class HeldCells(TextCells):
     @classmethod
     def read(cls, source: Path | bytes, dialect: Dialect, header: Header) -> "HeldCells":
         source, dialect = under_names(source, dialect, header)
-        return cls(source, dialect, _read_csv(source, dialect, infer_schema=False))
+        return cls(source, dialect, _read_csv(source, dialect))
 
     def frames(self) -> Iterator["pl.DataFrame"]:
         yield self.frame
@@ -85,7 +85,8 @@ class FiledCells(TextCells):
 
         with pq.ParquetFile(self.path, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=row_group_rows(file.metadata.num_columns)):
-                frame: Any = pl.from_arrow(pa.Table.from_batches([batch]))
+                frame = pl.from_arrow(pa.Table.from_batches([batch]))
+                assert isinstance(frame, pl.DataFrame)
                 # polars renames columns with an empty name.
                 frame.columns = batch.schema.names
                 yield frame
@@ -109,17 +110,22 @@ def _plain_copy(path: Path, dialect: Dialect, header: Header, folder: Path) -> P
 
 
 def _first_types(source: Path | bytes, dialect: Dialect) -> dict[str, "pl.DataType"]:
-    # polars also inspects some later rows, which may have other types: hence ignore_errors.
-    head = _read_csv(
-        source, dialect, infer_schema_length=HEAD_ROWS, n_rows=HEAD_ROWS, ignore_errors=True
-    )
-    return dict(head.schema)
+    return dict(_read_csv(source, dialect, HEAD_ROWS).schema)
 
 
-def _read_csv(source: Path | bytes, dialect: Dialect, **options: Any) -> "pl.DataFrame":
+def _read_csv(source: Path | bytes, dialect: Dialect, n_rows: int | None = None) -> "pl.DataFrame":
+    """Read all cells as text, or the first rows with the types that polars infers."""
     import polars as pl
 
     encoding = "utf8" if dialect.encoding == "utf-8" else dialect.encoding
     return pl.read_csv(
-        source, separator=dialect.separator, encoding=encoding, null_values=NULLS, **options
+        source,
+        separator=dialect.separator,
+        encoding=encoding,
+        null_values=NULLS,
+        infer_schema=n_rows is not None,
+        infer_schema_length=n_rows,
+        n_rows=n_rows,
+        # polars also inspects some later rows, which may have other types.
+        ignore_errors=n_rows is not None,
     )

@@ -10,14 +10,8 @@ from typing import BinaryIO
 from odefs.tables.notes import Note
 from odefs.tables.readers.header import BYTEWISE
 from odefs.tables.readers.placement import FOUND, Placement
-from odefs.tables.readers.text_layout import (
-    SPACE,
-    TextPlan,
-    is_note_line,
-    plan_text,
-    shortened,
-    split_fields,
-)
+from odefs.tables.readers.text_layout import TextPlan, is_note_line, plan_text, shortened
+from odefs.tables.readers.text_lines import SPACE, split_fields
 
 TAIL_BYTES = 16 * 1024
 EXAMINED_LINES = 50

@@ -5,10 +5,9 @@ left alone. All other code reads a copy in which lines that are not part of the 
 that line numbers stay those of the file (:mod:`odefs.tables.readers.text_copy`).
 """
 
-import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from odefs.exceptions import TableError
@@ -19,22 +18,25 @@ from odefs.tables.readers.dialect import (
     HEAD_BYTES,
     LINES,
     detect_separator,
-    long_cells,
     text_encoding,
 )
 from odefs.tables.readers.grid import Block, Grid
 from odefs.tables.readers.layout import Layout, find_layout, numeric_columns
 from odefs.tables.readers.placement import Placement
+from odefs.tables.readers.text_lines import (
+    COMMENT,
+    SPACE,
+    Line,
+    is_split_by_spaces,
+    split_fields,
+    split_rows,
+)
 
-COMMENT = "#"
 QUOTED = 60
 MAX_LINE = 10_000
 """Files with longer lines are not looked into: their tables are too wide to have titles."""
 LAYOUT_ROWS = 60
 """Rows in which the header and the units are looked for."""
-AGREEMENT = 0.9
-"""Share of the lines that must split into the same number of fields at runs of spaces."""
-SPACE = " "
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,39 @@ class TextPlan:
 
 
 @dataclass(frozen=True)
-class _Line:
-    """A row of the file: its first line, from 0, its fields, and its text."""
+class _Head:
+    """The first lines of a file, of which the skipped ones are blank."""
 
-    number: int
-    fields: list[str]
+    encoding: str
     text: str
+    lines: list[str]
+    n_skipped: int
+
+    @classmethod
+    def of(cls, source: Path | bytes, place: Placement) -> "_Head":
+        head = beginning(source, HEAD_BYTES)
+        encoding = text_encoding(head)
+        text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
+        n_skipped = place.skip_rows if place.header_row is None else place.header_row - 1
+        lines = text.replace("\r\n", "\n").replace("\r", " ").split("\n")
+        if len(head) == HEAD_BYTES:
+            lines.pop()
+        lines = [*[""] * min(n_skipped, len(lines)), *lines[n_skipped:]][: n_skipped + LINES]
+        return cls(encoding, text, lines, n_skipped)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no line below the skipped ones has text."""
+        return "\x00" in self.text or not any(line.strip() for line in self.lines)
+
+
+@dataclass
+class _Changes:
+    """Lines that are left out or replaced, and notes on them."""
+
+    blank: set[int] = field(default_factory=set)
+    replaced: dict[int, list[str]] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
 
 
 def plan_text(
@@ -73,72 +102,96 @@ def plan_text(
     expected: Sequence[str] = (),
 ) -> TextPlan:
     """Find the lines above the rows that are not part of the table, from the head of the file."""
-    head = beginning(source, HEAD_BYTES)
-    encoding = text_encoding(head)
-    text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
-    skipped = place.skip_rows if place.header_row is None else place.header_row - 1
-    lines = text.replace("\r\n", "\n").replace("\r", " ").split("\n")
-    if len(head) == HEAD_BYTES:
-        lines.pop()
-    lines = [*[""] * min(skipped, len(lines)), *lines[skipped:]][: skipped + LINES]
-    plan = TextPlan(encoding, frozenset(range(skipped)))
-    if "\x00" in text or not any(line.strip() for line in lines):
-        if skipped and text.strip():
-            raise TableError(f"{name}: the file has no table below line {skipped}.")
+    head = _Head.of(source, place)
+    plan = TextPlan(head.encoding, frozenset(range(head.n_skipped)))
+    if head.is_blank:
+        if head.n_skipped and head.text.strip():
+            raise TableError(f"{name}: the file has no table below line {head.n_skipped}.")
         return plan
-    if max(map(len, lines)) > MAX_LINE:
+    if max(map(len, head.lines)) > MAX_LINE:
         return plan
-    data = [line for line in lines if not line.startswith(COMMENT)]
-    by_spaces = _is_split_by_spaces(data, delimiter)
-    separator = SPACE if by_spaces else delimiter or detect_separator("\n".join(data or lines))
-    rows = list(_rows(lines, separator, by_spaces))
+    data = [line for line in head.lines if not line.startswith(COMMENT)]
+    by_spaces = is_split_by_spaces(data, delimiter)
+    separator = SPACE if by_spaces else delimiter or detect_separator("\n".join(data or head.lines))
+    rows = list(split_rows(head.lines, separator, by_spaces))
     if not rows:
         return plan  # nothing but delimiters
-    widths = Counter(len(row.fields) for row in rows if not row.text.startswith(COMMENT))
+    widths = Counter(len(row.fields) for row in rows if not row.is_comment)
     width = max(widths, key=lambda n: (widths[n], n)) if widths else 1
     if width == 1 and delimiter is None:
         _require_table(rows, name)
-    replaced: dict[int, list[str]] = {}
-    header = next((row for row in rows if not row.text.startswith(COMMENT)), rows[0])
+    changes = _changes(rows, width, by_spaces, bool(has_header), place, expected)
+    return replace(
+        plan,
+        blank=plan.blank | changes.blank,
+        replaced=changes.replaced,
+        separator=separator,
+        by_spaces=by_spaces,
+        width=width,
+        notes=tuple(changes.notes),
+    )
+
+
+def _changes(
+    rows: Sequence[Line],
+    width: int,
+    by_spaces: bool,
+    has_header: bool,
+    place: Placement,
+    expected: Sequence[str],
+) -> _Changes:
+    """Decide which lines above the data are left out, and which are replaced."""
+    changes = _Changes()
+    header = next((row for row in rows if not row.is_comment), rows[0])
     if by_spaces and len(header.fields) == width - 1 and has_header:
-        replaced[header.number] = ["", *header.fields]  # row names without a header
-    comments = _comments(rows, width, bool(has_header))
-    blank = {*plan.blank, *(row.number for row in comments)}
+        changes.replaced[header.number] = ["", *header.fields]  # row names without a header
+    comments = _comments(rows, width, has_header)
+    changes.blank.update(row.number for row in comments)
     found = rows[len(comments) :]
     layout = None
-    if has_header and not replaced and place.header_row is None:
-        layout = _layout(found[:LAYOUT_ROWS], width, expected)
-    elif has_header and place.header_row is not None:
+    if has_header and place.header_row is not None:
         layout = _given(found[:LAYOUT_ROWS], width)
-    notes = []
+    elif has_header and not changes.replaced:
+        layout = _layout(found[:LAYOUT_ROWS], width, expected)
     start = found[0] if found else None
     if layout is not None:
-        top = layout.header_rows[0] if layout.header_rows else layout.first_row
-        blank.update(row.number for row in found[:top])
-        start = found[top]
-        if len(layout.header_rows) > 1:
-            last = found[layout.header_rows[-1]].number
-            blank.update(found[k].number for k in layout.header_rows[:-1])
-            names = dict(zip(layout.columns, layout.names, strict=True))
-            replaced[last] = [names.get(k, "") for k in range(width)]
-            count = len(layout.header_rows)
-            notes.append(Note("joined_header", line=start.number + 1, count=count))
-        if layout.units_row is not None:
-            row = found[layout.units_row]
-            blank.add(row.number)
-            units = tuple(cell.strip() for cell in row.fields if cell.strip())
-            notes.append(Note("units_row", line=row.number + 1, details=units))
-    above = [row for row in rows if row.number in blank and start and row.number < start.number]
-    if above and start is not None:
-        # Lines of delimiters alone are among them.
-        blank.update(range(start.number))
-        note = Note(
-            "rows_above", line=start.number + 1, count=len(above), value=shortened(above[0].text)
-        )
-        notes.insert(0, note)
+        start = _apply(layout, found, width, changes)
+    if start is not None:
+        _leave_out_above(start, rows, changes)
     if by_spaces:
-        notes.append(Note("separated_by_spaces"))
-    return TextPlan(encoding, frozenset(blank), replaced, separator, by_spaces, width, tuple(notes))
+        changes.notes.append(Note("separated_by_spaces"))
+    return changes
+
+
+def _apply(layout: Layout, found: Sequence[Line], width: int, changes: _Changes) -> Line:
+    """Leave out titles and units, and join header lines; return the first line of the table."""
+    top = layout.header_rows[0] if layout.header_rows else layout.first_row
+    changes.blank.update(row.number for row in found[:top])
+    start = found[top]
+    if len(layout.header_rows) > 1:
+        last = found[layout.header_rows[-1]].number
+        changes.blank.update(found[k].number for k in layout.header_rows[:-1])
+        names = dict(zip(layout.columns, layout.names, strict=True))
+        changes.replaced[last] = [names.get(k, "") for k in range(width)]
+        count = len(layout.header_rows)
+        changes.notes.append(Note("joined_header", line=start.number + 1, count=count))
+    if layout.units_row is not None:
+        row = found[layout.units_row]
+        changes.blank.add(row.number)
+        units = tuple(cell.strip() for cell in row.fields if cell.strip())
+        changes.notes.append(Note("units_row", line=row.number + 1, details=units))
+    return start
+
+
+def _leave_out_above(start: Line, rows: Sequence[Line], changes: _Changes) -> None:
+    """Note what is left out above the table, and leave out lines of delimiters there, too."""
+    above = [row for row in rows if row.number in changes.blank and row.number < start.number]
+    if not above:
+        return
+    changes.blank.update(range(start.number))
+    text = shortened(above[0].text)
+    note = Note("rows_above", line=start.number + 1, count=len(above), value=text)
+    changes.notes.insert(0, note)
 
 
 def shortened(text: str) -> str:
@@ -147,51 +200,9 @@ def shortened(text: str) -> str:
     return text if len(text) <= QUOTED else f"{text[:QUOTED]} ..."
 
 
-def split_fields(line: str, separator: str, by_spaces: bool) -> list[str]:
-    """Split one line into fields."""
-    with long_cells():
-        line = line.strip() if by_spaces else line
-        return next(csv.reader([line], delimiter=separator, skipinitialspace=by_spaces), [])
-
-
-def _rows(lines: Sequence[str], separator: str, by_spaces: bool) -> Iterator[_Line]:
-    """Yield the rows that are not blank; a row with line breaks in quotes has its first line."""
-    with long_cells():
-        given = [f"{line.strip() if by_spaces else line}\n" for line in lines]
-        reader = csv.reader(given, delimiter=separator, skipinitialspace=by_spaces)
-        begin = 0
-        for fields in reader:
-            if any(cell.strip() for cell in fields):
-                yield _Line(begin, fields, lines[begin])
-            begin = reader.line_num
-
-
-def _is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
-    """Whether fields are separated by runs of spaces, and by no other delimiter."""
-    lines = [line.strip() for line in lines if line.strip()]
-    if delimiter is not None:
-        return delimiter == SPACE and any("  " in line for line in lines)
-    if len(lines) < 3 or SPACE not in lines[-1]:
-        return False
-    other = detect_separator("\n".join(lines))
-    if any(other in line for line in lines[1:]):
-        return False
-    rows = [split_fields(line, SPACE, by_spaces=True) for line in lines]
-    widths = Counter(map(len, rows))
-    width, count = widths.most_common(1)[0]
-    first = next((k for k, row in enumerate(rows) if len(row) >= width - 1), 0)
-    same = [row for row in rows[first + 1 :] if len(row) == width]
-    if width < 2 or count < AGREEMENT * (len(rows) - first) or not all(map(is_name, rows[first])):
-        return False
-    grid = Grid.of(same)
-    return bool(same) and bool(numeric_columns(grid, range(len(same)), range(width)))
-
-
-def _comments(rows: Sequence[_Line], width: int, has_header: bool) -> Sequence[_Line]:
+def _comments(rows: Sequence[Line], width: int, has_header: bool) -> Sequence[Line]:
     """Return the lines at the top that are comments; the last may be the header instead."""
-    n_comments = next(
-        (k for k, row in enumerate(rows) if not row.text.startswith(COMMENT)), len(rows)
-    )
+    n_comments = next((k for k, row in enumerate(rows) if not row.is_comment), len(rows))
     if not n_comments or n_comments == len(rows):
         return ()
     after = rows[n_comments:]
@@ -204,7 +215,7 @@ def _comments(rows: Sequence[_Line], width: int, has_header: bool) -> Sequence[_
     return rows[: n_comments - 1]
 
 
-def _layout(rows: Sequence[_Line], width: int, expected: Sequence[str]) -> Layout | None:
+def _layout(rows: Sequence[Line], width: int, expected: Sequence[str]) -> Layout | None:
     """Return where the table is, if it does not simply start with its header."""
     if width < 2 or len(rows) < 2:
         return None
@@ -232,7 +243,7 @@ def _layout(rows: Sequence[_Line], width: int, expected: Sequence[str]) -> Layou
     return layout if all(is_title) and len(rows[top].fields) >= width else None
 
 
-def _given(rows: Sequence[_Line], width: int) -> Layout | None:
+def _given(rows: Sequence[Line], width: int) -> Layout | None:
     """Return where the table is if its header is the first of the rows."""
     if width < 2 or len(rows) < 2:
         return None
@@ -240,7 +251,7 @@ def _given(rows: Sequence[_Line], width: int) -> Layout | None:
     return find_layout(grid, Block(0, len(rows) - 1, 0, width - 1), 0, cuts_end=False)
 
 
-def _require_table(rows: Sequence[_Line], name: str) -> None:
+def _require_table(rows: Sequence[Line], name: str) -> None:
     """Raise if a file of one column has sentences."""
     n_sentences = sum(map(is_sentence, (row.text for row in rows)))
     if (
