@@ -14,7 +14,7 @@ LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
 RECIPES := .venv-recipes
 # All tests but these, which need PyTorch, skrub, FastAPI, a browser, jsonschema or Sphinx, or test the documentation, the experiments and the requirements.
-NOT_LOWEST := cli/test_json_output engines/test_torch experiments/test_accuracy experiments/test_experiment_% \
+NOT_LOWEST := cli/test_json_output engines/test_torch estimators/test_other_arrays experiments/test_accuracy experiments/test_experiment_% \
   experiments/test_results_page project/test_contract_page project/test_docs project/test_requirements project/test_serve project/test_site \
   report/test_notebook report/test_report_browser report/test_report_marks review_page/test_review_browser tables/test_pipelines tables/test_real_data
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST:%=tests/%.py),$(sort $(wildcard tests/*/test_*.py)))

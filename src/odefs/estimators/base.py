@@ -10,6 +10,7 @@ from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from odefs.detectors.base import Detector
+from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.estimators.callbacks import CallbackSupport
 from odefs.estimators.fitted_facts import facts_html
@@ -63,7 +64,7 @@ class BaseOutlierEstimator(CallbackSupport, OutlierMixin, BaseEstimator, Outlier
     def _validate(self, X: object, reset: bool) -> object:
         finite = "allow-nan" if self.missing == "ignore" else True
         least = 2 if reset else 1
-        X = unmasked(X)
+        X = local_table(unmasked(X))
         try:
             require_distinct_names(X)
             require_no_dates(X)

@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.engines.select import require_in_memory
 from odefs.estimators.base import BaseOutlierEstimator
@@ -107,7 +108,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         """
         checked(self, self._constraints)
         require_in_memory(X, "ODEFSSelector")
-        X = unmasked(X)
+        X = local_table(unmasked(X))
         fitted = fit_inside(self, self._unfitted(), X)
         importances = _importances(fitted, X)
         support = np.zeros(fitted.n_features_in_, dtype=bool)
@@ -126,7 +127,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         """
-        return super().transform(unmasked(X))
+        return super().transform(local_table(unmasked(X)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "support_")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 import narwhals as nw
 import numpy as np
 
+from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.exceptions import TableError
 from odefs.system.threads import available_threads, share_tasks
@@ -48,7 +49,7 @@ def columns_of(frame: object, wanted: Callable[[str], bool] = lambda name: True)
 
     Columns of other types, and those not ``wanted``, are not read.
     """
-    frame = numpy_of(frame)
+    frame = local_table(frame)
     if isinstance(frame, Columns):
         return frame
     if isinstance(frame, np.ndarray):
@@ -60,17 +61,6 @@ def columns_of(frame: object, wanted: Callable[[str], bool] = lambda name: True)
         return _column(series) if wanted(str(series.name)) else unread(str(series.name), n_rows)
 
     return Columns(tuple(share_tasks(read, list(native.iter_columns()), _readers(native))), n_rows)
-
-
-def numpy_of(frame: Any) -> Any:
-    """Convert arrays and tensors of other libraries to NumPy; return anything else unchanged."""
-    if isinstance(frame, np.ndarray | Columns) or frame_names(frame) is not None:
-        return frame
-    if not hasattr(frame, "__dlpack__"):
-        return frame
-    if hasattr(frame, "detach"):  # a tensor of PyTorch, perhaps on a GPU
-        return frame.detach().cpu().numpy()
-    return np.asarray(frame)
 
 
 def checked_frame(frame: object) -> "nw.DataFrame[Any]":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import unmasked
 from odefs.inspection.explanation import Explanation
 from odefs.tables.column_contributions import by_column
@@ -48,7 +49,7 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanati
         )
     if not steps:
         return model.explain(X)
-    X = unmasked(X)
+    X = local_table(unmasked(X))
     names = _names_of(X)
     rows, sample = X, sample_rows(X)
     sources = np.arange(len(names))

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import narwhals as nw
 import numpy as np
 
+from odefs.engines.other_arrays import local_table
 from odefs.engines.row_blocks import rows_at_once
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import error_number
 from odefs.tables.columns import Column, Columns
-from odefs.tables.frames import checked_frame, columns_of, frame_names, numpy_of
+from odefs.tables.frames import checked_frame, columns_of, frame_names
 from odefs.tables.readers.common_types import as_schema, common_schema
 from odefs.tables.readers.quotes import unreadable
 
@@ -120,7 +121,7 @@ def table_of(frame: object) -> Table:
     """Make a table of a data frame or a numeric matrix; tables are returned unchanged."""
     if isinstance(frame, Table):
         return frame
-    frame = numpy_of(frame)
+    frame = local_table(frame)
     if isinstance(frame, np.ndarray | Columns):
         columns = columns_of(frame)
         return HeldTable(columns, _converted={column.name: column for column in columns})
