@@ -8,8 +8,6 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # type checkers take this name for true
 if TYPE_CHECKING:
-    from typing import Any
-
     from odefs.compat.onnx import export_onnx as export_onnx
     from odefs.detection import Detection as Detection
     from odefs.detection import detect as detect
@@ -97,12 +95,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> "Any":
-    from importlib import import_module
+if not TYPE_CHECKING:  # or type checkers would accept any name
 
-    if name not in _HOMES:
-        raise AttributeError(f"module 'odefs' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name not in _HOMES:
+            raise AttributeError(f"module 'odefs' has no attribute {name!r}")
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

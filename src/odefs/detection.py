@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from odefs._extras import require_extra
+from odefs._known_options import names_its_options
 from odefs._row_selection import read_rows
 from odefs.estimators import ODEFS
 from odefs.exceptions import TableError
@@ -150,6 +151,7 @@ class Detection(NotebookView, PlotShortcuts, TableDetection):
         save_detection(self, path)
 
 
+@names_its_options
 def detect(
     frame: object,
     *,
@@ -194,6 +196,10 @@ def detect(
         because without the levels of the groups ordinary columns do.
     model : ODEFS, optional
         An unfitted estimator with custom parameters.
+    random_state, n_jobs
+        Seed and number of threads of the default model: None uses every core available to the
+        process, whereas scikit-learn's None is one. Results do not depend on ``n_jobs``, which
+        ``model`` has as a parameter of its own.
     contamination, threshold, flag
         What to flag: a share of the rows, scores above a number, or a number of rows. By default,
         rows that score higher than the bulk of the scores explains; of fewer than 30 rows, none.
@@ -223,6 +229,7 @@ def detect(
     (99, 'price')
     """
     require_one_rule(contamination, threshold, flag, max_false_flags)
+    _require_estimators(model, encoder, n_jobs)
     own = TableEncoder(
         number=number,
         category=category,
@@ -264,6 +271,22 @@ def detect(
     if read is not None:
         found = replace(found, source=read.source, notes=[*read.notes, *found.notes])
     return Detection.of(found, library_of(frame))
+
+
+def _require_estimators(model: object, encoder: object, n_jobs: int | None) -> None:
+    """Raise if arguments are not what they should be, before anything is read or fitted."""
+    for name, given, kind in (
+        ("model", model, OutlierModel),
+        ("encoder", encoder, TableEncoder),
+    ):
+        if given is not None and not isinstance(given, kind):
+            example = "odefs.ODEFS()" if name == "model" else "odefs.TableEncoder()"
+            raise TableError(
+                f"{name} must be an estimator of odefs such as {example}, not "
+                f"{type(given).__name__}."
+            )
+    if model is not None and n_jobs is not None:
+        raise TableError("n_jobs cannot be combined with model: set it on the model.")
 
 
 def _alone(encoder: TableEncoder, own: TableEncoder) -> TableEncoder:

@@ -1,17 +1,14 @@
-"""What the documentation says exists, and its code runs."""
+"""What the documentation names exists; test_snippets.py runs its code."""
 
 import doctest
 import importlib
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from locations import ROOT
-from odefs.datasets.transactions import transactions_path
 
 PAGES = [
     "README.md",
@@ -37,45 +34,6 @@ def test_your_own_detector_finds_the_planted_column():
     shown = run(code)
     assert re.match(r"columns: \[ *7 ", shown)
     assert "first reason for row 0: x7" in shown
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name == "README.md" else pytest.param(name, marks=pytest.mark.slow)
-        for name in PAGES
-        if code_blocks(name) and not name.startswith(RECIPES)
-    ],
-)
-def test_code_blocks_run(name):
-    for code in code_blocks(name):
-        run(code)
-
-
-def test_pages_with_code_are_found():
-    with_code = {name for name in PAGES if code_blocks(name)}
-    assert with_code > {
-        "README.md",
-        "docs/index.md",
-        "docs/how-to/large-tables.md",
-        "docs/how-to/ecosystems.md",
-        "docs/tutorials/researcher.md",
-    }
-
-
-def test_the_readme_shows_what_the_command_prints(tmp_path):
-    block = (ROOT / "README.md").read_text().split("```console\n")[1].split("```")[0]
-    command, _, expected = block.partition("\n")
-    _, program, *arguments = command.split()
-    arguments = [
-        str(transactions_path()) if part == transactions_path().name else part for part in arguments
-    ]
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
-    line = [str(Path(sys.executable).parent / program), *arguments]
-    shown = subprocess.run(
-        line, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path
-    ).stdout
-    assert [row.rstrip() for row in shown.strip().splitlines()] == expected.strip().splitlines()
 
 
 def resolve(dotted):
@@ -137,3 +95,16 @@ def test_docstring_examples(module):
     results = doctest.testmod(importlib.import_module(module))
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_the_opening_promises_what_the_first_example_keeps():
+    import polars as pl
+
+    import odefs
+    from odefs.datasets.transactions import transactions_path
+
+    found = odefs.detect(pl.read_csv(transactions_path()), id="transaction")
+    opening = " ".join((ROOT / "README.md").read_text().split("## Install")[0].split())
+    assert f"`trust_` is {found.model.trust_:g}" in opening
+    assert len(found.noise) == 5
+    assert "five columns are noise" in opening

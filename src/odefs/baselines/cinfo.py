@@ -16,6 +16,7 @@ from odefs.ensemble.fit import score_bare
 from odefs.ensemble.fit_fixed import subset_component
 from odefs.models.constraints import Constraints, Integer, Number
 from odefs.models.fallbacks import few_candidates, no_relevant_column, stopped_regressions
+from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
 from odefs.selection.candidates import find_candidates
 
 FOLDS = 5
@@ -61,13 +62,13 @@ class CINFO(ColumnSelector):
         candidate_threshold: float = 1.732,
         max_rounds: int = 20,
         max_candidates: int = 2000,
-        detector: str | Detector = "lesinn",
+        detector: DetectorName | Detector = "lesinn",
         n_subsets: int = 50,
         subset_size: int = 8,
-        metric: str = "euclidean",
-        scaling: str = "minmax",
-        missing: str = "error",
-        contamination: float | str = "auto",
+        metric: Metric = "euclidean",
+        scaling: Scaling = "minmax",
+        missing: Missing = "error",
+        contamination: float | FlagRule = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,

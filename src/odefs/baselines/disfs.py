@@ -16,6 +16,7 @@ from odefs.ensemble.fit import score_bare
 from odefs.inspection.contributions import fewest_with_share
 from odefs.models.constraints import Constraints, Integer, Number
 from odefs.models.fallbacks import few_candidates, no_relevant_column
+from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
 from odefs.selection.candidates import find_candidates
 
 CHUNK_BYTES = 64 * 2**20
@@ -69,13 +70,13 @@ class DisFS(ColumnSelector):
         candidate_threshold: float = 2.0,
         max_candidates: int = 1000,
         max_rows: int = 10_000,
-        detector: str | Detector = "lesinn",
+        detector: DetectorName | Detector = "lesinn",
         n_subsets: int = 50,
         subset_size: int = 8,
-        metric: str = "euclidean",
-        scaling: str = "minmax",
-        missing: str = "error",
-        contamination: float | str = "auto",
+        metric: Metric = "euclidean",
+        scaling: Scaling = "minmax",
+        missing: Missing = "error",
+        contamination: float | FlagRule = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,

@@ -5,7 +5,7 @@ replacement. Rounds are combined by the cumulative sum of their normalised score
 every round's best row, then every round's second, and so on.
 """
 
-from typing import ClassVar, overload
+from typing import ClassVar, Literal, overload
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,7 @@ from odefs.engines.in_memory import InMemoryEngine
 from odefs.ensemble.model import Model
 from odefs.inspection.explanation import Explanation, TopExplanation
 from odefs.models.constraints import Choice, Constraints, Integer
+from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
 
 
 class RandFS(ColumnSelector):
@@ -52,14 +53,14 @@ class RandFS(ColumnSelector):
         self,
         *,
         n_estimators: int = 10,
-        combination: str = "cumulative",
-        detector: str | Detector = "lesinn",
+        combination: Literal["cumulative", "breadth_first"] = "cumulative",
+        detector: DetectorName | Detector = "lesinn",
         n_subsets: int = 50,
         subset_size: int = 8,
-        metric: str = "euclidean",
-        scaling: str = "minmax",
-        missing: str = "error",
-        contamination: float | str = "auto",
+        metric: Metric = "euclidean",
+        scaling: Scaling = "minmax",
+        missing: Missing = "error",
+        contamination: float | FlagRule = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,

@@ -7,7 +7,7 @@ block, otherwise every one of them would look perfectly predictable.
 
 import numbers
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from odefs.baselines.base import Chosen, ColumnSelector, Context
 from odefs.detectors.base import Detector
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies
 from odefs.models.fallbacks import no_relevant_column
+from odefs.models.literals import DetectorName, FlagRule, Metric, Missing, Scaling
 
 if TYPE_CHECKING:
     from sklearn.base import RegressorMixin
@@ -70,18 +71,18 @@ class RegFS(ColumnSelector):
     def __init__(
         self,
         *,
-        n_features: str | float = "auto",
+        n_features: float | Literal["auto"] = "auto",
         regressor: object = "ridge",
         alpha: float = 1.0,
         groups: Any = "auto",
         max_rows: int = 20_000,
-        detector: str | Detector = "lesinn",
+        detector: DetectorName | Detector = "lesinn",
         n_subsets: int = 50,
         subset_size: int = 8,
-        metric: str = "euclidean",
-        scaling: str = "minmax",
-        missing: str = "error",
-        contamination: float | str = "auto",
+        metric: Metric = "euclidean",
+        scaling: Scaling = "minmax",
+        missing: Missing = "error",
+        contamination: float | FlagRule = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,

@@ -137,7 +137,9 @@ def show_columns(out: Screen, found: "TableDetection") -> None:
         out.say(_line(messages.noise(found.noise)))
     trust = getattr(found.model, "trust_", None)
     if trust is not None and (
-        text := messages.trusted(trust, found.model.trust != "auto", bool(found.noise))
+        text := messages.trusted(
+            trust, getattr(found.model, "trust", "auto") != "auto", bool(found.noise)
+        )
     ):
         out.say(text)
 

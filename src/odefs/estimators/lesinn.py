@@ -12,6 +12,7 @@ from odefs.models.base import MAX_FALSE_FLAGS
 from odefs.models.constraints import Constraints, Integer
 from odefs.models.fallbacks import few_rows, whole
 from odefs.models.feature_selection import METRIC
+from odefs.models.literals import FlagRule, Metric, Missing, Scaling
 from odefs.models.select_engine import open_training_rows
 from odefs.models.validation import detector_of
 
@@ -96,10 +97,10 @@ class LeSiNN(BaseOutlierEstimator):
         *,
         n_subsets: int = 50,
         subset_size: int = 8,
-        metric: str = "euclidean",
-        scaling: str = "minmax",
-        missing: str = "error",
-        contamination: float | str = "auto",
+        metric: Metric = "euclidean",
+        scaling: Scaling = "minmax",
+        missing: Missing = "error",
+        contamination: float | FlagRule = "auto",
         max_false_flags: float = 1.0,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,

@@ -1,7 +1,7 @@
 """ODEFSSelector: a transformer that keeps the columns which separate outliers from other rows."""
 
 import numbers
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -83,7 +83,7 @@ class ODEFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):
         self,
         estimator: BaseOutlierEstimator | None = None,
         *,
-        keep: str | float = "any",
+        keep: float | Literal["any"] = "any",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator

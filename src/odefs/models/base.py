@@ -7,7 +7,7 @@ High scores are abnormal. Rows are numeric matrices here; input from users is va
 import numbers
 import os
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -194,13 +194,15 @@ class OutlierModel(Parameters):
 
         save_model(self, path)
 
-    def __getattr__(self, name: str) -> Any:
-        if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
-            raise AttributeError(
-                f"A model from a file or a review has no {name}: it does not hold values per "
-                "training row. Score the rows again with outlier_scores(X)."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:  # or checkers of user code would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OF_TRAINING_ROWS and "_from_file" in self.__dict__:
+                raise AttributeError(
+                    f"A model from a file or a review has no {name}: it does not hold values per "
+                    "training row. Score the rows again with outlier_scores(X)."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _engine_for_fit(self, X: Any, detector: Detector) -> InMemoryEngine:
         """Engine for fitting a model to a table in memory."""

@@ -1,9 +1,10 @@
 """Feature selection settings of :class:`odefs.ODEFS`, which most users leave at their defaults."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from odefs.ensemble.plan import WEIGHT_POWERS
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Parameters
+from odefs.models.literals import ColumnWeights, Loss, Metric, ReferenceRows, Solver
 from odefs.selection.losses import LOSSES
 from odefs.selection.solvers import SOLVERS
 
@@ -122,20 +123,20 @@ class FeatureSelection(Parameters):
     def __init__(
         self,
         *,
-        n_outlier_examples: int | str = "auto",
+        n_outlier_examples: int | Literal["auto"] = "auto",
         unlabeled_ratio: float = 6,
         candidate_threshold: float = 2.0,
         n_rounds: int = 2,
-        loss: str = "sigmoid",
+        loss: Loss = "sigmoid",
         standardize_scores: bool = True,
         l1: float = 1e-4,
-        solver: str = "proximal",
+        solver: Solver = "proximal",
         tol: float = 1e-3,
-        self_paced: bool | str = True,
+        self_paced: bool | Literal["classic"] = True,
         min_weight: float = 0.05,
-        column_weights: str = "root",
-        metric: str = "euclidean",
-        reference_rows: str = "fresh",
+        column_weights: ColumnWeights = "root",
+        metric: Metric = "euclidean",
+        reference_rows: ReferenceRows = "fresh",
         normalization_rows: int | None = 524288,
     ) -> None:
         self.n_outlier_examples = n_outlier_examples

@@ -1,7 +1,7 @@
 """ODEFS: outlier ensemble with embedded feature selection."""
 
 from dataclasses import asdict, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from odefs.models.base import MAX_FALSE_FLAGS, OF_DETECTOR, OutlierModel
 from odefs.models.constraints import Choice, Constraints, Integer, Number, Satisfies, checked
 from odefs.models.fallbacks import few_candidates, few_rows, off_device, training_fallbacks, whole
 from odefs.models.feature_selection import FeatureSelection, NestedSelection
+from odefs.models.literals import DetectorName, FlagRule, Missing, NoiseColumns, NumberRule, Scaling
 from odefs.models.select_engine import judge_rows, open_training_rows
 from odefs.models.validation import AUTO, NamedCases, detector_of
 from odefs.selection.alternation import EARLY_STOPPING
@@ -65,15 +66,15 @@ class ODEFSMethod(OutlierModel):
     def __init__(
         self,
         *,
-        detector: str | Detector = AUTO,
-        n_estimators: int | str = "auto",
+        detector: DetectorName | Detector = "auto",
+        n_estimators: int | NumberRule = "auto",
         n_subsets: int = 50,
         subset_size: int = 8,
-        scaling: str = "robust",
-        noise_columns: str = "damp",
-        trust: float | str = "auto",
-        missing: str = "error",
-        contamination: float | str = "auto",
+        scaling: Scaling = "robust",
+        noise_columns: NoiseColumns = "damp",
+        trust: float | Literal["auto"] = "auto",
+        missing: Missing = "error",
+        contamination: float | FlagRule = "auto",
         max_false_flags: float = 1.0,
         engine: str = "auto",
         n_jobs: int | None = None,

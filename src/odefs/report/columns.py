@@ -44,7 +44,8 @@ class Importance(TypedDict):
 
 def collect_importances(detection: TableDetection) -> list[Importance]:
     """Return columns by importance, with the share of components that selected them."""
-    model, names, sources = detection.model, detection.encoder.columns, detection.encoder.sources
+    model: Any = detection.model
+    names, sources = detection.encoder.columns, detection.encoder.sources
     importances = detection.encoder.by_column(detection.feature_shares)
     selected = np.zeros(len(names))
     # A component that learned nothing uses all columns, but has selected none.
@@ -159,8 +160,8 @@ def collect_training(
     detection: TableDetection, importances: Sequence[Importance]
 ) -> dict[str, object]:
     """Return weights of at most 60 components and 60 columns; the largest per component is 1."""
-    model, encoder = detection.model, detection.encoder
-    info = model.fit_info_
+    model: Any = detection.model
+    encoder, info = detection.encoder, model.fit_info_
     shown = [record["column"] for record in importances[:WEIGHTED_COLUMNS]]
     place, sources = {name: k for k, name in enumerate(encoder.columns)}, encoder.sources
     weights = encoder.by_column(np.asarray(model.feature_weights_, dtype=float)[:MAX_COMPONENTS])

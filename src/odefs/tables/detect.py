@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,8 @@ def detect_table(
     to_check = find_checks(table, encoder, names, ignore, seed) if checks else []
     with encoded_rows(table, encoder) as rows, stage("fitting"):
         report_progress(0, 0)
-        model.fit(rows.X, **(known or {}))
+        estimator: Any = model
+        estimator.fit(rows.X, **(known or {}))
     found = RowScores(model.outlier_scores_, getattr(model, "agreement_", None))
     rule = model_convention(model)
     flagging = flag_rows(found.scores, -model.offset_, rule, contamination, threshold, flag)

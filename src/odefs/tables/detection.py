@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -121,9 +122,8 @@ class TableDetection:
         self.require_importances()
         flagged = [row for row in self.order[:MOST_ROWS] if self.is_outlier[row]]
         shares = shares_of_rows(self.model, self.X[flagged]) if flagged else None
-        return (
-            np.asarray(self.model.feature_importances_, dtype=float) if shares is None else shares
-        )
+        model: Any = self.model
+        return np.asarray(model.feature_importances_, dtype=float) if shares is None else shares
 
     @cached_property
     def noise(self) -> list[str]:

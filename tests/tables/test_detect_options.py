@@ -1,0 +1,87 @@
+"""Wrong arguments of ``odefs.detect`` are refused with a sentence, before anything is fitted."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.ensemble import IsolationForest
+
+import odefs
+from odefs import ODEFS, LeSiNN
+from odefs.exceptions import TableError
+
+X = np.random.default_rng(0).normal(size=(100, 3))
+
+
+@pytest.fixture
+def unfitted(monkeypatch):
+    """No model may be fitted."""
+
+    def fit(self, *arguments, **options):
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr(ODEFS, "fit", fit)
+
+
+def test_a_misspelled_option_names_those_there_are(unfitted):
+    with pytest.raises(TypeError, match=r"detect\(\) has no option 'contaminaton'") as caught:
+        odefs.detect(X, contaminaton=0.1)
+    text = str(caught.value)
+    assert "Did you mean 'contamination'?" in text
+    options = list(inspect.signature(odefs.detect).parameters)[1:]
+    assert all(option in text for option in options)
+    with pytest.raises(TypeError, match="has no option 'zzz'") as caught:
+        odefs.detect(X, zzz=1)
+    assert "Did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"threshold": 1.0, "flag": 2},
+        {"contamination": 0.1, "flag": 2},
+        {"contamination": 0.1, "max_false_flags": 2},
+        {"threshold": 1.0, "max_false_flags": 2},
+    ],
+)
+def test_contradicting_rules_are_refused_before_the_fit(unfitted, rules):
+    with pytest.raises(TableError, match="contradict"):
+        odefs.detect(X, **rules)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"model": "lesinn"}, "model must be an estimator of odefs"),
+        ({"model": IsolationForest()}, "not IsolationForest"),
+        ({"model": ODEFS}, "model must be an estimator of odefs"),
+        ({"encoder": "auto"}, "encoder must be an estimator of odefs"),
+        ({"model": LeSiNN(), "n_jobs": 2}, "n_jobs cannot be combined with model"),
+    ],
+)
+def test_other_things_than_estimators_are_refused(unfitted, options, words):
+    with pytest.raises(TableError, match=words):
+        odefs.detect(X, **options)
+
+
+@pytest.mark.parametrize("estimator", [ODEFS(), LeSiNN()])
+def test_missing_cells_name_the_parameter(estimator):
+    rows = X.copy()
+    rows[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN") as caught:
+        estimator.fit(rows)
+    assert any("missing='ignore'" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize("fit", [ODEFS().fit, LeSiNN().fit, odefs.detect, odefs.TableEncoder().fit])
+def test_equal_names_of_columns_are_named(fit):
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="wo columns are called 'a': rename one of them"):
+        fit(pd.DataFrame(X, columns=["a", "a", "b"]))
+
+
+@pytest.mark.parametrize("described", [ODEFS, LeSiNN, odefs.detect])
+def test_the_meaning_of_no_number_of_jobs_is_documented(described):
+    text = inspect.getdoc(described)
+    assert "n_jobs" in text
+    assert "whereas scikit-learn's" in " ".join(text.split())
