@@ -129,7 +129,7 @@ RUN_ELSEWHERE = [
     ),
     *(
         Elsewhere(
-            "docs/how-to/read-tables.md",
+            "docs/how-to/read-sources.md",
             start,
             "needs a PostgreSQL server",
             "tests/tables/test_databases.py",
@@ -138,12 +138,20 @@ RUN_ELSEWHERE = [
     ),
     *(
         Elsewhere(
-            "docs/how-to/read-tables.md",
+            "docs/how-to/read-sources.md",
             f"odefs detect {scheme}://",
             "needs a web server or a bucket",
             "tests/tables/test_addresses.py",
         )
         for scheme in ("https", "s3", "gs")
+    ),
+    Elsewhere("docs/how-to/serve.md", "", "needs a running server", "tests/project/test_serve.py"),
+    *(
+        Elsewhere(
+            page, "", "needs packages of an environment of its own", "tests/project/test_recipes.py"
+        )
+        for page in PAGES
+        if page.startswith("docs/how-to/recipes/")
     ),
 ]
 

@@ -15,9 +15,6 @@ PAGES = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 ]
 
-RECIPES = "docs/how-to/recipes/"
-"""Pages with packages of their own; test_recipes.py runs them."""
-
 
 def code_blocks(name):
     return re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL)
