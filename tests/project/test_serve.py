@@ -7,9 +7,9 @@ import threading
 
 import pyarrow as pa
 import pytest
+from benchmarks.serve import BATCH, PAGE, body_of, measure, records, serving
 
 import odefs
-from benchmarks.serve import BATCH, PAGE, body_of, measure, records, serving
 
 pytestmark = pytest.mark.slow
 TEXT = PAGE.read_text()
