@@ -384,12 +384,13 @@ def test_a_pipe_gets_whole_lines_any_encoding_and_may_be_closed(tmp_path):
         + "900,3,x\n"
         + "3,3,gr\u00fcn \x1b[31mred\x07\n"
     )
-    (tmp_path / "t.csv").write_text(f"{'long name ' * 12},b,c\n" + rows)
+    name = " ".join(["long name"] * 12)
+    (tmp_path / "t.csv").write_text(f"{name},b,c\n" + rows)
     command = f"unset COLUMNS; {ODEFS} detect t.csv --no-report"
     shown = odefs("-c", command, command=("bash",), cwd=tmp_path, PYTHONIOENCODING="cp1251")
     assert shown.returncode == 0, shown.stderr
     first = next(line for line in shown.stdout.splitlines() if line.startswith("   1 "))
-    assert f"{'long name ' * 12} = 900" in first
+    assert f"{name} = 900" in first
     assert "c = gr\\xfcn [31mred" in shown.stdout
     assert "\x1b" not in shown.stdout
     closed = (

@@ -54,11 +54,12 @@ def test_a_signal_while_modules_are_imported(k, n_imports, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("moment", [1, 200, 900])
-def test_the_same_for_python_m(number, moment, tmp_path):
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.9])
+def test_the_same_for_python_m(number, share, n_imports, tmp_path):
     """From its own first line on, which imports the entry point of the script."""
     cwd = tmp_path / "run"
     cwd.mkdir()
+    moment = 1 + int(share * (n_imports - 1))
     assert_left(run_until(moment, number, DETECT, cwd, as_module=True), number, cwd)
 
 

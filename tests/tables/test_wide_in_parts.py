@@ -6,20 +6,20 @@ import pyarrow.parquet as pq
 from command import messages
 from command import odefs as run
 from odefs import ODEFS
-from odefs.datasets import wide
+from odefs.datasets import synthetic
 from odefs.engines.stream import RowBlocks
 from odefs.experiments.run import evaluate
 
 
 def test_partitions_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(wide, "PARTITION_ROWS", 400)
-    small, large = ([part.X for part in wide.parts(n, 8, seed=3)] for n in (900, 1300))
+    monkeypatch.setattr(synthetic, "PARTITION_ROWS", 400)
+    small, large = ([part.X for part in synthetic.parts(n, 8, seed=3)] for n in (900, 1300))
     assert [len(part) for part in small] == [400, 400, 100]
     assert np.array_equal(np.concatenate(large)[:900], np.concatenate(small))
     assert not np.array_equal(small[0], small[1])
     for name in ("a", "b"):
-        assert wide.write_wide(tmp_path / name, 900, 8) == sum(
-            int(part.y.sum()) for part in wide.parts(900, 8)
+        assert synthetic.write_wide(tmp_path / name, 900, 8) == sum(
+            int(part.y.sum()) for part in synthetic.parts(900, 8)
         )
     a, b = ((tmp_path / name / "part-00001.parquet").read_bytes() for name in ("a", "b"))
     assert a == b
