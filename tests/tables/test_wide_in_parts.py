@@ -34,11 +34,11 @@ def test_the_command_and_what_a_fit_finds(tmp_path):
     model = ODEFS(random_state=0).fit(RowBlocks.from_parquet(tmp_path / "w"))
     assert evaluate(y, np.asarray(model.outlier_scores_))["auc"] > 0.9
     assert f"{int(y.sum())} outliers" in done.stdout
-    assert str(wide.relevant_columns(40).tolist()) in done.stdout
+    assert str(synthetic.relevant_columns(40).tolist()) in done.stdout
 
 
 def test_a_folder_holds_one_table(tmp_path):
-    rows = wide.PARTITION_ROWS + 100
+    rows = synthetic.PARTITION_ROWS + 100
 
     def make(n, *more):
         return run(
