@@ -12,7 +12,7 @@ from odefs import ODEFS, FeatureSelection, RowBlocks
 from odefs.detectors import CouplingDetector, RelationsDetector
 from odefs.ensemble.companions import COUPLING_WEIGHT
 from odefs.exceptions import ModelFileError
-from odefs.persist.checks import Arrays
+from odefs.persist.header_values import Arrays
 from odefs.persist.models import get_model, put_model
 
 

@@ -14,7 +14,8 @@ from odefs.models.constraints import Parameters
 from odefs.models.feature_selection import FeatureSelection
 from odefs.models.odefs import ODEFSModel
 from odefs.models.validation import detector_of
-from odefs.persist.checks import (
+from odefs.persist.detectors import describe_detector, restore_detector
+from odefs.persist.header_values import (
     Arrays,
     from_plain,
     need,
@@ -23,7 +24,6 @@ from odefs.persist.checks import (
     require,
     to_plain,
 )
-from odefs.persist.detectors import describe_detector, restore_detector
 from odefs.persist.models import get_sparse, put_sparse
 
 KINDS = {

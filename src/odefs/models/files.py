@@ -30,7 +30,9 @@ from odefs.models.file_contents import (
     put_learned,
     put_parameters,
 )
-from odefs.persist.checks import (
+from odefs.persist.detectors import is_built_in
+from odefs.persist.file_format import VERSION, write_file
+from odefs.persist.header_values import (
     Arrays,
     as_object,
     need,
@@ -39,8 +41,6 @@ from odefs.persist.checks import (
     require,
     require_plain,
 )
-from odefs.persist.detectors import is_built_in
-from odefs.persist.file_format import VERSION, write_file
 from odefs.persist.models import get_model, put_model
 from odefs.persist.reading import read_file
 from odefs.versions import version_of

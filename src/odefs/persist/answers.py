@@ -4,7 +4,7 @@ import numpy as np
 
 from odefs.answers.cells import Cells, Draws
 from odefs.answers.memory import AnswerMemory, Direction
-from odefs.persist.checks import Arrays, need, need_count, need_number, require
+from odefs.persist.header_values import Arrays, need, need_count, need_number, require
 
 MAX_AMOUNT = 1e6
 """Log scores of doubles lie within 710: larger amounts come from no fit."""

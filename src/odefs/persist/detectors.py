@@ -9,7 +9,7 @@ from typing import Any
 
 from odefs.detectors import BUILT_IN, Detector
 from odefs.exceptions import ModelFileError
-from odefs.persist.checks import need, require, to_plain
+from odefs.persist.header_values import need, require, to_plain
 
 LARGEST_SETTING = 2**31
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefs.exceptions import ModelFileError
-from odefs.persist.checks import nested_deeper
+from odefs.persist.header_values import nested_deeper
 from odefs.system.atomic_write import atomic_write
 
 # As in PNG files, the first byte is not ASCII and a line ending follows: a transfer in text mode

@@ -13,8 +13,8 @@ from odefs.detectors.base import Detector
 from odefs.ensemble.companions import COMPANIONS
 from odefs.ensemble.model import Component, Model
 from odefs.persist.answers import get_answers, put_answers
-from odefs.persist.checks import Arrays, need, need_number, require
 from odefs.persist.detectors import describe_detector, is_built_in, restore_detector
+from odefs.persist.header_values import Arrays, need, need_number, require
 from odefs.persist.states import get_state, put_state
 from odefs.scaling import CLIP, CLIP_UNSCALED, Scaling, Tails
 

@@ -14,7 +14,6 @@ from typing import NoReturn
 import numpy as np
 
 from odefs.exceptions import ModelFileError
-from odefs.persist.checks import nested_deeper
 from odefs.persist.file_format import (
     ALIGNMENT,
     CHECKSUM,
@@ -26,6 +25,7 @@ from odefs.persist.file_format import (
     aligned,
     parse_entry,
 )
+from odefs.persist.header_values import nested_deeper
 
 LARGE = 2**26
 """Files of at least this length have their header checked before memory for the file is allocated;

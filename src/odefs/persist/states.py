@@ -22,7 +22,7 @@ from odefs.detectors.relations import RelationsDetector, RelationsState
 from odefs.detectors.tails import TailsDetector, TailsState
 from odefs.detectors.value_cuts import FEW_VALUES
 from odefs.exceptions import ModelFileError
-from odefs.persist.checks import Arrays, from_plain, need, require, to_plain
+from odefs.persist.header_values import Arrays, from_plain, need, require, to_plain
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

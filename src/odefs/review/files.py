@@ -12,7 +12,7 @@ from odefs.answers.cells import Cells
 from odefs.models.base import OutlierModel
 from odefs.models.files import Loaded, save_model
 from odefs.persist.answers import get_cells, put_cells, require_cells
-from odefs.persist.checks import Arrays, need, require
+from odefs.persist.header_values import Arrays, need, require
 
 if TYPE_CHECKING:
     from odefs.review.review import Review

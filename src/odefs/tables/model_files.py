@@ -10,7 +10,7 @@ from odefs.exceptions import ModelFileError
 from odefs.kernels.row_reductions import counts_above
 from odefs.models.base import OutlierModel
 from odefs.models.files import read_model, refused, save_model
-from odefs.persist.checks import need, need_number, require
+from odefs.persist.header_values import need, need_number, require
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import extent_of
 from odefs.tables.encoder.encoder import ColumnEncoder

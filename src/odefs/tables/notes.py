@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from odefs.persist.checks import require
+from odefs.persist.header_values import require
 from odefs.versions import versions_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeGuard, get_args
 
-from odefs.persist.checks import (
+from odefs.persist.header_values import (
     as_list,
     as_object,
     need,

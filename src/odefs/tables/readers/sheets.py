@@ -1,4 +1,4 @@
-"""Sheets of a workbook: their names, which are hidden or empty, and which one is read."""
+"""Sheets of a workbook: their names, which are hidden or empty, and which ones come into question."""
 
 import re
 import zipfile
