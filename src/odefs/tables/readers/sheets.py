@@ -1,4 +1,4 @@
-"""Sheets of a workbook: their names, which are hidden or empty, and which ones come into question."""
+"""Sheets of a workbook: their names, which are hidden or empty, and which ones may be read."""
 
 import re
 import zipfile
