@@ -5,7 +5,7 @@ another table further down or to the right. All functions are pure: from cells t
 :class:`Layout`. Rows and columns are numbered from 0 here.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from odefs.tables.readers.cell_kinds import (
     cleaned,
     is_absent,
-    is_name,
     is_note,
     is_sentence,
     is_total,
@@ -22,6 +21,7 @@ from odefs.tables.readers.cell_kinds import (
     is_year,
 )
 from odefs.tables.readers.grid import Block, Grid
+from odefs.tables.readers.header_groups import HeaderLines
 
 SAMPLED_ROWS = 40
 """Rows from which the kind of a column is judged."""
@@ -76,17 +76,9 @@ def find_layout(
     counts = inside[block.first_row : block.last_row + 1].sum(axis=1)
     if not counts.size or counts.max() < 2:
         return None
-    known = _expected_row(grid, block, expected) if header_row is None else None
-    is_given = header_row is not None or known is not None
-    if header_row is None:
-        usual = float(np.quantile(counts[counts > 0], 0.75))
-        header_row = block.first_row + int(np.argmax(counts >= max(2.0, usual / 2)))
-    header: tuple[int, ...]
-    header = (known,) if known is not None else _header_rows(grid, block, header_row)
+    header, is_given = _header(grid, block, counts, header_row, expected)
     first = header[-1] + 1
-    body = np.flatnonzero(inside[first : block.last_row + 1].any(axis=0)) if first else ()
-    named = np.flatnonzero(inside[list(header)].any(axis=0))
-    columns = tuple(block.first_column + int(k) for k in sorted({*body, *named}))
+    columns = _used_columns(inside, block, header)
     if len(columns) < 2:
         return None
     if not is_given and _is_data(grid, header, first, block.last_row, columns):
@@ -98,6 +90,35 @@ def find_layout(
     last = first + int(rows[-1]) if rows.size else block.last_row
     last, totals, notes = _cut_end(grid, first, last, columns, cuts_end)
     return Layout(header, units, first, last, columns, _names(grid, header, columns), totals, notes)
+
+
+def _header(
+    grid: Grid,
+    block: Block,
+    counts: np.ndarray,
+    header_row: int | None,
+    expected: Collection[str],
+) -> tuple[tuple[int, ...], bool]:
+    """Return the rows of the header, and whether they are known from the row or the names given.
+
+    ``counts`` are the numbers of cells in the rows of the block.
+    """
+    if header_row is not None:
+        return _header_rows(grid, block, header_row), True
+    known = _expected_row(grid, block, expected)
+    if known is not None:
+        return (known,), True
+    usual = float(np.quantile(counts[counts > 0], 0.75))
+    row = block.first_row + int(np.argmax(counts >= max(2.0, usual / 2)))
+    return _header_rows(grid, block, row), False
+
+
+def _used_columns(inside: np.ndarray, block: Block, header: Sequence[int]) -> tuple[int, ...]:
+    """Return the columns with a cell in the header or below it."""
+    first = header[-1] + 1
+    body = np.flatnonzero(inside[first : block.last_row + 1].any(axis=0)) if first else ()
+    named = np.flatnonzero(inside[list(header)].any(axis=0))
+    return tuple(block.first_column + int(k) for k in sorted({*body, *named}))
 
 
 def _expected_row(grid: Grid, block: Block, expected: Collection[str]) -> int | None:
@@ -133,41 +154,15 @@ def _names_groups_of(grid: Grid, block: Block, upper: int, lower: int) -> bool:
     """Whether the upper row has the groups, from merged cells, of the columns named below."""
     if lower >= block.last_row:
         return False
-    above = [grid.cell(upper, k) for k in _columns(block)]
-    below = [grid.cell(lower, k) for k in _columns(block)]
-    if not all(map(is_name, filter(None, above))) or not all(map(is_name, filter(None, below))):
+    above, below = ([grid.cell(row, k) for k in _columns(block)] for row in (upper, lower))
+    lines = HeaderLines(above, below)
+    if not lines.may_be_header:
         return False
-    groups = [group for group in _groups(above) if len(group) > 1 and below[group[0]] is not None]
-    spanned = [k for group in groups for k in group if below[k] is not None]
-    gaps = [k for k, cell in enumerate(above) if cell is None and below[k] is not None]
-    first = next((k for k, cell in enumerate(below) if cell is not None), 0)
-    if not groups or any(k not in spanned for k in gaps if k > first):
+    grouped = [block.first_column + k for k in lines.grouped]
+    if lines.has_grouped_years and any(is_year(grid.cell(lower + 1, k)) for k in grouped):
         return False
-    if len(groups) == 1 and groups[0][0] <= first and above.count(None) == len(above) - 1:
-        return False  # a title above the first column
-    if len(groups) == 1 and above[first] is not None and groups[0][0] > first and below[first]:
-        return False  # a title and its date above the first columns
     later = range(lower + 1, block.last_row + 1)
-    numeric = numeric_columns(grid, later, [block.first_column + k for k in spanned])
-    are_alone = [above[k] is not None and below[k] is None for k in range(len(above))]
-    years = [below[k] for k in spanned if is_year(below[k])]
-    if years and any(map(is_year, (grid.cell(lower + 1, block.first_column + k) for k in spanned))):
-        return False
-    return bool(numeric) or (any(are_alone) and len(groups) > 1)
-
-
-def _groups(above: Sequence[str | None]) -> Iterator[list[int]]:
-    """Yield each cell that is not empty with the empty cells that follow it."""
-    group: list[int] = []
-    for k, cell in enumerate(above):
-        if cell is not None:
-            if group:
-                yield group
-            group = [k]
-        elif group:
-            group.append(k)
-    if group:
-        yield group
+    return lines.has_ungrouped_columns or bool(numeric_columns(grid, later, grouped))
 
 
 def numeric_columns(grid: Grid, rows: range, columns: Sequence[int]) -> list[int]:
@@ -198,10 +193,14 @@ def _is_data(
         return False
     below = range(first, last + 1)
     sample = _sample(grid, below)
-    others = [k for k in columns if k not in values]
-    if not all(any(grid.cell(row, k) == cells[k] for row in sample) for k in others):
+    others = set(columns).difference(values)
+    if not all(_occurs(grid, sample, k, cells[k]) for k in others):
         return False
     return len(numeric_columns(grid, below, values)) == len(values)
+
+
+def _occurs(grid: Grid, rows: Sequence[int], column: int, text: str | None) -> bool:
+    return any(grid.cell(row, column) == text for row in rows)
 
 
 def _units_row(grid: Grid, row: int, last: int, columns: Sequence[int]) -> int | None:
@@ -255,12 +254,16 @@ def is_note_row(cells: Sequence[str | None], is_apart: bool, longest: int) -> bo
     ``is_apart``: a blank row is above it. ``longest`` is the length of texts in the first column.
     """
     filled = [cell for cell in cells if cell is not None]
-    text = filled[0] if filled else None
-    if text is None or is_value(text) or len(filled) > max(1, len(cells) // 2):
+    if not filled or is_value(filled[0]) or len(filled) > max(1, len(cells) // 2):
         return False
+    text = filled[0]
     if len(filled) > 1:
         return is_note(text) and text.endswith(":")
-    return is_apart or is_note(text) or (is_sentence(text) and len(text) > 2 * longest)
+    return is_apart or is_note(text) or _is_long_sentence(text, longest)
+
+
+def _is_long_sentence(text: str, longest: int) -> bool:
+    return is_sentence(text) and len(text) > 2 * longest
 
 
 def _is_total_row(
@@ -281,17 +284,21 @@ def _names(grid: Grid, header: Sequence[int], columns: Sequence[int]) -> tuple[s
     """Join the lines of the header; a group names all its columns. Unnamed columns are empty."""
     if not header:
         return ("",) * len(columns)
-    parts: dict[int, list[str]] = {k: [] for k in columns}
-    for level, row in enumerate(header):
-        group: str | None = None
-        for k in columns:
-            own = grid.cell(row, k)
-            has_below = any(grid.cell(below, k) is not None for below in header[level + 1 :])
-            if own is not None:
-                group = own if has_below else None
-                parts[k].append(own)
-            elif group is not None and has_below:
-                parts[k].append(group)
     if len(header) == 1:
-        return tuple((grid.rows[header[0]][k] or "") if parts[k] else "" for k in columns)
-    return tuple(" ".join(" ".join(parts[k]).split()) for k in columns)
+        row = header[0]
+        return tuple("" if grid.cell(row, k) is None else grid.rows[row][k] or "" for k in columns)
+    lines = [_line_names(grid, header[level:], columns) for level in range(len(header))]
+    return tuple(" ".join(" ".join(parts).split()) for parts in zip(*lines, strict=True))
+
+
+def _line_names(grid: Grid, header: Sequence[int], columns: Sequence[int]) -> list[str]:
+    """Return what the first of some lines of the header adds to the name of each column."""
+    names = []
+    group = ""
+    for k in columns:
+        own = grid.cell(header[0], k)
+        has_below = any(grid.cell(below, k) is not None for below in header[1:])
+        if own is not None:
+            group = own if has_below else ""
+        names.append(own or (group if has_below else ""))
+    return names

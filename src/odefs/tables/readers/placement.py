@@ -22,9 +22,9 @@ class CellRange:
     def parse(cls, text: str) -> "CellRange":
         """Parse a range such as ``A3:H200``, ``A3:H`` or ``A:H``."""
         found = _RANGE.fullmatch(text.strip())
-        if found is None or any(len(part) > MAX_LETTERS for part in found.group(1, 3)):
+        if found is None or max(map(len, found.group(1, 3))) > MAX_LETTERS:
             raise TableError(f"{text!r} is not a range of cells such as A3:H200.")
-        if any(len(part) > MAX_DIGITS for part in found.group(2, 4)):
+        if max(map(len, found.group(2, 4))) > MAX_DIGITS:
             raise TableError(f"{text!r} has more rows than a sheet.")
         left, right = column_number(found[1]), column_number(found[3])
         top = int(found[2] or 1) - 1

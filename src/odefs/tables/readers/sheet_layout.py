@@ -38,9 +38,7 @@ def is_plain(frame: "pl.DataFrame") -> bool:
     """
     import polars as pl
 
-    if frame.width < 2 or any(
-        not name.strip() or UNNAMED.fullmatch(name) for name in frame.columns
-    ):
+    if frame.width < 2 or any(map(_is_unnamed, frame.columns)):
         return False
     if not frame.height:
         return True
@@ -51,10 +49,18 @@ def is_plain(frame: "pl.DataFrame") -> bool:
         return False
     if any(_starts_otherwise(series) for series in frame if series.dtype == pl.String):
         return False
-    last = frame.row(-1)
-    texts = [cell for cell in last if cell is not None]
-    is_short = len(texts) <= frame.width // 2
-    return not (isinstance(texts[0], str) and (is_short or is_total(cleaned(texts[0]))))
+    return not _is_note_or_total(frame.row(-1))
+
+
+def _is_unnamed(name: str) -> bool:
+    return not name.strip() or UNNAMED.fullmatch(name) is not None
+
+
+def _is_note_or_total(row: Sequence[object]) -> bool:
+    """Whether the last row, which is not blank, starts with text and is short or has totals."""
+    filled = [cell for cell in row if cell is not None]
+    is_short = len(filled) <= len(row) // 2
+    return isinstance(filled[0], str) and (is_short or is_total(cleaned(filled[0])))
 
 
 def _is_headed_by_data(frame: "pl.DataFrame") -> bool:
@@ -67,13 +73,18 @@ def _is_headed_by_data(frame: "pl.DataFrame") -> bool:
     if not any(values):
         return False
     if all(values):
-        numbers = [float(name) for name in names if PLAIN_NUMBER.fullmatch(name)]
-        return len(numbers) == len(names) and numbers != sorted(numbers)
+        return _are_unordered(names)
     head = frame.head(HEAD_ROWS)
     return all(
         is_number or name in map(cleaned, map(str, head[:, place].to_list()))
         for place, (name, is_number) in enumerate(zip(names, values, strict=True))
     )
+
+
+def _are_unordered(names: Sequence[str]) -> bool:
+    """Whether all names are plain numbers, and they are not in ascending order."""
+    numbers = [float(name) for name in names if PLAIN_NUMBER.fullmatch(name)]
+    return len(numbers) == len(names) and numbers != sorted(numbers)
 
 
 def _starts_otherwise(text: "pl.Series") -> bool:
@@ -121,19 +132,36 @@ def layout_notes(
     A note that quotes a cell below the table names its column in ``names``, which may be hidden.
     """
     layout = layouts[0]
-    top = layout.header_rows[0] if layout.header_rows else layout.first_row
-    taken = {
-        row
-        for other in layouts[1:]
-        for row in range(other.block.first_row, other.block.last_row + 1)
-    }
-    filled = grid.filled_rows.nonzero()[0].tolist()
-    above = [row for row in filled if row < top and row not in taken]
+    taken = _rows_of(layouts[1:])
+    outside = [row for row in grid.filled_rows.nonzero()[0].tolist() if row not in taken]
+    yield from _notes_above(grid, layout, outside)
+    yield from _header_notes(grid, layout)
+    yield from _notes_below(grid, layout, outside, names)
+    if ranges:
+        known = tuple(text for text in ranges if text is not None)
+        yield Note("other_tables", count=len(ranges), details=known)
+
+
+def _rows_of(layouts: Sequence[Layout]) -> set[int]:
+    """Return the rows of some tables, with their headers."""
+    blocks = [layout.block for layout in layouts]
+    return {row for block in blocks for row in range(block.first_row, block.last_row + 1)}
+
+
+def _notes_above(grid: Grid, layout: Layout, outside: Sequence[int]) -> Iterator[Note]:
+    """Yield a note on the rows above a table; ``outside`` are rows of no other table."""
+    top = layout.block.first_row
+    above = [row for row in outside if row < top]
     if above:
         text = quoted_row(grid, above[0])
         yield Note("rows_above", row=top + 1, count=len(above), value=text)
+
+
+def _header_notes(grid: Grid, layout: Layout) -> Iterator[Note]:
+    """Yield notes on a header of several rows, and on units below it."""
     if len(layout.header_rows) > 1:
-        yield Note("joined_header", row=top + 1, count=len(layout.header_rows))
+        count = len(layout.header_rows)
+        yield Note("joined_header", row=layout.header_rows[0] + 1, count=count)
     if layout.units_row is not None:
         units = [grid.cell(layout.units_row, k) for k in layout.columns]
         yield Note(
@@ -141,21 +169,20 @@ def layout_notes(
             row=layout.units_row + 1,
             details=tuple(unit for unit in units if unit is not None),
         )
+
+
+def _notes_below(
+    grid: Grid, layout: Layout, outside: Sequence[int], names: Sequence[str]
+) -> Iterator[Note]:
+    """Yield notes on totals and on other rows below a table."""
     for row in layout.totals:
         column = _column(grid, row, layout, names)
         yield Note("total_row", column, row=row + 1, value=quoted_row(grid, row))
-    below = [
-        row
-        for row in filled
-        if row > layout.last_row and row not in taken and row not in layout.totals
-    ]
+    below = [row for row in outside if row > layout.last_row and row not in layout.totals]
     if below:
         column = _column(grid, below[0], layout, names)
         text = quoted_row(grid, below[0])
         yield Note("rows_below", column, row=below[0] + 1, count=len(below), value=text)
-    if ranges:
-        known = tuple(text for text in ranges if text is not None)
-        yield Note("other_tables", count=len(ranges), details=known)
 
 
 def _column(grid: Grid, row: int, layout: Layout, names: Sequence[str]) -> str | None:

@@ -87,17 +87,17 @@ def _starts_table(grid: Grid, table: range, band: range) -> bool:
     header = band.start + int(np.argmax(counts >= 2))
     if len(band) < 2 or header >= band.stop - 1:
         return False
+    # A header without rows above is not a table yet.
+    return len(table) > 1 and _is_header(grid, header, band.stop)
+
+
+def _is_header(grid: Grid, header: int, stop: int) -> bool:
+    """Whether a row has names without gaps, and the rows below it, up to a row, have numbers."""
     columns = np.flatnonzero(grid.filled[header]).tolist()
     cells = [grid.cell(header, k) for k in columns]
-    numeric = numeric_columns(grid, range(header + 1, band.stop), columns)
+    numeric = numeric_columns(grid, range(header + 1, stop), columns)
     names = [grid.cell(header, k) for k in numeric]
-    # Its own rows must have numbers below names; a header without rows above is not a table yet.
-    return (
-        bool(numeric)
-        and len(table) > 1
-        and all(map(is_name, names))
-        and not any(is_absent(cell) for cell in cells)
-    )
+    return bool(numeric) and all(map(is_name, names)) and not any(map(is_absent, cells))
 
 
 def _side_by_side(grid: Grid, rows: range) -> Iterator[Block]:

@@ -20,8 +20,8 @@ from odefs.tables.readers.dialect import (
     detect_separator,
     text_encoding,
 )
-from odefs.tables.readers.grid import Block, Grid
-from odefs.tables.readers.layout import Layout, find_layout, numeric_columns
+from odefs.tables.readers.grid import Grid
+from odefs.tables.readers.layout import Layout, numeric_columns
 from odefs.tables.readers.placement import Placement
 from odefs.tables.readers.text_lines import (
     COMMENT,
@@ -31,12 +31,11 @@ from odefs.tables.readers.text_lines import (
     split_fields,
     split_rows,
 )
+from odefs.tables.readers.text_titles import find_text_table
 
 QUOTED = 60
 MAX_LINE = 10_000
 """Files with longer lines are not looked into: their tables are too wide to have titles."""
-LAYOUT_ROWS = 60
-"""Rows in which the header and the units are looked for."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +109,11 @@ def plan_text(
         return plan
     if max(map(len, head.lines)) > MAX_LINE:
         return plan
-    data = [line for line in head.lines if not line.startswith(COMMENT)]
-    by_spaces = is_split_by_spaces(data, delimiter)
-    separator = SPACE if by_spaces else delimiter or detect_separator("\n".join(data or head.lines))
+    separator, by_spaces = _separator(head.lines, delimiter)
     rows = list(split_rows(head.lines, separator, by_spaces))
     if not rows:
         return plan  # nothing but delimiters
-    widths = Counter(len(row.fields) for row in rows if not row.is_comment)
-    width = max(widths, key=lambda n: (widths[n], n)) if widths else 1
+    width = _usual_width(rows)
     if width == 1 and delimiter is None:
         _require_table(rows, name)
     changes = _changes(rows, width, by_spaces, bool(has_header), place, expected)
@@ -132,6 +128,20 @@ def plan_text(
     )
 
 
+def _separator(lines: Sequence[str], delimiter: str | None) -> tuple[str, bool]:
+    """Return what separates the fields, and whether it is runs of spaces."""
+    data = [line for line in lines if not line.startswith(COMMENT)]
+    if is_split_by_spaces(data, delimiter):
+        return SPACE, True
+    return delimiter or detect_separator("\n".join(data or lines)), False
+
+
+def _usual_width(rows: Sequence[Line]) -> int:
+    """Return the most frequent number of fields, without comments."""
+    widths = Counter(len(row.fields) for row in rows if not row.is_comment)
+    return max(widths, key=lambda n: (widths[n], n)) if widths else 1
+
+
 def _changes(
     rows: Sequence[Line],
     width: int,
@@ -142,17 +152,14 @@ def _changes(
 ) -> _Changes:
     """Decide which lines above the data are left out, and which are replaced."""
     changes = _Changes()
-    header = next((row for row in rows if not row.is_comment), rows[0])
-    if by_spaces and len(header.fields) == width - 1 and has_header:
-        changes.replaced[header.number] = ["", *header.fields]  # row names without a header
+    if by_spaces and has_header:
+        _name_first_column(rows, width, changes)
     comments = _comments(rows, width, has_header)
     changes.blank.update(row.number for row in comments)
     found = rows[len(comments) :]
     layout = None
-    if has_header and place.header_row is not None:
-        layout = _given(found[:LAYOUT_ROWS], width)
-    elif has_header and not changes.replaced:
-        layout = _layout(found[:LAYOUT_ROWS], width, expected)
+    if has_header:
+        layout = find_text_table(found, width, place, expected, bool(changes.replaced))
     start = found[0] if found else None
     if layout is not None:
         start = _apply(layout, found, width, changes)
@@ -161,6 +168,13 @@ def _changes(
     if by_spaces:
         changes.notes.append(Note("separated_by_spaces"))
     return changes
+
+
+def _name_first_column(rows: Sequence[Line], width: int, changes: _Changes) -> None:
+    """Add an empty name to a header that has none for the first column, the row names."""
+    header = next((row for row in rows if not row.is_comment), rows[0])
+    if len(header.fields) == width - 1:
+        changes.replaced[header.number] = ["", *header.fields]
 
 
 def _apply(layout: Layout, found: Sequence[Line], width: int, changes: _Changes) -> Line:
@@ -205,50 +219,17 @@ def _comments(rows: Sequence[Line], width: int, has_header: bool) -> Sequence[Li
     n_comments = next((k for k, row in enumerate(rows) if not row.is_comment), len(rows))
     if not n_comments or n_comments == len(rows):
         return ()
-    after = rows[n_comments:]
-    is_header = all(map(is_name, after[0].fields)) and len(after) > 1
-    grid = Grid.of([row.fields for row in after[1:] if len(row.fields) == width])
-    numeric = numeric_columns(grid, range(len(grid.rows)), range(grid.filled.shape[1]))
     last = rows[n_comments - 1]
-    if not has_header or len(last.fields) != width or (is_header and numeric):
+    if not has_header or len(last.fields) != width or _has_header(rows[n_comments:], width):
         return rows[:n_comments]
     return rows[: n_comments - 1]
 
 
-def _layout(rows: Sequence[Line], width: int, expected: Sequence[str]) -> Layout | None:
-    """Return where the table is, if it does not simply start with its header."""
-    if width < 2 or len(rows) < 2:
-        return None
-    grid = Grid.of([row.fields for row in rows])
-    # Titles have fewer fields than the table, even those with delimiters in them.
-    full = next((k for k, row in enumerate(rows) if len(row.fields) >= width), len(rows) - 1)
-    block = Block(full, len(rows) - 1, 0, width - 1)
-    layout = find_layout(grid, block, cuts_end=False, expected=expected)
-    if layout is None:
-        return None
-    top = layout.header_rows[0] if layout.header_rows else layout.first_row
-    if top == 0:
-        return layout if len(layout.header_rows) > 1 or layout.units_row is not None else None
-    later = range(layout.first_row, len(rows))
-    is_header = all(map(is_name, filter(None, (grid.cell(top, k) for k in range(width)))))
-    if not is_header:
-        return None  # a header of one field above decimal commas, for example
-    is_sure = bool(numeric_columns(grid, later, range(width)))
-    counts = [int(count) for count in grid.filled[:top].sum(axis=1)]
-    is_title = [
-        len(row.fields) == 1
-        or (is_sure and (len(row.fields) < width or (count == 1 and bool(row.fields[0].strip()))))
-        for row, count in zip(rows[:top], counts, strict=True)
-    ]
-    return layout if all(is_title) and len(rows[top].fields) >= width else None
-
-
-def _given(rows: Sequence[Line], width: int) -> Layout | None:
-    """Return where the table is if its header is the first of the rows."""
-    if width < 2 or len(rows) < 2:
-        return None
-    grid = Grid.of([row.fields for row in rows])
-    return find_layout(grid, Block(0, len(rows) - 1, 0, width - 1), 0, cuts_end=False)
+def _has_header(rows: Sequence[Line], width: int) -> bool:
+    """Whether the first row has names, and the rows below it have numbers."""
+    grid = Grid.of([row.fields for row in rows[1:] if len(row.fields) == width])
+    numeric = numeric_columns(grid, range(len(grid.rows)), range(grid.filled.shape[1]))
+    return bool(numeric) and all(map(is_name, rows[0].fields))
 
 
 def _require_table(rows: Sequence[Line], name: str) -> None:
@@ -270,11 +251,16 @@ def is_note_line(text: str, separator: str, width: int, is_apart: bool, longest:
     if text.count('"') % 2:
         return False
     fields = split_fields(text, separator, by_spaces=False)
-    filled = [cell.strip() for cell in fields if cell.strip()]
+    filled = list(filter(None, map(str.strip, fields)))
     if not filled or is_value(filled[0]):
         return False
-    has_other_width = len(fields) != width or len(filled) == 1
-    if is_note(filled[0]) and (has_other_width or is_apart):
-        return True
-    is_long = is_apart or len(text) > 2 * longest
-    return has_other_width and len(filled) < width and is_sentence(filled[0]) and is_long
+    if len(fields) == width and len(filled) > 1:
+        return is_apart and is_note(filled[0])
+    return is_note(filled[0]) or (
+        len(filled) < width and _is_long_sentence(filled[0], text, is_apart, longest)
+    )
+
+
+def _is_long_sentence(first: str, text: str, is_apart: bool, longest: int) -> bool:
+    """Whether a line starts with a sentence, and is longer than fields above if next to them."""
+    return is_sentence(first) and (is_apart or len(text) > 2 * longest)

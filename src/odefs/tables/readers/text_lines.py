@@ -50,7 +50,7 @@ def split_rows(lines: Sequence[str], separator: str, by_spaces: bool) -> Iterato
 
 def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
     """Whether fields are separated by runs of spaces, and by no other delimiter."""
-    lines = [line.strip() for line in lines if line.strip()]
+    lines = list(filter(None, map(str.strip, lines)))
     if delimiter is not None:
         return delimiter == SPACE and any("  " in line for line in lines)
     if len(lines) < 3 or SPACE not in lines[-1]:
@@ -58,7 +58,11 @@ def is_split_by_spaces(lines: Sequence[str], delimiter: str | None) -> bool:
     other = detect_separator("\n".join(lines))
     if any(other in line for line in lines[1:]):
         return False
-    rows = [split_fields(line, SPACE, by_spaces=True) for line in lines]
+    return _is_table([split_fields(line, SPACE, by_spaces=True) for line in lines])
+
+
+def _is_table(rows: Sequence[list[str]]) -> bool:
+    """Whether rows have a header, and below it mostly the same number of fields, with numbers."""
     widths = Counter(map(len, rows))
     width, count = widths.most_common(1)[0]
     first = next((k for k, row in enumerate(rows) if len(row) >= width - 1), 0)
