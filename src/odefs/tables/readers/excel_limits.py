@@ -10,7 +10,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -68,27 +68,35 @@ def first_column(source: Path | bytes, sheet: str | None = None) -> tuple[int, i
 
     ``None`` if that is not known, as in other files. The sheet is one that was found modest.
     """
-    if not (source.startswith(ZIP) if isinstance(source, bytes) else is_zipped(source)):
+    if not is_zipped(source):
         return None
     with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
-        parts = {part_name(part): part for part in archive.infolist()}
-        if not {WORKBOOK, RELATIONS} <= parts.keys():
-            return None
-        workbook, relations = (part_content(archive, parts[name]) for name in (WORKBOOK, RELATIONS))
-        names = _sheet_parts(workbook, relations, sheet)
-        own = [parts[name] for name in (names[0] if names else ()) if name in parts]
-        if len(own) != 1:
+        part = _only_part(archive, sheet)
+        if part is None:
             return None
         scan = SheetScan()
-        for piece in part_pieces(archive, own[0]):
+        for piece in part_pieces(archive, part):
             scan.add(piece)
     columns = scan.value_columns
     return None if columns is None else (columns[0] - 1, columns[1] - 1)
 
 
-def is_zipped(path: Path) -> bool:
-    """Whether the file is zipped XML (xlsx, ods), unlike the old xls format."""
-    with open(path, "rb") as file:
+def _only_part(archive: zipfile.ZipFile, sheet: str | None) -> zipfile.ZipInfo | None:
+    """Return the part with the cells of a sheet, ``None`` unless there is exactly one."""
+    parts = {part_name(part): part for part in archive.infolist()}
+    if not {WORKBOOK, RELATIONS} <= parts.keys():
+        return None
+    workbook, relations = (part_content(archive, parts[name]) for name in (WORKBOOK, RELATIONS))
+    names = _sheet_parts(workbook, relations, sheet)
+    own = [parts[name] for name in (names[0] if names else ()) if name in parts]
+    return own[0] if len(own) == 1 else None
+
+
+def is_zipped(source: Path | bytes) -> bool:
+    """Whether a file or its content is zipped XML (xlsx, ods), unlike the old xls format."""
+    if isinstance(source, bytes):
+        return source.startswith(ZIP)
+    with open(source, "rb") as file:
         return file.read(len(ZIP)) == ZIP
 
 
@@ -142,14 +150,8 @@ def _too_much(scan: SheetScan | OdsScan) -> str:
 def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str | None) -> set[str]:
     """Return the parts that readers open for a sheet, or for all sheets if it cannot be located."""
     always = {STRINGS, "xl/styles.xml", WORKBOOK, RELATIONS, "_rels/.rels", OPEN_DOCUMENT}
-    books = [
-        part_content(archive, part) for part in parts if part_name(part).endswith("workbook.xml")
-    ]
-    relations = [
-        part_content(archive, part)
-        for part in parts
-        if part_name(part).endswith("workbook.xml.rels")
-    ]
+    books = _contents(archive, parts, "workbook.xml")
+    relations = _contents(archive, parts, "workbook.xml.rels")
     present = {part_name(part) for part in parts}
     if len(books) == len(relations) == 1 and {WORKBOOK, RELATIONS} <= present:
         found = _sheet_parts(books[0], relations[0], sheet)
@@ -157,6 +159,11 @@ def _listed(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], sheet: str |
             return always | found[0] | found[1]
     every = {name for name in present if name.startswith("xl/worksheets/")}
     return always.union(every, *map(_all_parts, relations))
+
+
+def _contents(archive: zipfile.ZipFile, parts: list[zipfile.ZipInfo], suffix: str) -> list[bytes]:
+    """Return the contents of all parts whose names end in ``suffix``."""
+    return [part_content(archive, part) for part in parts if part_name(part).endswith(suffix)]
 
 
 def part_name(part: zipfile.ZipInfo) -> str:
@@ -204,25 +211,30 @@ def _sheet_parts(
     if b"<!" in workbook or b"<!" in relations or b"&" in relations:
         return None
     try:
-        sheets = [
-            element
-            for element in ElementTree.fromstring(workbook).iter()
-            if local_name(element.tag) == "sheet"
-        ]
+        sheets = sheet_elements(workbook)
         listed = [element.attrib for element in ElementTree.fromstring(relations)]
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     chosen = [each for each in sheets if each.get("name") == sheet] if sheet else sheets[:1]
-    wanted = {
-        value for each in chosen for key, value in each.attrib.items() if local_name(key) == "id"
-    }
-    own = {part["Target"] for part in listed if part.get("Id") in wanted and "Target" in part}
-    common = {
-        part["Target"]
-        for part in listed
-        if part.get("Type", "").endswith(KINDS) and "Target" in part
-    }
+    wanted = {value for each in chosen for value in relation_ids(each)}
+    own = _targets(part for part in listed if part.get("Id") in wanted)
+    common = _targets(part for part in listed if part.get("Type", "").endswith(KINDS))
     return part_paths(own), part_paths(common)
+
+
+def sheet_elements(workbook: bytes) -> list[ElementTree.Element]:
+    """Return the elements of a workbook that list its sheets."""
+    elements = ElementTree.fromstring(workbook).iter()
+    return [element for element in elements if local_name(element.tag) == "sheet"]
+
+
+def relation_ids(sheet: ElementTree.Element) -> list[str]:
+    """Return the identifiers of the relationships of a sheet; usually there is one."""
+    return [value for key, value in sheet.attrib.items() if local_name(key) == "id"]
+
+
+def _targets(parts: Iterable[dict[str, str]]) -> set[str]:
+    return {part["Target"] for part in parts if "Target" in part}
 
 
 def _all_parts(relations: bytes) -> set[str]:

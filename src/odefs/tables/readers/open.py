@@ -153,14 +153,14 @@ def _readable_error(path: str | Path, error: Exception, folder: Path | None) -> 
 def _open(
     source: Path | bytes | list[Path], name: str, options: ReadOptions, folder: Path | None
 ) -> TextTable:
-    suffix = ".parquet" if isinstance(source, list) else suffix_of(source)
+    if isinstance(source, list):
+        check_options(name, ".parquet", options)
+        return TextTable(_open_parquet(source, name, folder), (), True)
+    suffix = suffix_of(source)
     check_options(name, suffix, options)
-    if not isinstance(source, list):
-        require_content(source, suffix, name)
+    require_content(source, suffix, name)
     if suffix == ".parquet":
-        table = _open_parquet(source if isinstance(source, list) else [source], name, folder)
-        return TextTable(table, (), True)
-    assert not isinstance(source, list)
+        return TextTable(_open_parquet([source], name, folder), (), True)
     if folder is None and isinstance(source, Path):
         source = path_for_polars(source)
     if suffix in TEXT:
@@ -175,14 +175,25 @@ def _open(
             options.expected_names,
             options.kept_names,
         )
-    if suffix in EXCEL and folder is None:
-        sheet = _read_excel(source, name, options)
-        return TextTable(HeldTable(sheet.frame), sheet.notes, True)
     if suffix in EXCEL:
+        return _open_excel(source, name, options, folder)
+    return _open_scanned(source, suffix, name, folder)
+
+
+def _open_excel(
+    source: Path | bytes, name: str, options: ReadOptions, folder: Path | None
+) -> TextTable:
+    if folder is not None:
         raise TableError(
             f"{name}: the file is too large to be read at once, and only parquet, csv, arrow and "
             "ndjson can be read in batches: convert it, or raise ODEFS_MEMORY."
         )
+    sheet = _read_excel(source, name, options)
+    return TextTable(HeldTable(sheet.frame), sheet.notes, True)
+
+
+def _open_scanned(source: Path | bytes, suffix: str, name: str, folder: Path | None) -> TextTable:
+    """Open an arrow or ndjson file."""
     if suffix not in (*ARROW, *LINES):
         raise TableError(
             f"{name}: files with the suffix {suffix or '(none)'} cannot be read: "
@@ -257,14 +268,21 @@ def _parts(path: str | Path) -> list[Path]:
 
 def check_options(name: str, suffix: str, options: ReadOptions) -> None:
     """Raise if an option does not apply to this kind of file, or options contradict each other."""
-    if options.sheet is not None and suffix not in EXCEL:
-        raise TableError(f"{name}: --sheet is for Excel files.")
-    if options.delimiter is not None and suffix not in TEXT:
-        raise TableError(f"{name}: --delimiter is for csv and other delimited text.")
-    if options.header is False and suffix not in TEXT:
-        raise TableError(f"{name}: --no-header is for csv and other delimited text.")
-    if options.cell_range is not None and suffix not in EXCEL:
-        raise TableError(f"{name}: --range is for Excel files; text files have --skip-rows.")
+    has_range, is_headless = options.cell_range is not None, options.header is False
+    rules = (
+        (options.sheet is not None, EXCEL, "--sheet is for Excel files."),
+        (options.delimiter is not None, TEXT, "--delimiter is for csv and other delimited text."),
+        (is_headless, TEXT, "--no-header is for csv and other delimited text."),
+        (has_range, EXCEL, "--range is for Excel files; text files have --skip-rows."),
+    )
+    for is_given, suffixes, rule in rules:
+        if is_given and suffix not in suffixes:
+            raise TableError(f"{name}: {rule}")
+    _check_placement(name, suffix, options)
+
+
+def _check_placement(name: str, suffix: str, options: ReadOptions) -> None:
+    """Raise if rows are given for a file without rows, or the place of the table twice."""
     by_rows = {"--skip-rows": options.skip_rows, "--header-row": options.header_row}
     given = [option for option, value in by_rows.items() if value]
     if given and suffix not in (*EXCEL, *TEXT):

@@ -14,14 +14,14 @@ from odefs.tables.readers.excel_limits import (
     DAMAGED,
     RELATIONS,
     WORKBOOK,
-    ZIP,
     is_zipped,
-    local_name,
     part_content,
     part_name,
     part_paths,
     part_pieces,
+    relation_ids,
     require_modest,
+    sheet_elements,
 )
 
 WORKSHEET = "/worksheet"
@@ -59,10 +59,7 @@ def choose_sheet(source: Path | bytes, given: str | None) -> str | None:
     ``given`` is a name or a number from 1. By default, this is the first sheet that is not hidden.
     """
     if given is None:
-        listed = _listed(source)
-        visible = next((sheet for sheet in listed or () if not sheet.is_hidden), None)
-        is_first = listed is None or visible is None or visible is listed[0]
-        return None if is_first or visible is None else visible.name
+        return _first_visible(source)
     sheets = sheets_of(source)
     if any(sheet.name == given for sheet in sheets):
         return given
@@ -70,6 +67,14 @@ def choose_sheet(source: Path | bytes, given: str | None) -> str | None:
         return sheets[int(given) - 1].name
     names = listed_names([sheet.name for sheet in sheets])
     raise TableError(f"there is no sheet {given!r}; the sheets are {names}.")
+
+
+def _first_visible(source: Path | bytes) -> str | None:
+    """Return the name of the first visible sheet; ``None`` if it is the first, or not known."""
+    listed = _listed(source)
+    visible = next((sheet for sheet in listed or () if not sheet.is_hidden), None)
+    is_first = listed is None or visible is None or visible is listed[0]
+    return None if is_first or visible is None else visible.name
 
 
 def sheets_to_read(source: Path | bytes, given: str | None) -> list[str | None]:
@@ -97,10 +102,7 @@ def other_sheets(source: Path | bytes, chosen: str | None) -> tuple[str, ...]:
 
 def _listed(source: Path | bytes, counts_cells: bool = False) -> list[Sheet] | None:
     """Read the list of an xlsx file; ``None`` for other files and unusual lists."""
-    if isinstance(source, bytes):
-        if not source.startswith(ZIP):
-            return None
-    elif not is_zipped(source):
+    if not is_zipped(source):
         return None
     try:
         with zipfile.ZipFile(BytesIO(source) if isinstance(source, bytes) else source) as archive:
@@ -125,28 +127,32 @@ def _parsed(
     if b"<!" in workbook or b"<!" in relations:
         return None
     try:
-        elements = [
-            element
-            for element in ElementTree.fromstring(workbook).iter()
-            if local_name(element.tag) == "sheet"
-        ]
-        targets = {
-            each.get("Id"): (each.get("Type", ""), each.get("Target", ""))
-            for each in ElementTree.fromstring(relations)
-        }
+        elements = sheet_elements(workbook)
+        targets = _targets(relations)
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     found = []
     for element in elements:
-        ids = [value for key, value in element.attrib.items() if local_name(key) == "id"]
-        kind, target = targets.get(ids[0] if ids else None, ("", ""))
-        part = next((parts[name] for name in part_paths({target}) if name in parts), None)
+        kind, target = targets.get(next(iter(relation_ids(element)), None), ("", ""))
+        part = _part_at(target, parts)
         name = element.get("name")
         if name is None or part is None:
             return None
         is_hidden = element.get("state", "visible") != "visible" or not kind.endswith(WORKSHEET)
         found.append(Sheet(name, is_hidden, counts_cells and not _has_cells(archive, part)))
     return found or None
+
+
+def _targets(relations: bytes) -> dict[str | None, tuple[str, str]]:
+    """Return the type and the target of each relationship by its identifier."""
+    return {
+        each.get("Id"): (each.get("Type", ""), each.get("Target", ""))
+        for each in ElementTree.fromstring(relations)
+    }
+
+
+def _part_at(target: str, parts: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo | None:
+    return next((parts[name] for name in part_paths({target}) if name in parts), None)
 
 
 def _has_cells(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:

@@ -54,13 +54,7 @@ def arranged(
 def _copy(content: BinaryIO, out: BinaryIO, plan: TextPlan, end: int | None) -> None:
     """Write the lines of a file as planned, up to the byte ``end``."""
     if plan.encoding not in BYTEWISE:
-        text = io.TextIOWrapper(content, plan.encoding, errors="replace", newline="\n")
-        writer = io.TextIOWrapper(out, plan.encoding, newline="")
-        for number, line in enumerate(text):
-            writer.write(_line(line, number, plan))
-        writer.flush()
-        writer.detach()
-        text.detach()
+        _copy_decoded(content, out, plan)
         return
     changed = max((*plan.blank, *plan.replaced), default=-1)
     number = 0
@@ -70,16 +64,35 @@ def _copy(content: BinaryIO, out: BinaryIO, plan: TextPlan, end: int | None) -> 
         raw = content.readline()
         if not raw:
             return
-        if number in plan.blank or number in plan.replaced or plan.by_spaces:
-            line = raw.decode(plan.encoding, errors="surrogateescape")
-            line = line.removeprefix("\ufeff") if not number else line
-            raw = _line(line, number, plan).encode(plan.encoding, errors="surrogateescape")
-        out.write(raw)
+        out.write(_raw_line(raw, number, plan))
         number += 1
-    left = None if end is None else end - content.tell()
+    _copy_rest(content, out, None if end is None else end - content.tell())
+
+
+def _copy_decoded(content: BinaryIO, out: BinaryIO, plan: TextPlan) -> None:
+    """Write all lines of a file whose lines can only be told apart after decoding."""
+    text = io.TextIOWrapper(content, plan.encoding, errors="replace", newline="\n")
+    writer = io.TextIOWrapper(out, plan.encoding, newline="")
+    for number, line in enumerate(text):
+        writer.write(_line(line, number, plan))
+    writer.flush()
+    writer.detach()
+    text.detach()
+
+
+def _copy_rest(content: BinaryIO, out: BinaryIO, left: int | None) -> None:
+    """Copy the next ``left`` bytes unchanged, or all."""
     while piece := content.read(COPIED_BYTES if left is None else min(COPIED_BYTES, left)):
         out.write(piece)
         left = None if left is None else left - len(piece)
+
+
+def _raw_line(raw: bytes, number: int, plan: TextPlan) -> bytes:
+    if not (number in plan.blank or number in plan.replaced or plan.by_spaces):
+        return raw
+    line = raw.decode(plan.encoding, errors="surrogateescape")
+    line = line.removeprefix("\ufeff") if not number else line
+    return _line(line, number, plan).encode(plan.encoding, errors="surrogateescape")
 
 
 def _line(line: str, number: int, plan: TextPlan) -> str:
@@ -109,6 +122,16 @@ def _end(source: Path | bytes, plan: TextPlan) -> tuple[int | None, tuple[Note, 
     start = max(0, size - TAIL_BYTES)
     tail = _bytes(source, start, size)
     lines = list(_lines(tail, start, plan))
+    cut = _note_lines(lines, plan)
+    if not cut or len(lines) - len(cut) < 3:
+        return None, ()
+    first, text = cut[0]
+    line = _bytes(source, 0, first).count(b"\n") + 1
+    return first, (Note("rows_below", line=line, count=len(cut), value=shortened(text)),)
+
+
+def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[int, str]]:
+    """Return the last lines that are notes, with their places in the file."""
     cut: list[tuple[int, str]] = []
     for place in range(len(lines) - 1, max(0, len(lines) - EXAMINED_LINES), -1):
         offset, text = lines[place]
@@ -120,11 +143,7 @@ def _end(source: Path | bytes, plan: TextPlan) -> tuple[int | None, tuple[Note, 
         if not is_note_line(text, plan.separator, plan.width, is_apart, longest):
             break
         cut.insert(0, (offset, text))
-    if not cut or len(lines) - len(cut) < 3:
-        return None, ()
-    first, text = cut[0]
-    line = _bytes(source, 0, first).count(b"\n") + 1
-    return first, (Note("rows_below", line=line, count=len(cut), value=shortened(text)),)
+    return cut
 
 
 def _lines(tail: bytes, start: int, plan: TextPlan) -> Iterator[tuple[int, str]]:

@@ -31,11 +31,21 @@ def extract_table(archive: Path, name: str, table: str | None, folder: Path) -> 
 def _extract(
     archive: zipfile.ZipFile, size: int, name: str, table: str | None, folder: Path
 ) -> Path:
-    members = {
-        readable(member.filename): member
-        for member in archive.infolist()
-        if not member.is_dir() and not _is_hidden(member.filename)
-    }
+    member = _chosen_member(archive, name, table)
+    if member.flag_bits & ENCRYPTED:
+        raise TableError(f"{name}: {member.filename} is encrypted: extract it first.")
+    target = folder / f"table{copied_suffix(member.filename)}"
+    # The directory of the archive may claim any size of a member.
+    size = min(size, member.compress_size)
+    with archive.open(member) as file, open(target, "wb") as out:
+        for piece in bounded_pieces(file, size, name):
+            out.write(piece)
+    return target
+
+
+def _chosen_member(archive: zipfile.ZipFile, name: str, table: str | None) -> zipfile.ZipInfo:
+    """Return the table of an archive; its folder may be left out of its name."""
+    members = _members(archive)
     tables = [member for member in members if _suffix(member) in TABLES]
     if "[Content_Types].xml" in members:
         raise TableError(f"{name}: this is an Office document: rename it to .xlsx if it is Excel.")
@@ -48,16 +58,15 @@ def _extract(
     in_folder = [member for member in tables if PurePosixPath(member).name == table]
     if table not in tables and len(in_folder) == 1:
         table = in_folder[0]
-    member = members[chosen_name(tables, table, name, "the archive")]
-    if member.flag_bits & ENCRYPTED:
-        raise TableError(f"{name}: {member.filename} is encrypted: extract it first.")
-    target = folder / f"table{copied_suffix(member.filename)}"
-    # The directory of the archive may claim any size of a member.
-    size = min(size, member.compress_size)
-    with archive.open(member) as file, open(target, "wb") as out:
-        for piece in bounded_pieces(file, size, name):
-            out.write(piece)
-    return target
+    return members[chosen_name(tables, table, name, "the archive")]
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    return {
+        readable(member.filename): member
+        for member in archive.infolist()
+        if not member.is_dir() and not _is_hidden(member.filename)
+    }
 
 
 def _is_hidden(member: str) -> bool:
