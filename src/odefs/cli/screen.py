@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from odefs.tables.checks import ValueCheck
     from odefs.tables.detection import TableDetection
     from odefs.tables.drift import ColumnDrift
+    from odefs.tables.notes import Note
 
 SHOWN_FALLBACKS = ("off_device",)
 """Other fallbacks concern the training, and are listed in the report."""
@@ -100,17 +101,18 @@ def show_reading(out: Screen, found: "TableDetection") -> None:
     for line in messages.left_out_lines(found.left_out):
         out.say(f"Left out: {line}")
     checks = shown_checks(found)
-    notes = [
-        note
-        for note in shown_notes(found)
-        if not any(check.replaces(note) for check in checks)
-        and not (note.column in found.left_out and note.kind in NOTES_ON_VALUES)
-    ]
+    notes = [note for note in shown_notes(found) if not _is_replaced(note, found, checks)]
     for line in messages.note_lines(notes):
         out.say(f"Note: {line}")
     for fallback in getattr(found.model, "fit_info_", {}).get("fallbacks", []):
         if fallback.kind in SHOWN_FALLBACKS:
             out.say(_line(fallback.message))
+
+
+def _is_replaced(note: "Note", found: "TableDetection", checks: Sequence["ValueCheck"]) -> bool:
+    """Whether a check shows the same as a note, or the column of the note is left out."""
+    is_left_out = note.column in found.left_out and note.kind in NOTES_ON_VALUES
+    return is_left_out or any(check.replaces(note) for check in checks)
 
 
 def show_checks(out: Screen, checks: Sequence["ValueCheck"]) -> None:

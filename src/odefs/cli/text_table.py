@@ -32,7 +32,8 @@ def width_of(text: str) -> int:
     if text.isascii():
         return len(text)
     widths = list(map(_cells, text))
-    wider = sum(mark == EMOJI_STYLE and before == 1 for before, mark in zip(widths, text[1:]))  # noqa: B905
+    marks = zip(widths[:-1], text[1:], strict=True)
+    wider = sum(mark == EMOJI_STYLE and before == 1 for before, mark in marks)
     return sum(widths) + wider
 
 

@@ -7,7 +7,7 @@ otherwise by changing one input column at a time (:mod:`odefs.tables.probe_colum
 
 import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from odefs.tables.frames import frame_names
 from odefs.tables.probe_columns import (
     MixedColumnsError,
+    Rows,
     UnknownOriginError,
     probe,
     select_columns,
@@ -76,7 +77,7 @@ def is_skipped(step: object) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def origins_of(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray:
+def origins_of(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray:
     """Return, for each output column of a fitted transformer, the position of its input column.
 
     Parameters
@@ -104,8 +105,8 @@ def origins_of(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.nd
     return _by_probing(step, rows, labels, path)
 
 
-def _pipeline(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray:
-    origins = np.arange(rows.shape[1])
+def _pipeline(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray:
+    origins: np.ndarray = np.arange(rows.shape[1])
     for name, inner in step.steps:
         if is_skipped(inner):
             continue
@@ -114,7 +115,7 @@ def _pipeline(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.nda
     return origins
 
 
-def _union(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray:
+def _union(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray:
     parts = [
         origins_of(inner, rows, labels, (*path, name))
         for name, inner in step.transformer_list
@@ -123,7 +124,7 @@ def _union(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarra
     return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
-def _column_transformer(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray:
+def _column_transformer(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray:
     trained = [str(name) for name in getattr(step, "feature_names_in_", [])]
     chosen_by = _Selection(trained, frame_names(rows), step.n_features_in_)
     outputs = step.output_indices_
@@ -180,7 +181,7 @@ class _Selection:
         )
 
 
-def _table_encoder(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray | None:
+def _table_encoder(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray | None:
     """Read a :class:`odefs.TableEncoder`, which selects columns by name."""
     if not hasattr(step, "specs_"):
         return None
@@ -188,7 +189,7 @@ def _table_encoder(step: Any, rows: Any, labels: Sequence[str], path: Path) -> n
     return np.array([place[step.columns[k]] for k in step.sources], dtype=np.intp)
 
 
-def _names_of_input(step: Any, rows: Any) -> list[str]:
+def _names_of_input(step: Any, rows: Rows) -> list[str]:
     given = frame_names(rows)
     if given is not None:
         return given
@@ -197,42 +198,41 @@ def _names_of_input(step: Any, rows: Any) -> list[str]:
     return [f"x{k}" for k in range(n_in)] if trained is None else [str(name) for name in trained]
 
 
-def _skrub(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray | None:
+def _skrub(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray | None:
     """Read the transformers of skrub that treat columns one by one.
 
     ``TableVectorizer`` and ``ApplyToCols`` list what they created from each column; ``Cleaner``
     lists what it did to each. Other columns keep their names.
     """
-    if not hasattr(step, "all_outputs_"):
-        return None
-    created = getattr(step, "output_to_input_", None)
+    created = _created_by_skrub(step) if hasattr(step, "all_outputs_") else None
     if created is None:
-        if not hasattr(step, "all_processing_steps_"):
-            return None
-        created = {}
+        return None
     given = frame_names(rows)
-    trained = getattr(step, "feature_names_in_", None)
-    if given is None:  # skrub names the columns of an array
-        given = list(getattr(step, "all_processing_steps_", trained or []))
-    place = {name: k for k, name in enumerate(given)}
+    place = {name: k for k, name in enumerate(_skrub_names(step) if given is None else given)}
     inputs = [str(created.get(name, name)) for name in step.all_outputs_]
     if not all(name in place for name in inputs):
         return None
     return np.array([place[name] for name in inputs], dtype=np.intp)
 
 
-def _by_names(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray | None:
+def _created_by_skrub(step: object) -> Mapping[str, object] | None:
+    """Return the input columns of created output columns; ``None`` if the step lists nothing."""
+    created: Mapping[str, object] | None = getattr(step, "output_to_input_", None)
+    if created is None and hasattr(step, "all_processing_steps_"):
+        return {}
+    return created
+
+
+def _skrub_names(step: object) -> list[str]:
+    """Return the names that skrub gives the columns of an array."""
+    trained = getattr(step, "feature_names_in_", None)
+    return list(getattr(step, "all_processing_steps_", trained or []))
+
+
+def _by_names(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray | None:
     """Mark the input columns, and look for the marks in the names of the output."""
-    if not hasattr(step, "get_feature_names_out"):
-        return None
-    n_in = rows.shape[1]
-    nameless = copy.copy(step)
-    vars(nameless).pop("feature_names_in_", None)
-    try:
-        names = nameless.get_feature_names_out(
-            np.array([f"\x00{k}\x01" for k in range(n_in)], dtype=object)
-        )
-    except Exception:  # the step has no names, or takes none: whatever it raises
+    names = _marked_names(step, rows.shape[1])
+    if names is None:
         return None
     marks = [sorted(set(map(int, MARK.findall(str(name))))) for name in names]
     mixed = next((found for found in marks if len(found) > 1), None)
@@ -243,7 +243,21 @@ def _by_names(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.nda
     return np.array([found[0] for found in marks], dtype=np.intp)
 
 
-def _by_probing(step: Any, rows: Any, labels: Sequence[str], path: Path) -> np.ndarray:
+def _marked_names(step: Any, n_in: int) -> Iterable[object] | None:
+    """Return the names of the output for marked input; ``None`` if the step has no names."""
+    if not hasattr(step, "get_feature_names_out"):
+        return None
+    nameless = copy.copy(step)
+    vars(nameless).pop("feature_names_in_", None)
+    marked = np.array([f"\x00{k}\x01" for k in range(n_in)], dtype=object)
+    try:
+        names: Iterable[object] = nameless.get_feature_names_out(marked)
+    except Exception:  # the step has no names, or takes none: whatever it raises
+        return None
+    return names
+
+
+def _by_probing(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.ndarray:
     try:
         return probe(step.transform, rows)
     except MixedColumnsError as error:

@@ -6,7 +6,7 @@ column that changes with two input columns mixes them.
 
 import datetime
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,13 @@ MAX_ROWS = 64
 SHIFT = datetime.timedelta(days=400, hours=5, minutes=7, seconds=9)
 """Added to dates: the year, the month, the day and the time change."""
 Transform = Callable[[Any], Any]
+
+
+class Rows(Protocol):
+    """Rows of a table: a frame, an array or a sparse matrix."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
 
 
 class MixedColumnsError(Exception):
@@ -52,7 +59,7 @@ def select_columns(rows: Any, chosen: np.ndarray) -> Any:
     return nw.from_native(rows, eager_only=True)[:, chosen.tolist()].to_native()
 
 
-def probe(transform: Transform, rows: Any) -> np.ndarray:
+def probe(transform: Transform, rows: Rows) -> np.ndarray:
     """Return the position of the one input column that each output column depends on.
 
     An output column that did not change with any input column, because that has one value in these
@@ -86,14 +93,14 @@ def probe(transform: Transform, rows: Any) -> np.ndarray:
     return origins
 
 
-def _transformed(transform: Transform, rows: Any) -> Any:
+def _transformed(transform: Transform, rows: Rows) -> object:
     try:
         return transform(rows)
     except Exception as error:  # of another library, about cells that were changed
         raise UnknownOriginError from error
 
 
-def _of_same_name(rows: Any, output: Any, column: int) -> int:
+def _of_same_name(rows: object, output: object, column: int) -> int:
     names, given = frame_names(output), frame_names(rows)
     if names is None or given is None or names[column] not in given:
         raise UnknownOriginError
@@ -138,11 +145,11 @@ def _other_values(series: Any) -> Any:
     return turned
 
 
-def _is_plain(series: Any) -> bool:
+def _is_plain(series: "nw.Series") -> bool:
     return isinstance(getattr(series.to_native(), "dtype", None), np.dtype)
 
 
-def _unindexed(series: Any) -> Any:
+def _unindexed(series: "nw.Series") -> object:
     return series.to_native().array
 
 
@@ -163,7 +170,7 @@ def _rotation(n_rows: int) -> np.ndarray:
     return np.roll(np.arange(n_rows), 1)
 
 
-def _cells(output: Any) -> np.ndarray:
+def _cells(output: object) -> np.ndarray:
     """Return the cells as numbers, or as text where they are of other types."""
     cells = np.asarray(output.toarray() if hasattr(output, "toarray") else output)
     if cells.ndim != 2:

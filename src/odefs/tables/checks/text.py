@@ -66,19 +66,23 @@ def _numbers(facts: TextFacts) -> Suspect | None:
 def _totals(facts: TextFacts) -> Suspect | None:
     """Rows labelled as totals among the data."""
     counts = dict(zip(facts.levels, facts.counts.tolist(), strict=True))
-    is_long = facts.n >= LEAST_CELLS
-    groups = {level.strip().casefold() for level in facts.levels}
-    labels = [
-        level
-        for level, count in counts.items()
-        if _is_total(level.strip(), is_long and count == 1) or _is_group_total(level, groups)
-    ]
+    labels = _total_labels(counts, facts.n >= LEAST_CELLS)
     count = sum(counts[label] for label in labels)
     if not labels or count > TOTAL_SHARE * facts.n or len(facts.levels) < 3:
         return None
     # In a column of names, "Total" may be one of them.
     is_name = len(facts.levels) > 0.9 * facts.n
     return facts.suspect("total_row", 0.5 if is_name else 0.95, labels)
+
+
+def _total_labels(counts: dict[str, int], is_long: bool) -> list[str]:
+    """Return the values that are labels of totals; ``is_long`` is whether there are many cells."""
+    groups = {level.strip().casefold() for level in counts}
+    return [
+        level
+        for level, count in counts.items()
+        if _is_total(level.strip(), is_long and count == 1) or _is_group_total(level, groups)
+    ]
 
 
 def _is_total(label: str, is_single: bool) -> bool:

@@ -35,15 +35,19 @@ class ColumnNames:
     @property
     def notes(self) -> list[Note]:
         """Notes on missing and repeated names."""
-        pairs = list(zip(self.given, self.used, strict=True))
+        pairs = zip(self.given, self.used, strict=True)
         nameless = tuple(used for given, used in pairs if not given.strip())
         notes = [Note("unnamed_columns", columns=nameless)] if nameless else []
         repeated = [name for name, n in Counter(self.given).items() if n > 1 and name.strip()]
-        for repeat in repeated[:NAMED_REPEATS]:
-            others = tuple(used for given, used in pairs if given == repeat)[1:]
-            notes.append(Note("repeated_name", repeat, others))
+        notes += [self._repeat_note(name) for name in repeated[:NAMED_REPEATS]]
         more = len(repeated) - NAMED_REPEATS
         return [*notes, Note("more_repeated_names", count=more)] if more > 0 else notes
+
+    def _repeat_note(self, name: str) -> Note:
+        pairs = zip(self.given, self.used, strict=True)
+        return Note(
+            "repeated_name", name, tuple(used for given, used in pairs if given == name)[1:]
+        )
 
 
 def numbered(n_columns: int) -> tuple[str, ...]:

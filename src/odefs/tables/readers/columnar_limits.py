@@ -39,14 +39,7 @@ def require_modest_parquet(sources: Sequence[Path | bytes], name: str) -> None:
             return  # the reader reports what is wrong
         most = most_bytes(_size(source))
         _require_modest_cells(metadata, most, name)
-        leaves = [metadata.schema.column(k) for k in range(metadata.num_columns)]
-        # A dot does not imply nesting: it may be part of a name.
-        flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
-        for column, worst, largest in _dictionary_columns(metadata):
-            if worst > most and column in flat:
-                _require_total(_from_parquet(source, column), most, name, column)
-            elif worst > most:
-                _require_nested_total(source, column, largest, most, name)
+        _require_modest_text(source, metadata, most, name)
 
 
 def _chunks(metadata: "pq.FileMetaData") -> "Iterator[pq.ColumnChunkMetaData]":
@@ -62,6 +55,20 @@ def _require_modest_cells(metadata: "pq.FileMetaData", most: int, name: str) -> 
     for leaf in map(metadata.schema.column, range(metadata.num_columns)):
         if leaf.length > LONG_FIXED_CELL and metadata.num_rows * leaf.length > most:
             raise TableError(_too_much(name, f"the column {leaf.path!r}"))
+
+
+def _require_modest_text(
+    source: Path | bytes, metadata: "pq.FileMetaData", most: int, name: str
+) -> None:
+    """Raise if the text of a column is too large; only columns that may be are read."""
+    leaves = [metadata.schema.column(k) for k in range(metadata.num_columns)]
+    # A dot does not imply nesting: it may be part of a name.
+    flat = {leaf.path for leaf in leaves if leaf.name == leaf.path}
+    for column, worst, largest in _dictionary_columns(metadata):
+        if worst > most and column in flat:
+            _require_total(_from_parquet(source, column), most, name, column)
+        elif worst > most:
+            _require_nested_total(source, column, largest, most, name)
 
 
 def _dictionary_columns(metadata: "pq.FileMetaData") -> Iterator[tuple[str, int, int]]:
@@ -84,7 +91,6 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
     try:
         import pyarrow as pa
         import pyarrow.dataset as ds
-        import pyarrow.ipc as ipc
 
         most = most_bytes(_size(source))
         with _opened(source) as file:
@@ -101,11 +107,7 @@ def require_modest_arrow(source: Path | bytes, name: str) -> None:
             raise TableError(_too_much(name, "its table"))
         for k, field in enumerate(schema):
             if pa.types.is_dictionary(field.type):
-                with _opened(source) as file, ipc.open_file(file) as reader:
-                    batches = (
-                        reader.get_batch(i).column(k) for i in range(reader.num_record_batches)
-                    )
-                    _require_total(batches, most, name, field.name)
+                _require_total(_from_arrow(source, k), most, name, field.name)
     except TableError:
         raise
     except (ModuleNotFoundError, OSError, ValueError):
@@ -126,6 +128,13 @@ def _size(source: Path | bytes) -> int:
 def _opened(source: Path | bytes) -> IO[bytes]:
     """Open the file here: Arrow would assume that the file name is UTF-8."""
     return BytesIO(source) if isinstance(source, bytes) else open(source, "rb")
+
+
+def _from_arrow(source: Path | bytes, k: int) -> Iterator["pa.Array"]:
+    import pyarrow.ipc as ipc
+
+    with _opened(source) as file, ipc.open_file(file) as reader:
+        yield from (reader.get_batch(i).column(k) for i in range(reader.num_record_batches))
 
 
 def _from_parquet(source: Path | bytes, column: str) -> Iterator["pa.Array"]:

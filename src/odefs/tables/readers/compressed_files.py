@@ -193,23 +193,29 @@ class _XzFile:
         self._is_new = True
 
     def read(self, n_bytes: int, /) -> bytes:
-        while True:
-            given = b""
-            if self._stream.eof:
-                # Another stream may follow, after zero bytes.
-                given = (self._stream.unused_data or self._raw.read(XZ_PIECE)).lstrip(b"\x00")
-                self._stream, self._is_new = _xz_stream(), True
-            if not given and self._stream.needs_input:
-                given = self._raw.read(XZ_PIECE)
-                given = given.lstrip(b"\x00") if self._is_new else given
-                if not given and self._is_new:
-                    return b""
-                if not given:
-                    raise EOFError("the file ends too early")
+        while (given := self._next_input()) is not None:
             self._is_new = False
             text = self._stream.decompress(given, n_bytes)
             if text:
                 return text
+        return b""
+
+    def _next_input(self) -> bytes | None:
+        """Return what the stream needs next, possibly nothing; ``None`` after the last stream."""
+        given = b""
+        if self._stream.eof:
+            # Another stream may follow, after zero bytes.
+            given = (self._stream.unused_data or self._raw.read(XZ_PIECE)).lstrip(b"\x00")
+            self._stream, self._is_new = _xz_stream(), True
+        if given or not self._stream.needs_input:
+            return given
+        given = self._raw.read(XZ_PIECE)
+        given = given.lstrip(b"\x00") if self._is_new else given
+        if not given and self._is_new:
+            return None
+        if not given:
+            raise EOFError("the file ends too early")
+        return given
 
 
 def _xz_stream() -> lzma.LZMADecompressor:

@@ -63,7 +63,19 @@ def _first_table(
         refusal = error
     if found is not None and not found.is_text_column:
         return _with_others(found, others)
-    without = [first or sheets_of(source)[0].name]
+    later = _later_table(source, first or sheets_of(source)[0].name, others, options)
+    if later is not None:
+        return later
+    if found is None:
+        raise refusal
+    return _with_others(found, others)
+
+
+def _later_table(
+    source: Path | bytes, first: str, others: Sequence[str], options: SheetOptions
+) -> SheetTable | None:
+    """Read the first of the other sheets that has a table; ``None`` if none has."""
+    without = [first]
     for name in others:
         _require_memory(source, name)
         try:
@@ -75,9 +87,7 @@ def _first_table(
             rest = [other for other in others if other not in (name, *without)]
             return _with_others(replace(later, notes=(note, *later.notes)), rest)
         without.append(name)
-    if found is None:
-        raise refusal
-    return _with_others(found, others)
+    return None
 
 
 def _read(source: Path | bytes, sheet: str | None, options: SheetOptions) -> SheetTable:

@@ -207,19 +207,29 @@ def _sheet_parts(
 
     ``None`` if the lists are ambiguous.
     """
+    lists = _parsed_lists(workbook, relations)
+    if lists is None:
+        return None
+    sheets, listed = lists
+    chosen = [each for each in sheets if each.get("name") == sheet] if sheet else sheets[:1]
+    wanted = set[str]().union(*map(relation_ids, chosen))
+    own = _targets(part for part in listed if part.get("Id") in wanted)
+    common = _targets(part for part in listed if part.get("Type", "").endswith(KINDS))
+    return part_paths(own), part_paths(common)
+
+
+def _parsed_lists(
+    workbook: bytes, relations: bytes
+) -> tuple[list[ElementTree.Element], list[dict[str, str]]] | None:
+    """Return the sheets, and the attributes of the relationships; ``None`` if ambiguous."""
     # Readers treat entities in part names differently.
     if b"<!" in workbook or b"<!" in relations or b"&" in relations:
         return None
     try:
-        sheets = sheet_elements(workbook)
         listed = [element.attrib for element in ElementTree.fromstring(relations)]
+        return sheet_elements(workbook), listed
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
-    chosen = [each for each in sheets if each.get("name") == sheet] if sheet else sheets[:1]
-    wanted = {value for each in chosen for value in relation_ids(each)}
-    own = _targets(part for part in listed if part.get("Id") in wanted)
-    common = _targets(part for part in listed if part.get("Type", "").endswith(KINDS))
-    return part_paths(own), part_paths(common)
 
 
 def sheet_elements(workbook: bytes) -> list[ElementTree.Element]:

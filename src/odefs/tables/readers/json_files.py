@@ -101,14 +101,22 @@ def _is_records(value: Json) -> TypeGuard[list[Record]]:
 def _columns(value: Record) -> dict[str, list[Json]] | None:
     """Return the columns of an object whose values are all columns of one length."""
     columns = {}
-    for key, cells in value.items():
-        if isinstance(cells, dict) and list(cells) == [str(k) for k in range(len(cells))]:
-            cells = list(cells.values())
-        if not isinstance(cells, list) or any(isinstance(cell, dict) for cell in cells):
+    for key, content in value.items():
+        cells = _cells(content)
+        if cells is None:
             return None
         columns[key] = cells
     lengths = {len(cells) for cells in columns.values()}
     return columns if len(lengths) == 1 and lengths != {0} else None
+
+
+def _cells(content: Json) -> list[Json] | None:
+    """Return the cells of a column: an array, or an object with the keys "0", "1", ..."""
+    if isinstance(content, dict) and list(content) == [str(k) for k in range(len(content))]:
+        content = list(content.values())
+    if not isinstance(content, list) or any(isinstance(cell, dict) for cell in content):
+        return None
+    return content
 
 
 def _rows(table: list[Record] | Record) -> Iterator[Record]:

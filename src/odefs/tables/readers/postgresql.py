@@ -76,9 +76,19 @@ def postgresql_to_parquet(
 
 
 def _secrets(address: str, name: str) -> list[str]:
-    """Return the passwords in an address; raise if the driver would misread the address.
+    """Return the passwords in an address; raise if the driver would misread the address."""
+    given = [
+        _password(address, name),
+        *(m[2] for m in PARAMETER.finditer(address) if SECRET.search(m[1])),
+    ]
+    return [text for secret in given if secret for text in (secret, unquote(secret))]
 
-    Its error would quote the part that it took for something else, which may be a password.
+
+def _password(address: str, name: str) -> str:
+    """Return the password of the login, empty if there is none; raise if it would be misread.
+
+    The error of the driver would quote the part that it took for something else, which may be a
+    password.
     """
     _, _, rest = address.partition("://")
     login, mark, place = rest.rpartition("@")
@@ -94,11 +104,7 @@ def _secrets(address: str, name: str) -> list[str]:
             f"{name}: the address cannot be read: after the ?, write name=value, and an & in a "
             "value as %26."
         )
-    given = [
-        found["password"] or "",
-        *(m[2] for m in PARAMETER.finditer(address) if SECRET.search(m[1])),
-    ]
-    return [text for secret in given if secret for text in (secret, unquote(secret))]
+    return found["password"] or ""
 
 
 def _with_timeout(address: str) -> str:

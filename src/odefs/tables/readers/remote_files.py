@@ -8,7 +8,7 @@ import os
 import shutil
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote, urlsplit
@@ -27,7 +27,7 @@ from odefs.tables.readers.quotes import first_line
 from odefs.tables.readers.suffixes import copied_suffix
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileInfo, FileSystem
 
 TIMEOUT = 60
 """Seconds without an answer after which a download ends."""
@@ -160,7 +160,7 @@ def _copy(
 
 def _download_object(address: str, name: str, folder: Path) -> Path:
     import pyarrow as pa
-    from pyarrow.fs import FileSelector, FileType
+    from pyarrow.fs import FileType
 
     if ":" in address.partition("://")[2].partition("/")[0]:
         # Arrow would take the keys for a part of the bucket's name, and quote them.
@@ -173,24 +173,37 @@ def _download_object(address: str, name: str, folder: Path) -> Path:
         found = files.get_file_info(path)
         if found.type == FileType.NotFound:
             raise TableError(f"{name}: there is no such file in the bucket.")
-        parts, is_folder = [found], found.type == FileType.Directory
-        if is_folder:
-            inside = files.get_file_info(FileSelector(path))
-            parts = [part for part in inside if _is_parquet(part.base_name) and part.is_file]
-            if not parts:
-                raise TableError(f"{name}: there is no parquet file in this folder.")
-            folder = folder / "parts"
-            folder.mkdir()
-        total, before = sum(part.size for part in parts), 0
-        for part in parts:
-            file = part.base_name if is_folder else f"download{copied_suffix(part.base_name)}"
-            target = folder / file
-            with files.open_input_stream(part.path) as stream:
-                _copy(stream.read, target, part.size, name, before, total)
-            before += part.size
-        return folder if is_folder else target
+        if found.type == FileType.Directory:
+            parts, target = _parquet_parts(files, path, name), folder / "parts"
+            target.mkdir()
+            _copy_objects(files, [(part, target / part.base_name) for part in parts], name)
+        else:
+            target = folder / f"download{copied_suffix(found.base_name)}"
+            _copy_objects(files, [(found, target)], name)
+        return target
     except (pa.ArrowException, OSError, ValueError) as error:
         _refuse(error, address, name)
+
+
+def _parquet_parts(files: "FileSystem", path: str, name: str) -> "list[FileInfo]":
+    """Return the parquet files of a folder; raise if there are none."""
+    from pyarrow.fs import FileSelector
+
+    inside = files.get_file_info(FileSelector(path))
+    parts = [part for part in inside if _is_parquet(part.base_name) and part.is_file]
+    if not parts:
+        raise TableError(f"{name}: there is no parquet file in this folder.")
+    return parts
+
+
+def _copy_objects(
+    files: "FileSystem", copies: "Sequence[tuple[FileInfo, Path]]", name: str
+) -> None:
+    total, before = sum(part.size for part, _ in copies), 0
+    for part, target in copies:
+        with files.open_input_stream(part.path) as stream:
+            _copy(stream.read, target, part.size, name, before, total)
+        before += part.size
 
 
 def _is_parquet(file: str) -> bool:
@@ -199,9 +212,8 @@ def _is_parquet(file: str) -> bool:
 
 def _bucket(address: str) -> "tuple[FileSystem, str]":
     """Return the file system of a bucket, and the path in it."""
-    from pyarrow.fs import FileSystem, S3FileSystem, resolve_s3_region
+    from pyarrow.fs import FileSystem, S3FileSystem
 
-    endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), None)
     if scheme_of(address) == "gs":
         # The library tries for 15 minutes by default.
         if "retry_limit_seconds=" not in address:
@@ -211,11 +223,18 @@ def _bucket(address: str) -> "tuple[FileSystem, str]":
         return FileSystem.from_uri(address)
     # Keys are taken literally: they may contain any character.
     path = address.partition("://")[2].rstrip("/")
-    bucket = path.partition("/")[0]
+    return S3FileSystem(**_s3_settings(path.partition("/")[0])), path
+
+
+def _s3_settings(bucket: str) -> dict[str, Any]:
+    """Return the server and the region of a bucket, from the environment where it names them."""
+    from pyarrow.fs import resolve_s3_region
+
+    endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), None)
     settings: dict[str, Any] = {"connect_timeout": 15, "request_timeout": TIMEOUT}
     if endpoint:
         server = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
         settings |= {"endpoint_override": server.netloc, "scheme": server.scheme}
     elif not (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")):
         settings["region"] = resolve_s3_region(bucket)
-    return S3FileSystem(**settings), path
+    return settings

@@ -106,23 +106,28 @@ def _write(
 
 def _types(opened: sqlite3.Connection, rows: str, names: Sequence[str]) -> "list[pa.DataType]":
     """Return types that hold all cells of each column."""
-    import pyarrow as pa
-
     types = []
     for start in range(0, len(names), COLUMNS_AT_ONCE):
         # By name: SQLite has no other way to refer to a column of a query.
         columns = [quoted(name) for name in names[start : start + COLUMNS_AT_ONCE]]
         tests = [f"max(typeof({column}) = '{kind}')" for column in columns for kind in KINDS]
         (flags,) = opened.execute(f"SELECT {', '.join(tests)} FROM {rows}")
-        for k in range(len(columns)):
-            integer, real, text, blob = flags[len(KINDS) * k : len(KINDS) * (k + 1)]
-            if blob and not (integer or real or text):
-                types.append(pa.binary())
-            elif text or blob:
-                types.append(pa.string())
-            else:
-                types.append(pa.float64() if real else pa.int64() if integer else pa.null())
+        starts = range(0, len(flags), len(KINDS))
+        types += [_type(*flags[first : first + len(KINDS)]) for first in starts]
     return types
+
+
+def _type(
+    integer: int | None, real: int | None, text: int | None, blob: int | None
+) -> "pa.DataType":
+    """Return the type for a column that has cells of the given kinds; without rows, ``None``."""
+    import pyarrow as pa
+
+    if blob and not (integer or real or text):
+        return pa.binary()
+    if text or blob:
+        return pa.string()
+    return pa.float64() if real else pa.int64() if integer else pa.null()
 
 
 def _batches(

@@ -71,12 +71,7 @@ def read_text(
     ``text_columns`` are not converted to numbers. ``expected`` are names that the header probably
     has, ``kept_names`` are used as they are in the file, with space around them.
     """
-    if folder is None:
-        source = decompressed(source, name)
-    else:
-        assert isinstance(source, Path)
-        source = path_for_scans(decompress_to(source, name, folder / DECOMPRESSED), folder)
-    source = with_line_feeds(source, None if folder is None else folder / LINE_FEEDS)
+    source = _plain_text(source, name, folder)
     copy = None if folder is None else folder / ARRANGED
     source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
     dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)
@@ -87,9 +82,7 @@ def read_text(
     notes += in_column(around, header.names)
     short = short_notes(source, dialect)
     if folder is not None:
-        # Make room for the typed table; the source file may be on another disk.
-        for working in (DECOMPRESSED, LINE_FEEDS, ARRANGED):
-            (folder / working).unlink(missing_ok=True)
+        _remove_copies(folder)
     types = TextTypes(cells.first_types(), [header.handed(column) for column in text_columns])
     for frame in cells.frames():
         types.look_at(frame)
@@ -100,6 +93,21 @@ def read_text(
     notes += [*header_notes(header, numbers, text_columns), *zeros_notes(zeros)]
     notes += [*restored_notes(header, n_restored), *short]
     return TextTable(table, tuple(notes), dialect.header)
+
+
+def _plain_text(source: Path | bytes, name: str, folder: Path | None) -> Path | bytes:
+    """Return the text of a file, decompressed and with line feeds at the ends of lines."""
+    if folder is None:
+        return with_line_feeds(decompressed(source, name), None)
+    assert isinstance(source, Path)
+    text = path_for_scans(decompress_to(source, name, folder / DECOMPRESSED), folder)
+    return with_line_feeds(text, folder / LINE_FEEDS)
+
+
+def _remove_copies(folder: Path) -> None:
+    """Make room for the typed table; the source file may be on another disk."""
+    for working in (DECOMPRESSED, LINE_FEEDS, ARRANGED):
+        (folder / working).unlink(missing_ok=True)
 
 
 def _read_cells(

@@ -90,12 +90,7 @@ class SheetScan:
     def add(self, xml: bytes) -> None:
         """Count one piece, which starts with a tag and ends before another."""
         size = len(xml)
-        a = _as_array(xml)
-        tags = np.flatnonzero(a == ord("<"))
-        if _has_prefixes(a, tags) or _has_unusual(a):
-            xml = REFERENCE.sub(rb'\1r="\3"', PREFIX.sub(rb"<\1", xml))
-            a = _as_array(xml)
-            tags = np.flatnonzero(a == ord("<"))
+        xml, a, tags = _normalised(xml)
         if np.diff(tags, prepend=0, append=len(xml)).max() > LONGEST_GAP:
             raise TableError(
                 f"a text in it is longer than the {MAX_TEXT:,} characters "
@@ -186,6 +181,17 @@ class SheetScan:
         _, number, _ = _parsed(a, behind[usual] + 3)
         number = number[number < self.strings.size]
         self.text_bytes += int(self.strings[number].sum() + (~usual).sum() * self._longest)
+
+
+def _normalised(xml: bytes) -> tuple[bytes, np.ndarray, np.ndarray]:
+    """Return XML without prefixes and with usual references, as an array, and its tags."""
+    a = _as_array(xml)
+    tags = np.flatnonzero(a == ord("<"))
+    if _has_prefixes(a, tags) or _has_unusual(a):
+        xml = REFERENCE.sub(rb'\1r="\3"', PREFIX.sub(rb"<\1", xml))
+        a = _as_array(xml)
+        tags = np.flatnonzero(a == ord("<"))
+    return xml, a, tags
 
 
 def _as_array(xml: bytes) -> np.ndarray:
