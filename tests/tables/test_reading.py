@@ -262,7 +262,7 @@ BAD = {
     ),
     "too many columns in a line that never ends": (
         "t.csv",
-        b"a,b\r1,2\r" + b"a," * 30_000,
+        b"a," * 30_000,
         "columns are more than",
     ),
     "broken gzip": ("t.csv.gz", gzip.compress(TEXT.encode() * 99)[:-30], "cannot be read"),
