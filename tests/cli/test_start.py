@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from odefs.datasets.transactions import transactions_path
+from odefs.system.threads import usable_cores
 
 SCRIPT = """
 import json, sys
@@ -86,6 +87,8 @@ def test_threads_of_openblas_are_those_of_the_user_or_one(given, tmp_path):
         line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     numbers = done.stdout.splitlines()[1].split()
+    if not numbers:
+        pytest.skip("NumPy has another BLAS here")
     # OpenBLAS starts no more threads than there are cores.
-    expected = {"1"} if given is None else {given, "1"}
-    assert set(numbers) <= expected
+    expected = 1 if given is None else min(int(given), usable_cores())
+    assert set(numbers) == {str(expected)}

@@ -59,8 +59,10 @@ def test_answers_are_those_of_the_library(server, folder):
         ([{"amount": "many"}, {"amount": 3.0}], "several types"),
         ([], "records"),
         ([{"amount": [1, 2]}], "amount"),
+        ([{"amount": 2**64 - 1}], ""),
+        ([{"country": "\ud800"}], ""),
     ],
-    ids=["unknown name", "two types", "no records", "nested"],
+    ids=["unknown name", "two types", "no records", "nested", "large integer", "half a character"],
 )
 def test_records_that_cannot_be_used_are_refused(server, rows, named):
     status, answer = server.request(rows)

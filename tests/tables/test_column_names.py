@@ -13,12 +13,20 @@ ROWS = "".join(f"{k},{k % 7},{'ab'[k % 2]}\n" for k in range(60)) + "60,900,a\n"
 
 
 def test_repeated_names_are_numbered_from_two_and_avoid_names_of_the_file():
-    names = ColumnNames.of(["a", "a ", "a (2)", "", "a"])
+    names = ColumnNames.of([" a", "a ", "a (2)", "", " a "])
     assert names.used == ("a", "a (3)", "a (2)", "column 4", "a (4)")
     assert [(note.kind, note.column, note.columns) for note in names.notes] == [
         ("unnamed_columns", None, ("column 4",)),
         ("repeated_name", "a", ("a (3)", "a (4)")),
     ]
+
+
+def test_a_padded_name_does_not_take_the_place_of_the_name_itself():
+    assert ColumnNames.of(["price ", "price", "size "], ["price"]).used == (
+        "price ",
+        "price",
+        "size",
+    )
 
 
 @pytest.mark.parametrize("forms", [("a.1", "a.2"), ("a_duplicated_0", "a_duplicated_1")])

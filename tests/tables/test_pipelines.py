@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import skrub
-from scipy.sparse import csr_array
+from scipy.sparse import bsr_array, coo_array, csr_array, dia_array
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest
@@ -19,6 +19,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     KBinsDiscretizer,
+    Normalizer,
     OneHotEncoder,
     PolynomialFeatures,
     SplineTransformer,
@@ -227,6 +228,14 @@ def test_functions_of_single_columns(frame, function, convert):
     assert explanation.reasons(0)[0][0].column == "x1"
 
 
+@pytest.mark.parametrize("convert", [np.ndarray.tolist, coo_array, bsr_array, dia_array])
+def test_lists_and_all_sparse_formats(frame, convert):
+    X = frame[NUMBERS].to_numpy()[:90]
+    pipeline = make_pipeline(StandardScaler(with_mean=False), model()).fit(X)
+    expected = np.asarray(odefs.explain(pipeline, X))
+    np.testing.assert_allclose(np.asarray(odefs.explain(pipeline, convert(X))), expected)
+
+
 def test_functions_of_frames(frame):
     X = frame.assign(member=np.arange(N_ROWS) % 3 == 0)
 
@@ -255,8 +264,9 @@ def test_functions_of_frames(frame):
         (FunctionTransformer(ratio), ("price", "size")),
         (FunctionTransformer(share_of_row), tuple(NUMBERS)),
         (PolynomialFeatures(2, include_bias=False), ("price", "size")),
+        (Normalizer(), tuple(NUMBERS)),
     ],
-    ids=["PCA", "ratio", "share of the row", "products"],
+    ids=["PCA", "ratio", "share of the row", "products", "length of the row"],
 )
 def test_a_step_that_mixes_columns_is_named(frame, step, mixed):
     X = frame[NUMBERS]

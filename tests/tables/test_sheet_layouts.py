@@ -353,6 +353,12 @@ def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(before, t
     ]
 
 
+def test_a_first_sheet_with_a_header_alone_is_an_empty_table(tmp_path):
+    path = write(tmp_path / "t.xlsx", ("today", [NAMES], ()), PRICES)
+    with pytest.raises(TableError, match="row"):
+        read_in_memory(path)
+
+
 def test_several_sheets_without_a_table_come_before_it(tmp_path):
     path = write(tmp_path / "t.xlsx", ("a", COVER, ()), ("b", README, ()), PRICES)
     assert [(note.kind, note.value, note.details) for note in read_in_memory(path).notes] == [
@@ -381,7 +387,7 @@ def test_a_later_sheet_must_fit_into_memory(tmp_path, monkeypatch):
 
 
 def test_names_of_sheets_are_stripped_and_numbered(tmp_path):
-    rows = [["city ", " price", "price", "price", "price_1"]]
+    rows = [["city ", " price", "price ", " price ", "price_1"]]
     rows += [[f"city {k}", k, k + 1, k + 2, k + 3] for k in range(N)]
     path = write(tmp_path / "t.xlsx", ("data", rows, ()))
     found = read_in_memory(path)

@@ -1,10 +1,8 @@
 """Tables of other libraries: tensors, arrays of the array API standard and Arrow batches.
 
-They are converted to NumPy arrays and Arrow tables, which everything else accepts. No library is
-imported for it: a table that is given has been made by one that is.
+They are converted to NumPy arrays and Arrow tables, which everything else accepts.
 """
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,9 @@ def local_table(X: Any) -> Any:
     if _is_array(X):
         return _array(X)
     if hasattr(X, "__arrow_c_array__") and hasattr(X, "num_columns"):
-        return sys.modules["pyarrow"].Table.from_batches([X])
+        import pyarrow as pa
+
+        return pa.Table.from_batches([pa.record_batch(X)])
     return X
 
 

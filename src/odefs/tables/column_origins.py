@@ -23,6 +23,8 @@ from odefs.tables.probe_columns import (
 
 MARK = re.compile(r"\x00(\d+)\x01")
 """An input column in the name of an output column."""
+MIXING = frozenset(["Normalizer"])
+"""Transformers whose output columns have the names of input columns, but depend on all of them."""
 MAX_LISTED = 3
 REMEDY = (
     "Explain the model on the output of the steps before it, "
@@ -98,6 +100,8 @@ def origins_of(step: Any, rows: Rows, labels: Sequence[str], path: Path) -> np.n
         return _column_transformer(step, rows, labels, path)
     if n_in == 1:
         return np.zeros(step.transform(rows).shape[1], dtype=np.intp)
+    if type(step).__name__ in MIXING:
+        raise UntraceableStepError(path, step, "mixed", labels)
     for find in (_table_encoder, _skrub, _by_names):
         found = find(step, rows, labels, path)
         if found is not None:

@@ -50,6 +50,10 @@ def explain(pipeline: "Pipeline | BaseOutlierEstimator", X: object) -> Explanati
     if not steps:
         return model.explain(X)
     X = local_table(unmasked(X))
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    elif hasattr(X, "tocsr"):  # Rows and columns of other sparse formats cannot be selected.
+        X = X.tocsr()
     names = _names_of(X)
     rows, sample = X, sample_rows(X)
     sources = np.arange(len(names))

@@ -1,7 +1,7 @@
 """Which input column an output column depends on, found by changing one column at a time.
 
-For transformers that do not tell, such as a ``FunctionTransformer``. A few rows suffice: an output
-column that changes with two input columns mixes them.
+For transformers that do not name their output, such as a ``FunctionTransformer``. A few rows
+suffice: an output column that changes with two input columns mixes them.
 """
 
 import datetime

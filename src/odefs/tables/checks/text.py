@@ -1,7 +1,7 @@
 """Checks of text: numbers among words, words among numbers, labels of totals, rare spellings."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -77,11 +77,11 @@ def _totals(facts: TextFacts) -> Suspect | None:
 
 def _total_labels(counts: dict[str, int], is_long: bool) -> list[str]:
     """Return the values that are labels of totals; ``is_long`` is whether there are many cells."""
-    groups = {level.strip().casefold() for level in counts}
+    groups = {level.strip().casefold(): count for level, count in counts.items()}
     return [
         level
         for level, count in counts.items()
-        if _is_total(level.strip(), is_long and count == 1) or _is_group_total(level, groups)
+        if _is_total(level.strip(), is_long and count == 1) or _is_group_total(level, count, groups)
     ]
 
 
@@ -90,12 +90,12 @@ def _is_total(label: str, is_single: bool) -> bool:
     return bool(TOTALS.fullmatch(label) or (is_single and SUMMARIES.fullmatch(label)))
 
 
-def _is_group_total(label: str, groups: Collection[str]) -> bool:
-    """Whether a cell is the label of the total of a group, which is a value of the column too."""
+def _is_group_total(label: str, count: int, groups: Mapping[str, int]) -> bool:
+    """Whether a label names the total of a group, a value of the column that has more rows."""
     found = GROUP_TOTALS.fullmatch(label.strip())
     if found is None:
         return False
-    return (found["after"] or found["before"]).strip().casefold() in groups
+    return groups.get((found["after"] or found["before"]).strip().casefold(), 0) > count
 
 
 MIN_LETTERS = 5

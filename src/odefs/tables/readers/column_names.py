@@ -26,10 +26,17 @@ class ColumnNames:
     def of(
         cls, given: Sequence[str], expected: Collection[str] = (), strips: bool = True
     ) -> "ColumnNames":
-        """Name the columns; ``expected`` names stay as they are, with ``strips=False`` all do."""
-        plain = tuple(
-            name if not strips or name in expected else name.strip() or name for name in given
-        )
+        """Name the columns; ``expected`` names stay as they are, with ``strips=False`` all do.
+
+        A padded name also stays as it is if another column has the name without the space.
+        """
+        plain = tuple(given)
+        if strips:
+            fixed = {*given, ""}
+            plain = tuple(
+                name if name in expected or name.strip() in fixed else name.strip()
+                for name in given
+            )
         return cls(plain, tuple(_unique(plain, expected)))
 
     @property

@@ -59,10 +59,13 @@ class SheetTable:
 
     @property
     def is_text_column(self) -> bool:
-        """Whether there is nothing but one column of text, as on a cover sheet."""
+        """Whether there is nothing but one column of text, as on a cover sheet.
+
+        A header of several columns is a table, even without rows.
+        """
         import polars as pl
 
-        if self.frame.width > 1 and self.frame.height:
+        if self.frame.width > 1:
             return False
         return not self.frame.height or self.frame.dtypes[0] in (pl.String, pl.Null)
 
