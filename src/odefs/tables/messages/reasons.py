@@ -252,7 +252,11 @@ def kind(record: SharedTraits, longest: int = UNLIMITED) -> str:
 
 
 def kind_details(record: SharedTraits, longest: int = UNLIMITED) -> list[str]:
-    """Return, for each trait, the values of its rows and of ordinary rows."""
+    """Return, for each trait, the values of its rows and of comparable ones.
+
+    These are ordinary rows that are similar otherwise or belong to the same group: what they have
+    may be far from what most rows of the table have.
+    """
     return [
         f"{shortened(one['column'], longest)}: {line}"
         for one in record["traits"]
@@ -264,7 +268,7 @@ def _trait_details(one: TraitRecord) -> str:
     of, usual = one["kind"], one.get("usual")
     if one.get("range"):
         return span(one["range"], of, context=usual or ()) + (
-            f"; usually {span(usual, of, 4)}" if usual else ""
+            f"; in comparable rows {span(usual, of, 4)}" if usual else ""
         )
     if one["what"] not in ("value", "any"):
         return ""
@@ -274,5 +278,5 @@ def _trait_details(one: TraitRecord) -> str:
         if unnamed
         else []
     )
-    parts += [f"usually {value(usual[0], of)}"] if usual else []
+    parts += [f"in comparable rows {value(usual[0], of)}"] if usual else []
     return "; ".join(parts)
