@@ -1,5 +1,6 @@
 """The table that notebooks show for a detection, and the ways from it to the whole page."""
 
+import pickle
 from pathlib import Path
 
 import polars as pl
@@ -75,3 +76,8 @@ def test_show_without_a_screen_names_other_ways(found, monkeypatch):
     monkeypatch.setattr(notebook, "has_screen", lambda: False)
     with pytest.raises(RuntimeError, match="save_report"):
         found.show()
+
+
+def test_a_detection_that_was_shown_can_be_pickled(found):
+    shown = found._repr_html_()
+    assert pickle.loads(pickle.dumps(found))._repr_html_() == shown

@@ -46,6 +46,10 @@ class ValuePositions:
         self._missing = lru_cache(maxsize=None)(self._missing_share)
         self._rarity = lru_cache(maxsize=None)(self._rarities)
 
+    def __reduce__(self) -> tuple[type["ValuePositions"], tuple[Columns, int]]:
+        """Without what was cached, which cannot be pickled."""
+        return ValuePositions, (self.table, self.n_rows)
+
     def positions(self, name: str, cells: Sequence[Any]) -> list[Position]:
         """Positions of cells of a column; ``None`` is a missing cell."""
         if self.table[name].kind not in ("number", "time"):
