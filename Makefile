@@ -19,7 +19,7 @@ NOT_LOWEST := cli/test_json_output engines/test_torch estimators/test_other_arra
   report/test_notebook report/test_report_browser report/test_report_marks review_page/test_review_browser tables/test_pipelines tables/test_real_data
 LOWEST_TESTS ?= $(filter-out $(NOT_LOWEST:%=tests/%.py),$(sort $(wildcard tests/*/test_*.py)))
 # Pages that mdformat formats: all but those that scripts write.
-UNFORMATTED := accuracy contract performance results review wild-files
+UNFORMATTED := accuracy contract modules performance results review wild-files
 PROSE := $(filter-out $(UNFORMATTED:%=docs/explanation/%.md),$(wildcard *.md docs/*.md docs/*/*.md docs/*/*/*.md src/odefs/*/*/*.md))
 SOURCES := pyproject.toml setup.py $(wildcard requirements/*.txt src/odefs/kernels/*.[ch])
 
