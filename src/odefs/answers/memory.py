@@ -1,4 +1,4 @@
-"""The memory of a model that has learned from answers.
+"""The memory of a model that has learned from answers: it changes the scores of other rows.
 
 With ``k(x, j)`` the resemblance of a row and an answered row (:mod:`odefs.answers.cells`) and
 ``a_j`` the amount of an answer (:mod:`odefs.answers.posterior`),

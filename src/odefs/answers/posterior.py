@@ -1,4 +1,4 @@
-"""The posterior mean of a Gaussian process over the logarithms of outlier scores.
+"""How much each answer counts: the posterior mean of a Gaussian process over log scores.
 
 Before any answer, a row's expected value is its standardised log score. An answer is a noisy
 observation: a confirmed row should score as the rows at the top of the ranking do, a rejected one

@@ -1,4 +1,4 @@
-"""Reading of model files into a header and arrays.
+"""Reading of model files into a header and arrays; refuses damaged and crafted files.
 
 Nothing in a file is trusted before it is checked, and no more memory than its length is allocated.
 A file is rejected with a :class:`~odefs.exceptions.ModelFileError` of one sentence.
