@@ -81,3 +81,16 @@ def test_show_without_a_screen_names_other_ways(found, monkeypatch):
 def test_a_detection_that_was_shown_can_be_pickled(found):
     shown = found._repr_html_()
     assert pickle.loads(pickle.dumps(found))._repr_html_() == shown
+
+
+def test_numbers_beside_the_default_index_of_pandas_say_where_they_start():
+    frame = pl.DataFrame({"a": [*range(40), 900], "b": [*range(41)]})
+    pandas = frame.to_pandas()
+    titles = {
+        "row": frame,
+        "row (from 1)": pandas,
+        "index": pandas.set_axis([f"r{i}" for i in range(41)]),
+    }
+    for title, table in titles.items():
+        shown = odefs.detect(table)._repr_html_()
+        assert shown.split("</th>")[0].endswith(f">{title}")
