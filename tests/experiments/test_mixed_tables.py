@@ -139,6 +139,12 @@ def test_jobs_use_the_table_and_peers_its_encoded_matrix(folder):
         assert record["auc"] == evaluate(y, score(counts.table_codes(columns_of(frame))))["auc"]
 
 
+def test_the_bare_detector_is_measured_on_tables_too(folder):
+    found = run.run_accuracy_job(grid.Job(plan.DETECT_BARE, NAMES[0], 3))
+    assert "error" not in found
+    assert 0.5 < found["auc"] <= 1
+
+
 def test_a_real_run_writes_records_and_the_section(folder):
     path = folder / run.RECORDS
     records = [r for *_, r in run.run_parts(path, 1, NAMES, 1, ["mixed"])]

@@ -118,12 +118,12 @@ def measure_detect(job: Job, source: Source, trust: float | None = None) -> Reco
     from odefs import ODEFS, detect
 
     frame, y = open_frame(job.dataset)
-    model = None
+    options: dict[str, Any] = {"random_state": job.seed, "n_jobs": 1}
     if trust is not None:
         # A given trust has one member on all columns, a measured one of 0 has 24.
-        model = ODEFS(scaling="none", trust=trust, n_subsets=24 * 50, random_state=job.seed)
+        options = {"model": ODEFS(scaling="none", trust=trust, n_subsets=24 * 50, **options)}
     start = time.perf_counter()
-    scores = detect(frame, model=model, random_state=job.seed, n_jobs=1).scores
+    scores = detect(frame, **options).scores
     seconds = time.perf_counter() - start
     # The width of the table, where the source has that of the encoded matrix.
     return {**evaluate(y, scores), "seconds": seconds, "n_columns": frame.shape[1]}
