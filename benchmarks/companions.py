@@ -48,7 +48,7 @@ def measure(task: tuple[str, str, int]) -> tuple[float, float]:
     if dataset in MIXED:
         frame, y = open_frame(dataset)
         model = odefs.ODEFS(**(settings | {"scaling": "none"}), random_state=seed, n_jobs=1)
-        scores = odefs.detect(frame, model=model, random_state=seed).scores
+        scores = odefs.detect(frame, model=model).scores
     else:
         source = open_source(dataset, seed)
         X, y = source.X, source.y
