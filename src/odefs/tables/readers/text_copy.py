@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from odefs.tables.notes import Note
-from odefs.tables.readers.header import BYTEWISE
+from odefs.tables.readers.dialect import BYTEWISE
 from odefs.tables.readers.placement import FOUND, Placement
 from odefs.tables.readers.text_layout import TextPlan, is_note_line, plan_text, shortened
 from odefs.tables.readers.text_lines import SPACE, split_fields
