@@ -57,11 +57,17 @@ def note_lines(notes: Iterable[Note]) -> list[str]:
     ]
 
 
-def no_columns(left_out: Mapping[str, Exclusion]) -> str:
-    """Return that every column is left out, and why."""
+def no_columns(left_out: Mapping[str, Exclusion], other_sheets: Sequence[str] = ()) -> str:
+    """Return that every column is left out, and why; ``other_sheets`` may be chosen instead."""
     if not left_out:
-        return "no column is left to look at: give a table with more columns."
+        return (
+            f"no column is left to look at: give a table with more columns{_sheets(other_sheets)}."
+        )
     return (
         f"no column is left to look at: {'; '.join(left_out_lines(left_out))}; "
-        "--keep COL uses a column nevertheless."
+        f"--keep COL uses a column nevertheless{_sheets(other_sheets)}."
     )
+
+
+def _sheets(names: Sequence[str]) -> str:
+    return f"; other sheets: {first_of(names, NAMED_IN_GROUP)} (--sheet NAME)" if names else ""

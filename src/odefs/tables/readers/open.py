@@ -18,7 +18,7 @@ from odefs._extras import command
 from odefs.engines.parquet import parts_of
 from odefs.exceptions import TableError
 from odefs.system.atomic_write import WRITE_ERRNOS, error_number
-from odefs.tables.notes import Note
+from odefs.tables.notes import Note, other_sheet_names
 from odefs.tables.readers.columnar_limits import require_modest_arrow, require_modest_parquet
 from odefs.tables.readers.content_kinds import require_content
 from odefs.tables.readers.dialect import is_text
@@ -130,7 +130,7 @@ def _open_local(local: LocalTable, options: ReadOptions, folder: Path | None) ->
         size, digest = fingerprint(local.origin or source)
     except (OSError, UnicodeError, EOFError, pl.exceptions.PolarsError) as error:
         raise _readable_error(shown, error, folder) from error
-    require_height(found.table.n_rows, shown, options.least_rows)
+    require_height(found.table.n_rows, shown, options.least_rows, other_sheet_names(found.notes))
     require_width(len(found.table.names), shown)
     return Reading(found.table, local.name, size, digest, found.notes, found.has_header)
 
