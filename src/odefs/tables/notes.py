@@ -61,6 +61,7 @@ ExclusionKind = Literal[
     "empty",
     "constant",
     "mostly_missing",
+    "one_value_or_missing",
     "unique_text",
     "unique_codes",
     "row_counter",

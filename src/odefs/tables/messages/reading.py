@@ -7,7 +7,7 @@ each would hide the rest of the screen.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from odefs.tables.messages.notes import exclusion_message, note_message
+from odefs.tables.messages.notes import ONE_VALUE, exclusion_message, note_message
 from odefs.tables.messages.values import first_of, percent, without_controls
 from odefs.tables.notes import Exclusion, Note, NoteKind
 
@@ -40,7 +40,8 @@ def _reason(exclusions: Sequence[Exclusion]) -> str:
     shares = sorted(one.share for one in exclusions if one.share is not None)
     low, high = (percent(share) for share in (shares[0], shares[-1])) if shares else ("", "")
     if low != high:
-        return f"missing in {low} to {high} of the rows"
+        more = ONE_VALUE if exclusions[0].kind == "one_value_or_missing" else ""
+        return f"missing in {low} to {high} of the rows{more}"
     return exclusion_message(exclusions[0])
 
 
