@@ -82,8 +82,9 @@ def _records(value: Json, name: str, wanted: str | None) -> Iterator[Record]:
         raise TableError(f"{name}: this is a single table: leave out {option('table')}.")
     if wanted is None:
         # Other parts of a document, such as a list of pages, may look like columns.
-        records = {key: table for key, table in found.items() if isinstance(table, list)}
-        found = records or found
+        others = [key for key, table in found.items() if not isinstance(table, list)]
+        if len(others) < len(found):
+            found = {key: table for key, table in found.items() if key not in others}
     yield from _rows(found[chosen_name(list(found), wanted, name, "the document")])
 
 
