@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from odefs.tables.notes import Note
-from odefs.tables.readers.open import Reading, ReadOptions, open_table
+from odefs.tables.readers.open import Reading, open_table
+from odefs.tables.readers.read_options import ReadOptions
 
 MODES = ("in memory", "in parts")
 in_both_modes = pytest.mark.parametrize("mode", MODES)

@@ -186,7 +186,8 @@ def detect(
     frame : data frame of pandas, polars or pyarrow, array of numbers, path or address
         Paths and addresses are those of ``odefs detect``; the table is read into memory.
     table, query : str, optional
-        Table of a database or file in a zip archive, and rows of a database as SQL.
+        Table of a database, file in a zip archive or key of a JSON document, and rows of a
+        database as SQL.
     id : str or int, optional
         Column that names the rows; it is not used for detection. Columns of an array are called
         x0, x1 and so on.
@@ -331,8 +332,9 @@ def _read(
     with require_extra("reading files", "cli"):
         from odefs.tables.readers.local_tables import located
         from odefs.tables.readers.memory_estimate import fits
-        from odefs.tables.readers.open import ReadOptions, open_table
+        from odefs.tables.readers.open import open_table
         from odefs.tables.readers.option_names import named_as_arguments
+        from odefs.tables.readers.read_options import ReadOptions
 
         # Not to be parsed as numbers.
         text = [*group_columns(by), *([] if id is None else [str(id)])]

@@ -105,6 +105,23 @@ def test_long_names_fit_without_overlaps(page, long_report, tmp_path, width):
     assert page.execute_script(OVERLAPS) == []
 
 
+REASONS = """
+return [...document.querySelectorAll("tr.row:not([hidden]) .why")].flatMap((why) => {
+  const boxes = [...why.children].map((e) => e.getBoundingClientRect());
+  const isBelow = (a, b) => b.top >= a.bottom - 0.5;
+  return boxes.slice(1).map((b, k) => isBelow(boxes[k], b) || b.left - boxes[k].right >= 3);
+});
+"""
+
+
+@pytest.mark.parametrize("width", [390, 500, 700, 1300])
+def test_reasons_of_a_row_are_apart(page, report, width):
+    resize(page, width)
+    are_apart = page.execute_script(REASONS)
+    assert are_apart
+    assert all(are_apart)
+
+
 def test_the_headline_has_at_most_two_lines_at_any_width(page, report, long_report, tmp_path):
     lines = (
         "const h = document.querySelector('h1'); const height = h.getBoundingClientRect().height;"

@@ -92,6 +92,20 @@ def test_scores_of_any_spread_have_a_histogram_and_thresholds(scores):
     assert np.all(np.diff([cut for cut, _ in found["choices"]]) > 0)
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("spread", [0.2, 3.0], ids=["linear", "log"])
+def test_no_bin_of_the_histogram_has_flagged_rows_and_others(seed, spread):
+    scores = np.random.default_rng(seed).lognormal(sigma=spread, size=500).round(2) + 0.01
+    threshold = float(np.quantile(scores, 0.9))
+    found = collect_scores(scores, scores > threshold, threshold)
+    edges, cut = np.array(found["edges"]), found["short_threshold"]
+    assert (np.diff(edges) > 0).all()
+    assert cut in found["edges"]
+    flagged = sum(n for n, low in zip(found["counts"], edges, strict=False) if low >= cut)
+    assert flagged == (scores > threshold).sum()
+    assert sum(found["counts"]) == scores.size
+
+
 @pytest.mark.parametrize(
     ("number", "text"),
     [

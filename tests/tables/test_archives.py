@@ -230,6 +230,26 @@ def test_a_document_of_lines_is_read_as_such(mode, tmp_path):
     assert read(tmp_path / "t.json", mode).frame.equals(FRAME)
 
 
+@in_both_modes
+def test_one_of_several_tables_in_a_document_is_chosen_by_its_key(mode, tmp_path):
+    fields = [{"name": "a", "type": "int"}, {"name": "b", "type": "str"}]
+    document = {"fields": fields, "result": {"features": RECORDS}}
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    found = read(tmp_path / "t.json", mode, table="result.features")
+    assert found.frame.rows() == FRAME.rows()
+    assert found.source[0] == "t.json (result.features)"
+    assert read(tmp_path / "t.json", mode, table="fields").columns == ["name", "type"]
+    with pytest.raises(TableError, match=r"no table 'x', only fields, result\.features"):
+        read(tmp_path / "t.json", mode, table="x")
+
+
+@pytest.mark.parametrize("content", [json.dumps(RECORDS).encode(), LINES])
+def test_a_single_table_has_no_key(content, tmp_path):
+    (tmp_path / "t.json").write_bytes(content)
+    with pytest.raises(TableError, match="single table"):
+        read(tmp_path / "t.json", "in memory", table="x")
+
+
 BAD_DOCUMENTS = {
     "not JSON": ("[1, 2", "not a JSON document"),
     "a number": ("3", "a single value"),
@@ -237,7 +257,10 @@ BAD_DOCUMENTS = {
     "an empty object": ("{}", "an empty object"),
     "numbers": ("[1, 2]", "not records"),
     "an object": ('{"a": 1, "b": "x"}', "the keys a, b"),
-    "several tables": ('{"a": [{"x": 1}], "b": [{"x": 1}]}', "under the keys a, b"),
+    "several tables": (
+        '{"a": [{"x": 1}], "b": [{"x": 1}]}',
+        "2 tables (a, b): choose one with --table NAME",
+    ),
     "two fields of one name": ('[{"a.b": 1, "a": {"b": 2}}]', "'a.b' is both"),
     "a huge number": ('[{"a": 1}, {"a": 1e999}]', "record 2"),
     "nested too deeply": ("[" * 200_000, "nested too deeply"),
@@ -264,8 +287,13 @@ def test_a_document_that_does_not_fit_into_memory_is_refused_before_it_is_read(
         read(tmp_path / "t.json", "in parts")
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.json", "t.parquet"])
-@pytest.mark.parametrize("choice", ["table", "query"])
+@pytest.mark.parametrize(
+    ("choice", "name"),
+    [
+        *(("table", name) for name in ("t.csv", "t.parquet")),
+        *(("query", name) for name in ("t.csv", "t.json", "t.parquet")),
+    ],
+)
 def test_files_with_one_table_have_no_choice(choice, name, tmp_path):
     (tmp_path / name).write_bytes(TEXT)
     with pytest.raises(TableError, match=rf"--{choice} is for databases"):

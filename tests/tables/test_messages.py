@@ -326,6 +326,7 @@ def test_columns_left_out_for_the_same_reason_share_a_line():
         "c (one value)",
     ]
     assert "--keep" in messages.no_columns(left_out)
+    assert "prices, staff (--sheet NAME)" in messages.no_columns(left_out, ("prices", "staff"))
     assert "a (one value)" in messages.no_columns({"a": Exclusion("constant")})
     prose = {f"{k}{'x' * 5000}": Exclusion("empty") for k in range(8)}
     assert len(messages.no_columns(prose)) < 700

@@ -353,6 +353,43 @@ def test_the_first_sheet_with_a_table_is_read_and_the_others_are_named(before, t
     ]
 
 
+LINKS = [["Method", "Links"], [SENTENCE, "Home page of the office"], [None, "Prices in all years"]]
+CONTENTS = [
+    ["Sheet", "Content"],
+    ["prices", "Prices and sizes of all cities"],
+    [None, "city: name of the city"],
+    [None, "price: the price in thousand EUR"],
+]
+
+
+@pytest.mark.parametrize("before", [LINKS, CONTENTS])
+def test_sheets_that_explain_others_are_passed_over(before, tmp_path):
+    path = write(tmp_path / "t.xlsx", ("start", before, ()), PRICES, STAFF)
+    found = read_in_memory(path)
+    assert (found.columns, found.n_rows) == (NAMES, N)
+    assert [(note.kind, note.value, note.details) for note in found.notes] == [
+        ("later_sheet", "prices", ("start",)),
+        ("other_sheets", None, ("staff",)),
+    ]
+    assert read_in_memory(path, sheet="start").columns == before[0]
+
+
+ANSWERS = [[SENTENCE, ("yes", "no")[k % 2]] for k in range(300)]
+DATED = [[f"2024-01-{k + 10}", f"{SENTENCE} {k}"] for k in range(15)]
+
+
+@pytest.mark.parametrize("rows", [ANSWERS, DATED])
+def test_tables_with_sentences_are_tables(rows, tmp_path):
+    path = write(tmp_path / "t.xlsx", ("start", [["a", "b"], *rows], ()), PRICES)
+    assert read_in_memory(path).columns == ["a", "b"]
+
+
+def test_an_error_on_a_sheet_names_the_others(tmp_path):
+    path = write(tmp_path / "t.xlsx", ("today", [NAMES, ["a", 1.5, 2]], ()), PRICES)
+    with pytest.raises(TableError, match=r"prices \(--sheet NAME\)"):
+        read_in_memory(path)
+
+
 def test_a_first_sheet_with_a_header_alone_is_an_empty_table(tmp_path):
     path = write(tmp_path / "t.xlsx", ("today", [NAMES], ()), PRICES)
     with pytest.raises(TableError, match="row"):

@@ -141,6 +141,7 @@ LEFT_OUT = {
     "nothing": ([None] * N, "empty"),
     "lists": ([[1, 2]] * N, "opaque_cells"),
     "holes": ([1.0, 2.0] + [None] * (N - 2), "mostly_missing"),
+    "yes or nothing": (["Y", "Y"] + [None] * (N - 2), "one_value_or_missing"),
 }
 
 

@@ -69,6 +69,19 @@ CASES = {
     "source with a comma, after a blank line": Case(
         [HEADER, *body(), "", "Source: Office of Prices, 2024"], notes=("rows_below",)
     ),
+    "notes below, of which the first has a source": Case(
+        [HEADER, *body(), '"Source: Office of Prices"', '"Office"', '"October 2024"'],
+        notes=("rows_below",),
+    ),
+    "short lines below a blank line": Case(
+        [HEADER, *body(), "", "Office of Prices", "provisional"], notes=("rows_below",)
+    ),
+    "short lines that are rows": Case(
+        [HEADER, *body(), "city30"],
+        last=("city30", None, None),
+        notes=("short_lines",),
+        n_rows=N + 1,
+    ),
     "comments above and below": Case(
         ["# prices", HEADER, *body(), "# end"],
         first_line=3,

@@ -218,38 +218,41 @@ def detect_input(
 
     from odefs.cli.run import described, labels_of, measure, shared_command_line
     from odefs.tables.answers import answered
-    from odefs.tables.detect import detect_table
+    from odefs.tables.detect import NoColumnsError, detect_table
     from odefs.tables.encoder.encoder import ColumnEncoder
     from odefs.tables.known_cases import known_cases
-    from odefs.tables.notes import Exclusion, Provenance
+    from odefs.tables.notes import Exclusion, Provenance, other_sheet_names
     from odefs.tables.with_answers import answers_note, with_answers
 
     columns, flagging, seed = fit.columns, fit.flagging, fit.training.seed
     with stage("reading"):
         labels = labels_of(read.table, columns.label) if columns.label else None
         cases, note = known_cases(read.table, columns.known) if columns.known else ({}, None)
-    found = detect_table(
-        read.table,
-        model,
-        ColumnEncoder(
-            columns.number,
-            columns.category,
-            columns.drop,
-            columns.keep,
-            columns.na,
-            by=columns.by,
-        ),
-        id=fit.reading.identifier,
-        known=cases,
-        ignore=columns.labels,
-        contamination=flagging.contamination,
-        threshold=flagging.threshold,
-        flag=flagging.flag,
-        hide=fit.hide,
-        top=fit.top,
-        seed=seed,
-        checks=checks,
-    )
+    try:
+        found = detect_table(
+            read.table,
+            model,
+            ColumnEncoder(
+                columns.number,
+                columns.category,
+                columns.drop,
+                columns.keep,
+                columns.na,
+                by=columns.by,
+            ),
+            id=fit.reading.identifier,
+            known=cases,
+            ignore=columns.labels,
+            contamination=flagging.contamination,
+            threshold=flagging.threshold,
+            flag=flagging.flag,
+            hide=fit.hide,
+            top=fit.top,
+            seed=seed,
+            checks=checks,
+        )
+    except NoColumnsError as error:
+        raise NoColumnsError(error.left_out, other_sheet_names(read.notes)) from None
     rows, answers = answered(told)
     found = with_answers(found, rows, answers, read.table)
     notes = [*([note] if note else []), *([answers_note(answers)] if told else [])]

@@ -82,7 +82,8 @@ class Reading:
     )
     table: str | None = option(
         metavar="NAME",
-        help="Table of a database, or file in a zip archive (default: the only one).",
+        help="Table of a database, file in a zip archive or key of a JSON document (default: "
+        "the only one).",
     )
     query: str | None = option(metavar="SQL", help="Rows of a database to read.")
     identifier: str | None = option("--id", metavar="COL", help="Column with row ids.")

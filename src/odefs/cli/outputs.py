@@ -105,7 +105,7 @@ def _require_consistent(writing: options.Writing, two_outputs: bool) -> None:
 
 
 def _check_scores(scores: Path, file: str, force: bool) -> None:
-    from odefs.tables.readers.open import require_input
+    from odefs.tables.readers.inputs import require_input
     from odefs.tables.writers.files import WRITABLE, check_target
 
     # Checked first: a missing input folder would otherwise be reported as a wrong output name.

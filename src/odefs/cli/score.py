@@ -172,7 +172,7 @@ def _score_folder(run: ScoreRun, output: str) -> None:
     """Score the partitions and report the counts."""
     from odefs.exceptions import UnreadableColumnWarning
     from odefs.tables.messages import outputs_without_input
-    from odefs.tables.readers.open import fingerprint
+    from odefs.tables.readers.inputs import fingerprint
     from odefs.tables.score_batches import BatchScorer
     from odefs.tables.score_folder import score_partitions
 

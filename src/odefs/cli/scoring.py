@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from odefs.tables.drift import ColumnDrift
     from odefs.tables.model_files import TableModel
     from odefs.tables.readers.local_tables import LocalTable
-    from odefs.tables.readers.open import Reading, ReadOptions
+    from odefs.tables.readers.open import Reading
+    from odefs.tables.readers.read_options import ReadOptions
 
 
 @dataclass(frozen=True, kw_only=True)

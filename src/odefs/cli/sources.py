@@ -10,12 +10,12 @@ from odefs.cli.progress import progress
 
 if TYPE_CHECKING:
     from odefs.tables.readers.local_tables import LocalTable
-    from odefs.tables.readers.open import ReadOptions
+    from odefs.tables.readers.read_options import ReadOptions
 
 
 def read_options(reading: options.Reading) -> "ReadOptions":
     """How to read the file, as far as the command line says."""
-    from odefs.tables.readers.open import ReadOptions
+    from odefs.tables.readers.read_options import ReadOptions
 
     return ReadOptions(
         reading.sheet,
@@ -31,7 +31,7 @@ def read_options(reading: options.Reading) -> "ReadOptions":
 def local_table(file: str, reading: options.Reading, quiet: bool) -> "Iterator[LocalTable]":
     """The local file of a table, downloaded or converted if necessary, for the ``with`` block."""
     from odefs.tables.readers.local_tables import located
-    from odefs.tables.readers.open import check_options
+    from odefs.tables.readers.read_options import check_options
     from odefs.tables.readers.source_kinds import CHOICES, kind_of, source_name
 
     if kind_of(file) in CHOICES["query"]:

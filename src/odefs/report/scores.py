@@ -31,9 +31,12 @@ def collect_scores(
     else:
         edges = _spaced(low, high, min(BINS, max(10, scores.size // 10)) + 1, scale)
     short = short_threshold(scores, is_outlier, threshold)
+    edges = _with_edge_at(short, edges, scale)
     spread = _spaced(low, high, STEPS, scale) if high > low else np.array([low])
     offered = sorted({_rounded(value, high - low, scale) for value in spread} | {short})
-    counts = sum(np.histogram(scores[part], edges)[0] for part in row_chunks(scores.size))
+    # Rows at the threshold are not flagged: they belong to the bin below it.
+    limits = np.where(edges == short, np.nextafter(edges, edges[-1]), edges)
+    counts = sum(np.histogram(scores[part], limits)[0] for part in row_chunks(scores.size))
     above = counts_above(scores, np.array(offered))
     return {
         "lowest": low,
@@ -81,6 +84,17 @@ def _spaced(low: float, high: float, count: int, scale: str) -> np.ndarray:
     spaced = np.geomspace(low, high, count) if scale == "log" else np.linspace(low, high, count)
     spaced[0], spaced[-1] = low, high
     return spaced
+
+
+def _with_edge_at(threshold: float, edges: np.ndarray, scale: str) -> np.ndarray:
+    """Move the nearest inner edge to the threshold, so that no bin has flagged rows and others."""
+    if edges.size < 3 or not edges[0] < threshold < edges[-1]:
+        return edges
+    inner = edges[1:-1]
+    distances = np.abs(np.log(inner / threshold) if scale == "log" else inner - threshold)
+    moved = edges.copy()
+    moved[1 + int(distances.argmin())] = threshold
+    return moved
 
 
 def _rounded(value: float, span: float, scale: str) -> float:

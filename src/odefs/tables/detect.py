@@ -37,11 +37,22 @@ from odefs.tables.encoder.missing import Lost
 from odefs.tables.flagging import flag_rows, model_convention
 from odefs.tables.hold_rows import EncodedRows, hold_rows
 from odefs.tables.messages import no_columns
-from odefs.tables.notes import FlagConvention, Note, Provenance
+from odefs.tables.notes import Exclusion, FlagConvention, Note, Provenance
 from odefs.tables.table import Table
 
 BLOCK_BYTES = 2**24
 """Size of the blocks in which encoded rows are read from a file."""
+
+
+class NoColumnsError(TableError):
+    """No column of a table can be used; ``left_out`` has the reasons."""
+
+    def __init__(self, left_out: Mapping[str, Exclusion], other_sheets: Sequence[str] = ()) -> None:
+        super().__init__(no_columns(left_out, other_sheets))
+        self.left_out, self.other_sheets = left_out, other_sheets
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.left_out, self.other_sheets)
 
 
 def detect_table(
@@ -74,7 +85,7 @@ def detect_table(
         report_progress(0, 0)
         learn_encoder(encoder, table, names, seed)
         if not encoder.columns:
-            raise TableError(no_columns(encoder.left_out_))
+            raise NoColumnsError(encoder.left_out_)
     to_check = find_checks(table, encoder, names, ignore, seed) if checks else []
     with encoded_rows(table, encoder) as rows, stage("fitting"):
         report_progress(0, 0)

@@ -4,7 +4,7 @@ Code compares and filters these records. ``str(record)`` is its message, which i
 :mod:`odefs.tables.messages`; no code searches messages.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -61,6 +61,7 @@ ExclusionKind = Literal[
     "empty",
     "constant",
     "mostly_missing",
+    "one_value_or_missing",
     "unique_text",
     "unique_codes",
     "row_counter",
@@ -254,3 +255,9 @@ def _resolved(model: "OutlierModel") -> dict[str, float]:
         name: value.item() if hasattr(value, "item") else value for name, value in found.items()
     }
     return plain | {"threshold": float(-model.offset_)}
+
+
+def other_sheet_names(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return the names of the other sheets of a workbook, which a note on its reading has."""
+    named = [note.details for note in notes if note.kind in ("later_sheet", "other_sheets")]
+    return tuple(name for details in named for name in details)

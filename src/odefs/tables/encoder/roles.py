@@ -24,7 +24,7 @@ from odefs.tables.encoder.text_formats import (
 )
 from odefs.tables.encoder.time_names import known_times, number_name, time_names
 from odefs.tables.messages import KIND_NAMES
-from odefs.tables.notes import Exclusion, Note
+from odefs.tables.notes import Exclusion, ExclusionKind, Note
 
 IDENTIFIER_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|ids|uuid|guid|key|index|idx|nr|no|rownum|row|serial"
@@ -286,7 +286,8 @@ def _useless(column: Column, forced: bool, keep: bool) -> Exclusion | None:
     if forced or keep:
         return None
     if missing > MOSTLY_MISSING:
-        return Exclusion("mostly_missing", missing)
+        kind: ExclusionKind = "one_value_or_missing" if column.is_constant else "mostly_missing"
+        return Exclusion(kind, missing)
     return _identifier(column)
 
 

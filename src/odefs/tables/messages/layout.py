@@ -63,7 +63,10 @@ def _other_sheets(note: Note) -> str:
 def _later_sheet(note: Note) -> str:
     before = count(len(note.details), "sheet before it has", "sheets before it have")
     named = first_of(note.details, NAMED_SHEETS)
-    return f"the table was read from the sheet {note.value!r}; {before} none: {named}"
+    return (
+        f"the table was read from the sheet {note.value!r}; {before} text or nothing: {named} "
+        "(--sheet NAME)"
+    )
 
 
 LAYOUT_NOTES: dict[NoteKind, Callable[[Note], str]] = {

@@ -23,6 +23,7 @@ from odefs.tables.notes import (
 )
 
 NAMED_COLUMNS = 3
+ONE_VALUE = ", one value elsewhere; if empty means no, write a value such as N there"
 DETAILS = {
     "percentages": "percentages",
     "some_percentages": "percentages next to plain numbers",
@@ -262,6 +263,9 @@ EXCLUSIONS: dict[ExclusionKind, Callable[[Exclusion], str]] = {
     "empty": lambda why: "empty",
     "constant": lambda why: "one value",
     "mostly_missing": lambda why: f"missing in {percent(why.share or 0.0)} of the rows",
+    "one_value_or_missing": lambda why: (
+        f"missing in {percent(why.share or 0.0)} of the rows{ONE_VALUE}"
+    ),
     "unique_text": lambda why: "text that differs from row to row",
     "unique_codes": lambda why: "codes that differ from row to row",
     "row_counter": lambda why: "counts the rows",

@@ -7,7 +7,7 @@ each would hide the rest of the screen.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from odefs.tables.messages.notes import exclusion_message, note_message
+from odefs.tables.messages.notes import ONE_VALUE, exclusion_message, note_message
 from odefs.tables.messages.values import first_of, percent, without_controls
 from odefs.tables.notes import Exclusion, Note, NoteKind
 
@@ -40,7 +40,8 @@ def _reason(exclusions: Sequence[Exclusion]) -> str:
     shares = sorted(one.share for one in exclusions if one.share is not None)
     low, high = (percent(share) for share in (shares[0], shares[-1])) if shares else ("", "")
     if low != high:
-        return f"missing in {low} to {high} of the rows"
+        more = ONE_VALUE if exclusions[0].kind == "one_value_or_missing" else ""
+        return f"missing in {low} to {high} of the rows{more}"
     return exclusion_message(exclusions[0])
 
 
@@ -57,11 +58,17 @@ def note_lines(notes: Iterable[Note]) -> list[str]:
     ]
 
 
-def no_columns(left_out: Mapping[str, Exclusion]) -> str:
-    """Return that every column is left out, and why."""
+def no_columns(left_out: Mapping[str, Exclusion], other_sheets: Sequence[str] = ()) -> str:
+    """Return that every column is left out, and why; ``other_sheets`` may be chosen instead."""
     if not left_out:
-        return "no column is left to look at: give a table with more columns."
+        return (
+            f"no column is left to look at: give a table with more columns{_sheets(other_sheets)}."
+        )
     return (
         f"no column is left to look at: {'; '.join(left_out_lines(left_out))}; "
-        "--keep COL uses a column nevertheless."
+        f"--keep COL uses a column nevertheless{_sheets(other_sheets)}."
     )
+
+
+def _sheets(names: Sequence[str]) -> str:
+    return f"; other sheets: {first_of(names, NAMED_IN_GROUP)} (--sheet NAME)" if names else ""

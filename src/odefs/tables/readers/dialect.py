@@ -18,6 +18,8 @@ from odefs.tables.readers.compressed_files import beginning, text_beginning
 from odefs.tables.readers.content_kinds import WEB_PAGE, described_content
 
 DELIMITERS = (",", ";", "\t", "|")
+BYTEWISE = ("utf-8", "cp1252", "latin-1")
+"""Encodings in which a line break is one byte."""
 HEAD_BYTES = 256 * 1024
 LINES = 200
 LOOKED_AT = 4096

@@ -61,7 +61,7 @@ def _first_table(
         found = _read(source, first, options)
     except NoTableError as error:
         refusal = error
-    if found is not None and not found.is_text_column:
+    if found is not None and not found.is_explanation:
         return _with_others(found, others)
     later = _later_table(source, first or sheets_of(source)[0].name, others, options)
     if later is not None:
@@ -82,7 +82,7 @@ def _later_table(
             later = _read(source, name, options)
         except NoTableError:
             later = None
-        if later is not None and not later.is_text_column:
+        if later is not None and not later.is_explanation:
             note = Note("later_sheet", value=name, details=tuple(without))
             rest = [other for other in others if other not in (name, *without)]
             return _with_others(replace(later, notes=(note, *later.notes)), rest)

@@ -19,6 +19,7 @@ from odefs.tables.notes import Note
 from odefs.tables.readers.column_names import ColumnNames, numbered
 from odefs.tables.readers.compressed_files import beginning
 from odefs.tables.readers.dialect import (
+    BYTEWISE,
     HEAD_BYTES,
     LINES,
     Dialect,
@@ -29,8 +30,6 @@ from odefs.tables.readers.dialect import (
 from odefs.tables.writers.formulas import is_own, restored_name
 
 BYTE_MARK = b"\xef\xbb\xbf"
-BYTEWISE = ("utf-8", "cp1252", "latin-1")
-"""Encodings in which a line break is one byte."""
 COPIED_BYTES = 2**20
 STAND_INS = "\x1e\x1d\x1c\x1b"
 """Characters that exist in every encoding; one of them replaces quotes in the names given to

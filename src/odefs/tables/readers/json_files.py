@@ -13,7 +13,8 @@ from typing import TypeAlias, TypeGuard
 
 from odefs.exceptions import TableError
 from odefs.system.memory import BASELINE, available_memory
-from odefs.tables.readers.name_lists import listed
+from odefs.tables.readers.name_lists import chosen_name, listed
+from odefs.tables.readers.option_names import option
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value of a JSON document."""
@@ -25,8 +26,11 @@ MAX_DEPTH = 2
 SHAPES = 'an array of records ([{"a": 1}, ...]) or columns ({"a": [1, ...]}), at most two keys deep'
 
 
-def records_to_lines(document: Path, name: str, target: Path) -> None:
-    """Write the records of a document to ``target``, one per line."""
+def records_to_lines(document: Path, name: str, target: Path, table: str | None = None) -> None:
+    """Write the records of a document to ``target``, one per line.
+
+    ``table`` is the key of one of several tables.
+    """
     size = document.stat().st_size
     if BASELINE + GROWTH * size > available_memory():
         raise TableError(
@@ -34,7 +38,7 @@ def records_to_lines(document: Path, name: str, target: Path) -> None:
             "too much memory at once: write one record per line (.ndjson) instead."
         )
     with open(target, "w", encoding="utf-8") as out:
-        for number, record in enumerate(_records(_parsed(document, name), name), 1):
+        for number, record in enumerate(_records(_parsed(document, name), name, table), 1):
             try:
                 out.write(json.dumps(_flat(record, name), allow_nan=False) + "\n")
             except ValueError as error:
@@ -69,20 +73,19 @@ def has_lines(document: Path) -> bool:
     return len(lines) == 2 and all(isinstance(line, dict) for line in lines)
 
 
-def _records(value: Json, name: str) -> Iterator[Record]:
-    """Yield the records of the only table in a document."""
-    found = list(_tables(value, "", 0))
-    # Other parts of a document, such as a list of pages, may look like columns.
-    tables = [(key, table) for key, table in found if isinstance(table, list)] or found
-    if len(tables) > 1:
-        keys = [key for key, _ in tables]
-        raise TableError(
-            f"{name}: there are {len(tables)} tables in this document, under the keys "
-            f"{listed(keys)}: save one of them as a file of its own."
-        )
-    if not tables:
+def _records(value: Json, name: str, wanted: str | None) -> Iterator[Record]:
+    """Yield the records of the only table in a document, or of the one under a key."""
+    found = dict(_tables(value, "", 0))
+    if not found:
         raise TableError(f"{name}: no table was found in {_kind(value)}: needed is {SHAPES}.")
-    yield from _rows(tables[0][1])
+    if wanted is not None and "" in found:
+        raise TableError(f"{name}: this is a single table: leave out {option('table')}.")
+    if wanted is None:
+        # Other parts of a document, such as a list of pages, may look like columns.
+        others = [key for key, table in found.items() if not isinstance(table, list)]
+        if len(others) < len(found):
+            found = {key: table for key, table in found.items() if key not in others}
+    yield from _rows(found[chosen_name(list(found), wanted, name, "the document")])
 
 
 def _tables(value: Json, key: str, depth: int) -> Iterator[tuple[str, list[Record] | Record]]:

@@ -3,9 +3,11 @@
 Small files that expand to gigabytes are suspicious: they are read in batches, or refused.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from odefs.exceptions import TableError
+from odefs.tables.readers.name_lists import listed
 from odefs.tables.readers.option_names import has_option
 
 MAX_COLUMNS = 20_000
@@ -15,11 +17,15 @@ LARGEST_GROWTH = 250
 """Bytes of memory per byte of a file; repeated values reach about 150 in xlsx, 20 elsewhere."""
 
 
-def require_height(n_rows: int, name: str | Path, least_rows: int = 2) -> None:
-    """Raise if there are too few rows."""
+def require_height(
+    n_rows: int, name: str | Path, least_rows: int = 2, other_sheets: Sequence[str] = ()
+) -> None:
+    """Raise if there are too few rows; ``other_sheets`` of the workbook are named."""
     if n_rows < least_rows:
         least = "one row" if least_rows == 1 else "two rows"
         sheet = ", or the sheet of a workbook with --sheet" if has_option("sheet") else ""
+        if sheet and other_sheets:
+            sheet = f", or another sheet: {listed(other_sheets)} (--sheet NAME)"
         raise TableError(
             f"{name}: a table needs at least {least}, this one has {n_rows}: choose another file"
             f"{sheet}."

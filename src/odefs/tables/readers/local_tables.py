@@ -19,6 +19,7 @@ from odefs.system.tempfiles import temporary_folder
 from odefs.tables.readers.addresses import without_secrets
 from odefs.tables.readers.compressed_files import codec_of, decompress_to
 from odefs.tables.readers.file_names import readable
+from odefs.tables.readers.option_names import option
 from odefs.tables.readers.source_kinds import (
     Kind,
     kind_of,
@@ -120,11 +121,11 @@ def _converted(
 
             duckdb_to_parquet(path, shown, table, query, target)
         else:
-            return replace(source, path=str(_lines(path, shown, folder)), origin=path)
+            return replace(source, path=str(_lines(path, shown, folder, table)), origin=path)
     return replace(source, path=str(target))
 
 
-def _lines(source: Path, shown: str, folder: Path) -> Path:
+def _lines(source: Path, shown: str, folder: Path, table: str | None) -> Path:
     """Return an ndjson file with the records of a JSON document, or of compressed lines."""
     from odefs.tables.readers.json_files import has_lines, records_to_lines
 
@@ -132,11 +133,14 @@ def _lines(source: Path, shown: str, folder: Path) -> Path:
     if suffix != ".json" or codec_of(source) is not None:
         suffix = source.with_suffix("").suffix.lower() if suffix != ".json" else suffix
         source = decompress_to(source, shown, folder / f"decompressed{suffix}")
+    is_lines = suffix != ".json" or has_lines(source)
+    if is_lines and table is not None:
+        raise TableError(f"{shown}: this is a single table: leave out {option('table')}.")
     if suffix != ".json":
         return source
     target = folder / "table.ndjson"
-    if has_lines(source):
+    if is_lines:
         shutil.copyfile(source, target)
     else:
-        records_to_lines(source, shown, target)
+        records_to_lines(source, shown, target, table)
     return target

@@ -17,8 +17,8 @@ from odefs.system.memory import BASELINE, memory_budget
 from odefs.tables.readers.compressed_files import compression_ratio, text_beginning
 from odefs.tables.readers.dialect import DELIMITERS, HEAD_BYTES
 from odefs.tables.readers.excel_limits import excel_bytes, is_zipped
+from odefs.tables.readers.inputs import suffix_of
 from odefs.tables.readers.limits import ALWAYS_BYTES, most_bytes
-from odefs.tables.readers.open import suffix_of
 from odefs.tables.readers.sheets import choose_sheet
 from odefs.tables.readers.suffixes import ARROW, EXCEL, LINES, TEXT
 

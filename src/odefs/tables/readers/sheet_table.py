@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from odefs.exceptions import TableError
 from odefs.tables.notes import Note
+from odefs.tables.readers.cell_kinds import cleaned, is_sentence, is_value
 from odefs.tables.readers.column_names import ColumnNames
 from odefs.tables.readers.excel_cells import (
     Options,
@@ -29,6 +30,10 @@ from odefs.tables.writers.formulas import is_own
 
 if TYPE_CHECKING:
     import polars as pl
+
+MAX_EXPLAINING_ROWS = 200
+"""Longer sheets of text are data, such as answers to open questions."""
+SENTENCE_SHARE = 0.5
 
 
 class NoTableError(Exception):
@@ -68,6 +73,25 @@ class SheetTable:
         if self.frame.width > 1:
             return False
         return not self.frame.height or self.frame.dtypes[0] in (pl.String, pl.Null)
+
+    @property
+    def is_explanation(self) -> bool:
+        """Whether the sheet explains others: a cover, notes, or a description of columns.
+
+        These have columns of text alone, in few rows, and most of their cells are sentences.
+        """
+        import polars as pl
+
+        if self.is_text_column:
+            return True
+        is_text = all(dtype in (pl.String, pl.Null) for dtype in self.frame.dtypes)
+        if not is_text or not 0 < self.frame.height <= MAX_EXPLAINING_ROWS:
+            return False
+        columns = [series.drop_nulls().to_list() for series in self.frame]
+        if any(cells and all(map(is_value, map(cleaned, cells))) for cells in columns):
+            return False
+        cells = [cleaned(cell) for column in columns for cell in column]
+        return sum(map(is_sentence, cells)) >= SENTENCE_SHARE * len(cells)
 
 
 def read_sheet_table(read: Options, options: SheetOptions) -> SheetTable:

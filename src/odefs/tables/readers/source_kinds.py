@@ -18,7 +18,7 @@ from odefs.tables.readers.suffixes import DATABASES, EXCEL, LINES, OTHER, READAB
 Kind = Literal["file", "zip", "json", "compressed", "sqlite", "duckdb", "postgresql", "remote"]
 """``file``: the readers open it directly. ``compressed``: JSON or ndjson, compressed."""
 CHOICES: dict[str, tuple[Kind, ...]] = {
-    "table": ("zip", "sqlite", "duckdb", "postgresql"),
+    "table": ("zip", "json", "compressed", "sqlite", "duckdb", "postgresql"),
     "query": ("sqlite", "duckdb", "postgresql"),
 }
 """Kinds of sources that each option is for."""
@@ -112,7 +112,9 @@ def require_choice_of(kind: Kind, shown: str, table: str | None, query: str | No
     if table is not None and kind not in CHOICES["table"]:
         is_workbook = shown.lower().endswith(EXCEL) and has_option("sheet")
         hint = f": {option('sheet')} chooses a sheet" if is_workbook else ""
-        raise TableError(f"{shown}: {option('table')} is for databases and zip archives{hint}.")
+        raise TableError(
+            f"{shown}: {option('table')} is for databases, zip archives and JSON documents{hint}."
+        )
 
 
 def table_name(file: str | Path) -> str:

@@ -27,6 +27,7 @@ from odefs.tables.readers.line_ends import with_line_feeds
 from odefs.tables.readers.placement import FOUND, Placement
 from odefs.tables.readers.text_cells import FiledCells, HeldCells, TextCells
 from odefs.tables.readers.text_copy import arranged, in_column
+from odefs.tables.readers.text_padding import without_padding
 from odefs.tables.readers.text_types import TextTypes
 from odefs.tables.table import HeldTable, ParquetTable, Table
 from odefs.tables.writers.formulas import restored
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 LINE = "\x1fline"
 """Column with the line in which each row begins; no text file has a column of this name."""
-DECOMPRESSED, LINE_FEEDS, ARRANGED = "decompressed.txt", "line_feeds.txt", "arranged.txt"
+DECOMPRESSED, LINE_FEEDS = "decompressed.txt", "line_feeds.txt"
+UNPADDED, ARRANGED = "unpadded.txt", "arranged.txt"
 """Copies of the file in the folder for temporary files."""
 FALLBACK_ENCODING = "cp1252"
 """Encoding of text that is neither UTF-8 nor marked as another encoding."""
@@ -72,6 +74,8 @@ def read_text(
     has, ``kept_names`` are used as they are in the file, with space around them.
     """
     source = _plain_text(source, name, folder)
+    copy = None if folder is None else folder / UNPADDED
+    source = without_padding(source, delimiter, kept_names, copy)
     copy = None if folder is None else folder / ARRANGED
     source, delimiter, around = arranged(source, name, delimiter, has_header, place, expected, copy)
     dialect, header = sniff_checked(source, name, delimiter, has_header, kept_names)
@@ -106,7 +110,7 @@ def _plain_text(source: Path | bytes, name: str, folder: Path | None) -> Path | 
 
 def _remove_copies(folder: Path) -> None:
     """Make room for the typed table; the source file may be on another disk."""
-    for working in (DECOMPRESSED, LINE_FEEDS, ARRANGED):
+    for working in (DECOMPRESSED, LINE_FEEDS, UNPADDED, ARRANGED):
         (folder / working).unlink(missing_ok=True)
 
 

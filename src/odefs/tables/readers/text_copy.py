@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from odefs.tables.notes import Note
-from odefs.tables.readers.header import BYTEWISE
+from odefs.tables.readers.dialect import BYTEWISE
 from odefs.tables.readers.placement import FOUND, Placement
-from odefs.tables.readers.text_layout import TextPlan, is_note_line, plan_text, shortened
+from odefs.tables.readers.text_layout import (
+    TextPlan,
+    is_note_line,
+    is_short_line,
+    plan_text,
+    shortened,
+)
 from odefs.tables.readers.text_lines import SPACE, split_fields
 
 TAIL_BYTES = 16 * 1024
@@ -131,8 +137,12 @@ def _end(source: Path | bytes, plan: TextPlan) -> tuple[int | None, tuple[Note, 
 
 
 def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[int, str]]:
-    """Return the last lines that are notes, with their places in the file."""
+    """Return the last lines that are notes, with their places in the file.
+
+    Below the first note, and below a blank line, short lines of text also belong to the notes.
+    """
     cut: list[tuple[int, str]] = []
+    short: list[tuple[int, str]] = []
     for place in range(len(lines) - 1, max(0, len(lines) - EXAMINED_LINES), -1):
         offset, text = lines[place]
         if not text.strip():
@@ -140,9 +150,16 @@ def _note_lines(lines: Sequence[tuple[int, str]], plan: TextPlan) -> list[tuple[
         above = [split_fields(line, plan.separator, False)[:1] for _, line in lines[:place][-40:]]
         longest = max((len(first[0]) for first in above if first), default=0)
         is_apart = not lines[place - 1][1].strip(f" {plan.separator}")
-        if not is_note_line(text, plan.separator, plan.width, is_apart, longest):
+        is_short = is_short_line(text, plan.separator, plan.width)
+        if is_note_line(text, plan.separator, plan.width, is_apart, longest) or (
+            is_short and is_apart
+        ):
+            cut = [(offset, text), *short, *cut]
+            short = []
+        elif is_short:
+            short.insert(0, (offset, text))
+        else:
             break
-        cut.insert(0, (offset, text))
     return cut
 
 

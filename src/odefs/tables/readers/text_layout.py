@@ -34,6 +34,7 @@ from odefs.tables.readers.text_lines import (
 from odefs.tables.readers.text_titles import find_text_table
 
 QUOTED = 60
+SHORT_FIELDS = 2
 MAX_LINE = 10_000
 """Files with longer lines are not looked into: their tables are too wide to have titles."""
 
@@ -258,6 +259,20 @@ def is_note_line(text: str, separator: str, width: int, is_apart: bool, longest:
         return is_apart and is_note(filled[0])
     return is_note(filled[0]) or (
         len(filled) < width and _is_long_sentence(filled[0], text, is_apart, longest)
+    )
+
+
+def is_short_line(text: str, separator: str, width: int) -> bool:
+    """Whether a line has one or two texts and no values, where the table has several fields."""
+    if text.count('"') % 2:
+        return False
+    fields = split_fields(text, separator, by_spaces=False)
+    filled = list(filter(None, map(str.strip, fields)))
+    return (
+        len(fields) < width
+        and 0 < len(filled) <= SHORT_FIELDS
+        and 2 * len(filled) < width
+        and not any(map(is_value, filled))
     )
 
 
