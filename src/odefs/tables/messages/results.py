@@ -10,6 +10,7 @@ from odefs.tables.messages.values import (
     first_of,
     listed,
     number,
+    percent,
     shortened,
     without_controls,
 )
@@ -163,6 +164,19 @@ def kinds_from(total: int) -> str:
 
 
 AGREEMENT = "agree: share of the model's parts that find the row unusual on their own."
+NO_AGREEMENT = (
+    "0%: no part alone scores the row 2 standard deviations above its mean; the row is flagged by "
+    "the combined score of all parts."
+)
+"""Added to the former where a flagged row has no agreement."""
+
+
+def agreement(share: float) -> str:
+    """Return how much of the model agrees that a row is unusual."""
+    if share == 0:
+        return "no part of the model agrees on its own"
+    return f"{percent(share)} of the model agrees"
+
 
 NO_DRIFT = "No column differs from training: no value out of range, no unseen category."
 
