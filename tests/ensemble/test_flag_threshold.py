@@ -7,7 +7,7 @@ from scipy.stats import norm
 import odefs
 from odefs import ODEFS, LeSiNN
 from odefs.engines.out_of_core import Folder
-from odefs.ensemble.flag_threshold import FEWEST_ROWS, tail_threshold
+from odefs.ensemble.flag_threshold import FEWEST_ROWS, clear_outliers, tail_threshold
 from odefs.exceptions import TableError
 from odefs.kernels import row_reductions
 from odefs.tables.table import table_of
@@ -173,3 +173,27 @@ def test_detect_passes_the_number_on():
     assert found.n_flagged >= 5
     with pytest.raises(TableError, match="contradict"):
         odefs.detect(X, max_false_flags=5, flag=3)
+
+
+@pytest.mark.parametrize("n", [100, 3000])
+def test_scores_far_above_all_others_are_clear(n):
+    scores = bulk(n)
+    for k in (1, 2):
+        found = clear_outliers(np.append(scores, [9 * scores.max()] * k), 2)
+        assert (found.count, found.margin) == (k, pytest.approx(9))
+    assert clear_outliers(np.append(scores, [9 * scores.max()] * 3), 2) is None
+
+
+def test_clear_scores_are_rare_without_outliers():
+    kinds = [(100, 1.0), (3000, 1.0), (3000, 1.5)]
+    tables = [bulk(n, shape, seed=k) for n, shape in kinds for k in range(60)]
+    assert sum(clear_outliers(scores, 1) is not None for scores in tables) <= 2
+    assert clear_outliers(np.ones(100), 1) is None
+    assert clear_outliers(np.append(bulk(FEWEST_ROWS - 2), 99.0), 1) is None
+
+
+def test_clear_scores_in_a_file_are_the_same():
+    scores = np.append(bulk(1000), [np.nan, 50.0])
+    in_file = Folder().array(scores.shape, np.float64)
+    in_file[:] = scores
+    assert clear_outliers(in_file, 1) == clear_outliers(scores, 1) is not None

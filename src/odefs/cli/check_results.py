@@ -58,7 +58,7 @@ def as_text(checked: Checked) -> str:
     ]
     failed = [rule for rule in RULES if checked.has_failed(rule)]
     verdict = f"failed: {', '.join(failed)}" if failed else "passed"
-    counts = f"{checked.n_rows:,} rows, {checked.n_flagged:,} flagged"
+    counts = f"{messages.count(checked.n_rows, 'row')}, {checked.n_flagged:,} flagged"
     return "\n".join([*lines, f"{without_controls(checked.table)}: {verdict} ({counts})."]) + "\n"
 
 

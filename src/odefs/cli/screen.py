@@ -77,7 +77,7 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     """Show the table, its top-ranked outliers with reasons, and the columns of the model."""
     name = found.source.get("name", "table")
     out.say(
-        f"{_line(name)}: {found.n_rows:,} rows, "
+        f"{_line(name)}: {messages.count(found.n_rows, 'row')}, "
         f"{messages.count(len(found.encoder.columns), 'column')} used",
         bold=True,
     )
@@ -85,13 +85,21 @@ def show_detection(out: Screen, found: "TableDetection", top: int) -> None:
     ordinary = messages.ordinary(median(found.scores if found.part is None else found.part.scores))
     out.say(f"{messages.flagged(found.n_flagged, found.convention)} {ordinary}\n")
     if top:
-        out.table(*outlier_table(found, top))
-        if found.agreement is not None:
-            out.say(messages.AGREEMENT)
+        groups = foremost_rows(found, found.order, top)
+        out.table(*outlier_table(found, groups))
+        show_agreement(out, found, [group[0] for group in groups])
     show_columns(out, found)
     if found.labels:
         out.say(messages.labels(found.labels))
     show_reading(out, found)
+
+
+def show_agreement(out: Screen, found: "TableDetection", rows: Sequence[int]) -> None:
+    """Show what the agreement means; ``rows`` are those of the table."""
+    if found.agreement is None:
+        return
+    none = any(found.agreement[row] == 0 and found.is_outlier[row] for row in rows)
+    out.say(f"{messages.AGREEMENT} {messages.NO_AGREEMENT}" if none else messages.AGREEMENT)
 
 
 def show_reading(out: Screen, found: "TableDetection") -> None:
@@ -146,8 +154,10 @@ def show_columns(out: Screen, found: "TableDetection") -> None:
         out.say(text)
 
 
-def outlier_table(found: "TableDetection", top: int) -> tuple[list[Column], list[list[str]]]:
-    """The top-ranked rows with their reasons; identical rows share a line."""
+def outlier_table(
+    found: "TableDetection", groups: Sequence[Sequence[int]]
+) -> tuple[list[Column], list[list[str]]]:
+    """The top-ranked rows with their reasons; the identical rows of a group share a line."""
     identifier, names = shown_names(found)
     agreement = [] if found.agreement is None else [Column("agree", is_right=True)]
     columns = [
@@ -158,7 +168,6 @@ def outlier_table(found: "TableDetection", top: int) -> tuple[list[Column], list
         Column("why"),
     ]
     rows = []
-    groups = foremost_rows(found, found.order, top)
     for group, reasons in zip(groups, found.reasons([group[0] for group in groups]), strict=True):
         row = group[0]
         name = _line(names[row]) + (f" and {len(group) - 1} more" if len(group) > 1 else "")
@@ -195,7 +204,7 @@ def show_reasons(out: Screen, found: "TableDetection", rows: Sequence[int]) -> N
         mark = "stands out" if found.is_outlier[row] else "not flagged"
         agree = ""
         if found.agreement is not None:
-            agree = f", {percent(found.agreement[row])} of the model agrees"
+            agree = f", {messages.agreement(found.agreement[row])}"
         rank = f"rank {found.ranks[row]} of {found.n_rows:,}"
         place = f"score {found.scores[row]:.2f}, {rank}, {mark}{agree}"
         out.say(f"{_line(identifier)} {_line(names[row])}: {place}", bold=True)

@@ -15,6 +15,7 @@ average, whatever the distribution.
 
 import math
 import sys
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -26,6 +27,7 @@ FEWEST_ROWS = 30
 """Quantiles of fewer scores say too little about their tail."""
 
 QUANTILES = 0.75, 0.9
+Z_LOWER, Z_UPPER = map(NormalDist().inv_cdf, QUANTILES)
 
 SHAPES = 1.0, 1.8
 """Smallest and largest shape. Lighter tails than the normal one are not made use of."""
@@ -45,6 +47,10 @@ PRIOR_ROWS = 1000
 """The shape is averaged with 1, which counts as much as this number of rows."""
 
 
+CHANCE, LEAST_MARGIN = 0.001, 1.5
+"""Ordinary rows expected to score as high as a clear outlier, and its distance from the others."""
+
+
 def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
     """Return the score that ``max_false_flags`` ordinary rows are expected to exceed.
 
@@ -55,26 +61,77 @@ def tail_threshold(scores: np.ndarray, max_false_flags: float) -> float | None:
     count, _ = count_and_mean(scores)
     if count < FEWEST_ROWS:
         return None
+    highest = _below_highest(scores, count, int(max_false_flags))
+    bulk = _bulk(scores, count)
+    if bulk is None:
+        return highest if highest < math.inf else percentile_of_known(scores, count, 100.0)
+    threshold = bulk.exceeded_by(max_false_flags)
+    # Of nearly equal scores, none is high.
+    return min(threshold, highest) if highest > bulk.upper * (1 + ROUNDING) else threshold
+
+
+@dataclass(frozen=True)
+class _Bulk:
+    """The model of the bulk of some scores."""
+
+    count: int
+    median: float
+    upper: float
+    """The 90 % quantile."""
+    shape: float
+
+    @property
+    def height(self) -> float:
+        return math.log(self.upper / self.median)
+
+    def exceeded_by(self, rows: float) -> float:
+        """Return the score that a number of rows is expected to exceed."""
+        # Half of the rows exceed the median: lower thresholds are outside the model.
+        share = min(0.5, max(rows / self.count, LEAST_SHARE))
+        z = max(0.0, -NormalDist().inv_cdf(share))
+        logarithm = self.height * (z / Z_UPPER) ** self.shape
+        threshold = self.median * math.exp(min(logarithm, LARGEST_LOGARITHM))
+        # The last digits of logarithms and powers differ between processors.
+        return float(f"{min(threshold, sys.float_info.max):.12g}")
+
+
+def _bulk(scores: np.ndarray, count: int) -> _Bulk | None:
+    """Return the model of ``count`` known scores; ``None`` if the quantiles do not differ."""
     shares = (0.5, *QUANTILES)
     median, lower, upper = (percentile_of_known(scores, count, 100 * share) for share in shares)
-    highest = _below_highest(scores, count, int(max_false_flags))
     if not 0 < median < upper < math.inf or upper / median == math.inf:
-        return highest if highest < math.inf else percentile_of_known(scores, count, 100.0)
-    normal = NormalDist()
-    z_lower, z_upper = map(normal.inv_cdf, QUANTILES)
+        return None
     height, shape = math.log(upper / median), 1.0
     if lower > median:
-        found = math.log(height / math.log(lower / median)) / math.log(z_upper / z_lower)
+        found = math.log(height / math.log(lower / median)) / math.log(Z_UPPER / Z_LOWER)
         shape = (count * found + PRIOR_ROWS) / (count + PRIOR_ROWS)
-    shape = min(max(shape, SHAPES[0]), SHAPES[1])
-    # Half of the rows exceed the median: lower thresholds are outside the model.
-    z = max(0.0, -normal.inv_cdf(min(0.5, max(max_false_flags / count, LEAST_SHARE))))
-    threshold = median * math.exp(min(height * (z / z_upper) ** shape, LARGEST_LOGARITHM))
-    threshold = min(threshold, sys.float_info.max)
-    # The last digits of logarithms and powers differ between processors.
-    threshold = float(f"{threshold:.12g}")
-    # Of nearly equal scores, none is high.
-    return min(threshold, highest) if highest > upper * (1 + ROUNDING) else threshold
+    return _Bulk(count, median, upper, min(max(shape, SHAPES[0]), SHAPES[1]))
+
+
+@dataclass(frozen=True)
+class ClearOutliers:
+    """Rows whose scores lie far above those of all others."""
+
+    count: int
+    margin: float
+    """Lowest of their scores, relative to the next one."""
+
+
+def clear_outliers(scores: np.ndarray, most: int) -> ClearOutliers | None:
+    """Return those of the ``most`` highest scores that tables without outliers hardly ever have.
+
+    Fewer than ``CHANCE`` ordinary rows are expected to score as high, and the next score is lower
+    by a factor of at least ``LEAST_MARGIN``. ``None`` if there are no such scores.
+    """
+    count, _ = count_and_mean(scores)
+    bulk = _bulk(scores, count) if count >= FEWEST_ROWS else None
+    if bulk is None or bulk.upper < bulk.median * (1 + ROUNDING):
+        return None
+    limit, top = bulk.exceeded_by(CHANCE), _highest(scores, most + 1)
+    for k in range(min(most, top.size - 1), 0, -1):
+        if top[k - 1] > limit and top[k - 1] >= LEAST_MARGIN * top[k]:
+            return ClearOutliers(k, float(top[k - 1] / top[k]))
+    return None
 
 
 def _below_highest(scores: np.ndarray, count: int, k: int) -> float:

@@ -279,7 +279,11 @@ class TopExplanation:
 
 def _title(found: "Explanation | TopExplanation") -> str:
     rows, columns = len(found), found.feature_names.size
-    return f"{type(found).__name__} of {rows:,} rows and {columns:,} columns"
+    counts = (
+        f"{rows:,} {'row' if rows == 1 else 'rows'} and "
+        f"{columns:,} {'column' if columns == 1 else 'columns'}"
+    )
+    return f"{type(found).__name__} of {counts}"
 
 
 def _lines(found: "Explanation | TopExplanation") -> list[Line]:

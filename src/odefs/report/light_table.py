@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from odefs.report.rows import cell
 from odefs.tables.detection import TableDetection
 from odefs.tables.displayed_rows import shown_checks, shown_names
-from odefs.tables.messages.reasons import reason_texts
+from odefs.tables.messages import count, flagged, reason_texts
 
 ROWS = 10
 CHECKS = 3
@@ -48,7 +48,7 @@ def render_light(detection: TableDetection, page: str | None = None) -> str:
     listed = "".join(f"<li>{_text(str(check))}</li>" for check in checks)
     return "".join(
         [
-            f"<div><p>{_text(_headline(detection))}</p>",
+            f"<div><p>{escape(_headline(detection))}</p>",
             f"<p>Values to check:</p><ul>{listed}</ul>" if listed else "",
             f"<table><thead>{header}</thead><tbody>{''.join(lines)}</tbody></table>",
             f"<p>{NEXT if page is None else _link(page)}{FRAME}</p></div>",
@@ -70,10 +70,9 @@ def _link(page: str) -> str:
 
 
 def _headline(detection: TableDetection) -> str:
-    return (
-        f"{detection.n_flagged:,} of {detection.n_rows:,} rows stand out "
-        f"({len(detection.encoder.columns):,} columns used)."
-    )
+    rows = count(detection.n_rows, "row")
+    columns = count(len(detection.encoder.columns), "column")
+    return f"{rows}, {columns} used. {flagged(detection.n_flagged, detection.convention)}"
 
 
 def _line(tag: str, cells: Sequence[str]) -> str:

@@ -60,9 +60,12 @@ class TableDetection:
     """The table that was read, for cells of columns that the model does not use."""
 
     def __repr__(self) -> str:
-        used, flagged = len(self.encoder.columns), self.n_flagged
-        rows = f"{self.n_rows} rows, {used} columns used, {flagged} flagged"
-        return f"<{type(self).__name__}: {rows}>"
+        used, rows = len(self.encoder.columns), self.n_rows
+        counts = (
+            f"{rows} {'row' if rows == 1 else 'rows'}, "
+            f"{used} {'column' if used == 1 else 'columns'} used, {self.n_flagged} flagged"
+        )
+        return f"<{type(self).__name__}: {counts}>"
 
     @cached_property
     def extent(self) -> Extent:

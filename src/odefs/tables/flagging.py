@@ -1,15 +1,15 @@
 """Flagging: which rows score above a threshold, and the convention that chose it."""
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefs.engines.out_of_core import Folder
-from odefs.ensemble.flag_threshold import FEWEST_ROWS
+from odefs.ensemble.flag_threshold import FEWEST_ROWS, clear_outliers
 from odefs.ensemble.model import FLAG_RATE
 from odefs.exceptions import TableError
-from odefs.kernels.row_reductions import fill, order_statistic, percentile
+from odefs.kernels.row_reductions import fill, order_statistic, percentile, row_chunks
 from odefs.models.base import OutlierModel
 from odefs.system.tempfiles import FileArray
 from odefs.tables.notes import FlagConvention
@@ -77,7 +77,23 @@ def flag_rows(
     if convention.kind == "too_few_rows":
         highest = float(np.nanmax(scores)) if not np.isnan(scores).all() else default
         return _above(scores, highest, convention)
-    return _above(scores, default, convention)
+    return _with_clear_outliers(scores, _above(scores, default, convention))
+
+
+def _with_clear_outliers(scores: np.ndarray, flagging: Flagging) -> Flagging:
+    """Add how clearly the rows stand out, if they are no more than in a table without outliers.
+
+    The threshold is never above the highest score of the training rows, so that their number alone
+    does not distinguish an outlier from the highest of ordinary scores.
+    """
+    rule, flags = flagging.convention, flagging.is_outlier
+    found = None
+    if rule.kind == "auto" and not (rule.by_training or rule.before_answers):
+        n_flagged = sum(int(np.count_nonzero(flags[part])) for part in row_chunks(flags.size))
+        if 0 < n_flagged <= (rule.expected or 0.0):
+            found = clear_outliers(scores, n_flagged)
+    clear, margin = (None, None) if found is None else (found.count, found.margin)
+    return replace(flagging, convention=replace(rule, clear=clear, margin=margin))
 
 
 def require_one_rule(

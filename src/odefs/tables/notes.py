@@ -145,7 +145,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class FlagConvention:
-    """The rule by which rows were flagged."""
+    """The rule by which rows were flagged, and which of them stand out beyond it."""
 
     kind: ConventionKind
     expected: float | None = None
@@ -164,6 +164,11 @@ class FlagConvention:
     """Whether the threshold comes from scores of training rows instead of this table."""
     before_answers: bool = False
     """Whether it comes from the scores before a person's answers changed them."""
+    clear: int | None = None
+    """``auto``, if no more rows are flagged than expected: number of those that score far higher
+    than all others, as rows of tables without outliers hardly ever do; ``None`` without any."""
+    margin: float | None = None
+    """Lowest score of these rows, relative to the next one."""
 
     def __str__(self) -> str:
         from odefs.tables.messages import convention_message

@@ -13,5 +13,5 @@ const drawCurve = (box, found) => {
   svg.append(drawn("path", { class: "best", d: `M${x(0)} ${y(0)}L${x(best)} ${y(best)}` }));
   svg.append(drawn("path", { class: "curve", d: `M${x(0)} ${y(0)}${found.map((n, k) => `H${x(k + 1)}V${y(n)}`).join("")}` }));
   svg.append(drawn("circle", { class: "end-point", cx: x(looked), cy: y(total), r: 4 }));
-  box.setAttribute("aria-label", `${words(total)} outliers confirmed in ${words(looked)} rows looked at.`);
+  box.setAttribute("aria-label", `${words(total)} ${total === 1 ? "outlier" : "outliers"} confirmed in ${words(looked)} ${looked === 1 ? "row" : "rows"} looked at.`);
 };

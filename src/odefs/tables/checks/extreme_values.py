@@ -2,7 +2,9 @@
 
 A value is far if it lies at least twice as far from the median as every other value, and many
 robust deviations away. Where a column is skewed or has heavy tails, distances are those of
-logarithms, so that a long tail does not count as far.
+logarithms, so that a long tail does not count as far. Logarithms of columns that range over several
+orders of magnitude have large deviations; in these a value is also far if the gap to all others is
+much wider than the gaps between the next ones.
 """
 
 from collections.abc import Callable, Collection
@@ -22,6 +24,12 @@ FEW_VALUES, REACH_OF_FEW = 10, 5.0
 """Columns with few distinct values are grades or small counts; a far value must stand out more."""
 SKEW, HEAVY = 1.3, 4.5
 """Ratio of the upper to the lower tail, and of the middle 98 % to the middle half (normal: 3.4)."""
+GAP = 30.0
+"""Least ratio of the distances of a far value and the next one, if the next ones lie close."""
+WIDE_GAP = 1000.0
+"""The same in the heaviest tail, that of a Cauchy distribution; one column in a thousand has it."""
+NEXT_VALUES, FEWEST_NEXT = 20, 5
+"""Number of next values by which the heaviness of a tail is judged; a tenth of all if fewer."""
 LARGEST = 1e150
 """Differences of larger numbers may overflow: their columns are not checked for far values."""
 
@@ -43,6 +51,9 @@ def extreme_suspects(
     reach = REACH if facts.n_distinct >= FEW_VALUES else REACH_OF_FEW
     most = max(2, min(20, facts.n // 500))
     found_low, found_high = _far_at_ends(lowest, highest, rest, reach, most)
+    (middle,) = quantiles(rest, 0.5)
+    found_high = found_high or _beyond_gap(highest - middle, facts.n, most)
+    found_low = found_low or _beyond_gap(middle - lowest, facts.n, most)
     if not found_high and not found_low:
         return []
     usual = (float(lowest[found_low]), float(highest[found_high]))
@@ -97,5 +108,24 @@ def _far(ends: np.ndarray, others: np.ndarray, reach: float, least: float, most:
     for k in range(min(most, ends.size - 1), 0, -1):
         ordinary = max(float(ends[k]), 1.5 * deviation)
         if ends[k - 1] >= max(reach * ordinary, least * deviation):
+            return k
+    return 0
+
+
+def _beyond_gap(ends: np.ndarray, n: int, most: int) -> int:
+    """Return how many of the values at one end are far by the gap between them and the others.
+
+    In a tail that falls as a power, ``i * log(d[i] / d[i + 1])`` of the i-th largest distances has
+    one distribution for all i, with the inverse of the power as its mean (1 in Cauchy's tail), and
+    smaller means towards the end in lighter tails. ``ends`` are the distances from the median among
+    ``n`` values, furthest first.
+    """
+    ends = ends[ends > 0]
+    n_next = min(NEXT_VALUES, max(FEWEST_NEXT, n // 10))
+    for k in range(min(most, ends.size - FEWEST_NEXT), 0, -1):
+        others = ends[k : k + n_next]
+        gaps = np.arange(k + 1, k + others.size) * np.log(others[:-1] / others[1:])
+        heaviness = min(1.0, float(gaps.mean()))
+        if ends[k - 1] >= max(GAP, WIDE_GAP**heaviness) * others[0]:
             return k
     return 0

@@ -29,7 +29,9 @@ from odefs.tables.messages.reasons import (
 )
 from odefs.tables.messages.results import (
     AGREEMENT,
+    NO_AGREEMENT,
     NO_DRIFT,
+    agreement,
     drift,
     files_scored,
     flagged,
@@ -68,7 +70,9 @@ __all__ = [
     "CHECKS_HINT",
     "CHECKS_TITLE",
     "KIND_NAMES",
+    "NO_AGREEMENT",
     "NO_DRIFT",
+    "agreement",
     "check_cell",
     "check_message",
     "check_rows",

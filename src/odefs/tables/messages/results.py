@@ -10,6 +10,7 @@ from odefs.tables.messages.values import (
     first_of,
     listed,
     number,
+    percent,
     shortened,
     without_controls,
 )
@@ -34,10 +35,21 @@ def flagged(n_flagged: int, convention: "FlagConvention") -> str:
         return f"{rows} out, by the threshold from before the answers."
     if convention.by_training:
         return f"{rows} out. Of {n_rows:,} ordinary rows, about {expected} would."
+    if convention.clear is not None:
+        clear = count(convention.clear, "row stands", "rows stand")
+        if convention.clear < n_flagged:
+            clear = f"{convention.clear:,} of {n_flagged:,} flagged rows stand"
+        return f"{clear} out: {_margin(convention.clear, convention.margin or 0.0)}."
     if 0 < n_flagged <= (convention.expected or 0.0):
         flags = count(n_flagged, "row is", "rows are")
         return f"{flags} flagged, no more than in a table of this size without outliers."
     return f"{rows} out. In a table of this size without outliers, about {expected} would."
+
+
+def _margin(clear: int, margin: float) -> str:
+    """Return how far the scores of some rows are from the next one."""
+    times = f"{margin:.1f}" if margin < 100 else number(round(margin))
+    return f"{'its score is' if clear == 1 else 'their scores are at least'} {times} times the next"
 
 
 def rule(convention: str) -> str:
@@ -50,6 +62,9 @@ def headline(summary: dict[str, Any]) -> str:
     if summary["convention"]["kind"] == "too_few_rows":
         return f"{count(rows, 'row')}, ranked by how much they differ from the others."
     convention = summary["convention"]
+    if clear := convention.get("clear"):
+        start = f"{count(clear)} of {count(rows, 'row')} {'stands' if clear == 1 else 'stand'} out"
+        return f"{start}: {_margin(clear, convention['margin'])}."
     is_expected = convention["kind"] == "auto" and "by_training" not in convention
     if is_expected and 0 < n_flagged <= convention["expected"]:
         flags = count(n_flagged, "row is", "rows are")
@@ -149,6 +164,19 @@ def kinds_from(total: int) -> str:
 
 
 AGREEMENT = "agree: share of the model's parts that find the row unusual on their own."
+NO_AGREEMENT = (
+    "0%: no part alone scores the row 2 standard deviations above its mean; the row is flagged by "
+    "the combined score of all parts."
+)
+"""Added to the former where a flagged row has no agreement."""
+
+
+def agreement(share: float) -> str:
+    """Return how much of the model agrees that a row is unusual."""
+    if share == 0:
+        return "no part of the model agrees on its own"
+    return f"{percent(share)} of the model agrees"
+
 
 NO_DRIFT = "No column differs from training: no value out of range, no unseen category."
 

@@ -1,0 +1,42 @@
+"""Counts of one, and an agreement of zero, are put into words that fit."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import odefs
+from odefs.cli.check_results import Checked, as_text
+from odefs.cli.screen import Screen, show_detection, show_reasons
+from odefs.tables import messages
+
+
+@pytest.fixture(scope="module")
+def found():
+    values = np.random.default_rng(0).normal(size=60)
+    values[7] = 40
+    model = odefs.ODEFS(n_estimators=3, scaling="none", random_state=0)
+    return odefs.detect(pl.DataFrame({"x": values}), model=model)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_a_flagged_row_without_agreement_is_explained(share, found, capsys):
+    shown = replace(found, agreement=np.full(60, share))
+    assert shown.is_outlier[7]
+    show_detection(Screen(), shown, 3)
+    assert (messages.NO_AGREEMENT in capsys.readouterr().out) == (share == 0)
+    show_reasons(Screen(), shown, [7])
+    assert ("40%" in capsys.readouterr().out) == (share == 0.4)
+
+
+def test_a_row_that_is_not_flagged_needs_no_explanation(found, capsys):
+    agreement = np.where(found.is_outlier, 1.0, 0.0)
+    show_detection(Screen(), replace(found, agreement=agreement), 3)
+    assert messages.NO_AGREEMENT not in capsys.readouterr().out
+
+
+def test_one_column_and_one_row_are_singular(found):
+    assert "60 rows, 1 column used," in repr(found)
+    assert "1 row and 1 column" in repr(found.explain(7))
+    assert "1 row," in as_text(Checked("t", 1, 0, (), (), (), ()))

@@ -1,0 +1,54 @@
+"""Values far from all others: also in small, skewed and heavy-tailed columns, which are quiet."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from odefs.tables.checks import find_checks
+from odefs.tables.encoder.encoder import ColumnEncoder
+from odefs.tables.encoder.learning import learn_encoder
+from odefs.tables.table import table_of
+
+
+def far_values(cells):
+    """Return the rows of far values by column."""
+    table, encoder = table_of(pl.DataFrame(cells)), ColumnEncoder()
+    learn_encoder(encoder, table, table.names, 0)
+    checks = find_checks(table, encoder, table.names)
+    return {check.column: check.rows for check in checks if check.kind == "extreme_value"}
+
+
+COLUMNS = {
+    "normal": lambda rng, n: rng.normal(100, 10, n),
+    "waves": lambda rng, n: np.round(np.exp(rng.uniform(3, 8, n) ** 0.98)),
+    "skewed": lambda rng, n: rng.lognormal(3, 2, n),
+    "very skewed": lambda rng, n: rng.lognormal(3, 4, n),
+    "power": lambda rng, n: rng.pareto(1.2, n),
+    "orders of magnitude": lambda rng, n: 10 ** rng.uniform(0, 6, n),
+    "counts": lambda rng, n: rng.geometric(0.02, n).astype(float),
+}
+
+
+@pytest.mark.parametrize("n", [25, 80, 300])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_value_thousands_of_times_larger_is_named(kind, sign, n):
+    values = COLUMNS[kind](np.random.default_rng(n), n)
+    values[7] = 3000 * values.max()
+    assert far_values({"x": sign * values, "y": np.arange(n) % 7.0}) == {"x": (7,)}
+
+
+def test_a_total_below_a_series_that_rises_by_orders_of_magnitude_is_named():
+    # Most logarithms lie far below the highest ones: their deviation does not describe the top.
+    days = np.arange(478)
+    cases = np.round(20 + 2800 * np.abs(np.sin(days / 60)) ** 3)
+    rows = [*cases, 3_815_777.0]
+    assert far_values({"cases": rows, "day": np.arange(479) % 7.0}) == {"cases": (478,)}
+
+
+@pytest.mark.parametrize("n", [25, 80, 300])
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_columns_without_errors_are_quiet(kind, n):
+    rng = np.random.default_rng(n)
+    found = far_values({f"x{k}": COLUMNS[kind](rng, n) for k in range(60)})
+    assert len(found) <= (3 if kind in ("very skewed", "power") else 1)
